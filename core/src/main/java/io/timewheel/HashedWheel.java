@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.util.Collection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A single wheel (scheme 6 of Varghese and Lauck): a timeout is kept in the slot that its deadline
+ * tick names modulo the number of slots, however many turns of the wheel lie ahead of it.
+ *
+ * <h2>Structure</h2>
+ *
+ * The number of slots is a power of two. One bit per slot tells whether it is occupied, and an
+ * occupied slot knows a lower bound of the ticks in it. There are no counted rounds: a slot is
+ * visited only when the wheel is at a tick that something in the slot may be due at, so timeouts of
+ * later turns cost nothing per tick and nothing per turn, and empty turns are slept through.
+ *
+ * <h2>Visiting a slot</h2>
+ *
+ * Those due are handed out, the others are walked past and stay. The walk may be long, so it keeps
+ * a cursor and goes on over several polls; whoever removes the timeout under the cursor moves it
+ * on, and what is added during the walk is appended, so the walk comes to it. When the walk ends
+ * the slot's bound is exact again.
+ *
+ * <h2>Costs</h2>
+ *
+ * Adding and removing touch one slot. Finding the next tick looks at the occupied slots up to it,
+ * at most one look for each tick that is then slept through, or at each occupied slot once if
+ * nothing is due within a turn. A visit walks the whole slot, later turns included: give the wheel
+ * about as many slots as there are ticks in a usual delay, or take a {@link HierarchicalWheel}.
+ */
+final class HashedWheel extends Wheel {
+  static final int MAX_SLOTS = 1 << 24;
+
+  /** Made when a timeout first needs them, kept from then on. */
+  final @Nullable Slot[] slots;
+
+  /** Bit n of word w is set if slot 64 w + n is occupied. */
+  final long[] occupied;
+
+  /** The slot that is being visited, or null. */
+  @Nullable Slot visiting;
+
+  /** The element of {@link #visiting} that the walk looks at next; the slot itself at the end. */
+  private @Nullable Link cursor;
+
+  /** The earliest deadline that the walk has passed. */
+  private long passedNanos;
+
+  HashedWheel(Ticks ticks, int slots) {
+    super(ticks);
+    this.slots = new Slot[slots];
+    this.occupied = new long[(slots + Long.SIZE - 1) / Long.SIZE];
+  }
+
+  /** Nothing to gain: where a timeout is kept does not depend on the time. */
+  @Override
+  void catchUp(long elapsedNanos) {}
+
+  @Override
+  Slot slotFor(long deadlineTick) {
+    int index = index(deadlineTick);
+    Slot slot = slots[index];
+    if (slot == null) {
+      slot = new Slot(0, index);
+      slots[index] = slot;
+    }
+    return slot;
+  }
+
+  @Override
+  void file(WheelTimeout timeout, Slot slot, long deadlineTick) {
+    slot.add(timeout, deadlineTick);
+    occupied[slot.index >>> 6] |= 1L << slot.index;
+  }
+
+  @Override
+  void remove(WheelTimeout timeout) {
+    if (timeout == cursor) {
+      cursor = timeout.next;
+    }
+    Slot emptied = Slot.unlink(timeout);
+    if (emptied != null) {
+      occupied[emptied.index >>> 6] &= ~(1L << emptied.index);
+    }
+    if (cursor == visiting && visiting != null) {
+      endVisit(visiting);
+    }
+  }
+
+  @Override
+  @Nullable WheelTimeout poll(long tick) {
+    long target = Math.max(tick, nowTick);
+    for (int budget = POLL_BUDGET; budget > 0; budget--) {
+      if (visiting == null) {
+        long next = nextTick();
+        if (next > target) {
+          nowTick = target;
+          return null;
+        }
+        nowTick = next;
+        visiting = slots[index(next)];
+        cursor = visiting.next;
+        passedNanos = Long.MAX_VALUE;
+      }
+      WheelTimeout timeout = (WheelTimeout) cursor;
+      if (timeout.deadlineNanos() <= ticks.nanosAt(nowTick)) {
+        remove(timeout);
+        return timeout;
+      }
+      walkPast(timeout);
+    }
+    return null;
+  }
+
+  /** Ends with the cursor on another timeout of the slot, or with the visit over. */
+  private void walkPast(WheelTimeout timeout) {
+    passedNanos = Math.min(passedNanos, timeout.deadlineNanos());
+    cursor = timeout.next;
+    if (cursor == visiting) {
+      endVisit(visiting);
+    }
+  }
+
+  private void endVisit(Slot slot) {
+    slot.earliestTick = slot.isEmpty() ? NEVER : ticks.deadlineTick(passedNanos);
+    visiting = null;
+    cursor = null;
+  }
+
+  @Override
+  void drainTo(Collection<? super WheelTimeout> sink, int limit) {
+    int left = limit;
+    for (int word = 0; word < occupied.length && left > 0; word++) {
+      while (occupied[word] != 0 && left > 0) {
+        WheelTimeout timeout = slots[word << 6 | Long.numberOfTrailingZeros(occupied[word])].first();
+        sink.add(timeout);
+        remove(timeout);
+        left--;
+      }
+    }
+  }
+
+  @Override
+  long nextTick() {
+    if (visiting != null) {
+      return nowTick;
+    }
+    int here = index(nowTick);
+    long earliest = NEVER;
+    int word = here >>> 6;
+    long bits = occupied[word] & -1L << here;
+    // The last round takes the first word again, for the bits before the present slot.
+    for (int round = 0; round <= occupied.length; round++) {
+      for (; bits != 0; bits &= bits - 1) {
+        int index = word << 6 | Long.numberOfTrailingZeros(bits);
+        long tick = slots[index].earliestTick;
+        if (tick - nowTick <= index(index - here)) {
+          return tick;
+        }
+        earliest = Math.min(earliest, tick);
+      }
+      word = word + 1 & occupied.length - 1;
+      bits = occupied[word];
+    }
+    return earliest;
+  }
+
+  private int index(long tick) {
+    return (int) tick & slots.length - 1;
+  }
+}

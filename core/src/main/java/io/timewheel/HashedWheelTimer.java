@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A timer on single hashed wheels, with the constructors of the classes of this name in Netty and
+ * Dubbo.
+ *
+ * <p>Unless set otherwise a tick is 100 ms, the wheel has 512 slots, the number of pending timeouts
+ * is not limited, and the tasks run on the timer's own thread, a daemon.
+ */
+public final class HashedWheelTimer extends WheelTimer {
+  /** Makes a timer with the default settings. */
+  public HashedWheelTimer() {
+    this(builder());
+  }
+
+  /** Makes a timer with the given length of a tick. */
+  public HashedWheelTimer(long tickDuration, TimeUnit unit) {
+    this(builder().tick(tickDuration, unit));
+  }
+
+  /** Makes a timer with the given length of a tick and number of slots. */
+  public HashedWheelTimer(long tickDuration, TimeUnit unit, int ticksPerWheel) {
+    this(builder().tick(tickDuration, unit).ticksPerWheel(ticksPerWheel));
+  }
+
+  /** Makes a timer whose thread the factory makes. */
+  public HashedWheelTimer(ThreadFactory threadFactory) {
+    this(builder().threadFactory(threadFactory));
+  }
+
+  /** Makes a timer whose thread the factory makes, with the given length of a tick. */
+  public HashedWheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit) {
+    this(builder().threadFactory(threadFactory).tick(tickDuration, unit));
+  }
+
+  /**
+   * Makes a timer whose thread the factory makes, with the given length of a tick and number of
+   * slots.
+   */
+  public HashedWheelTimer(
+      ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel) {
+    this(threadFactory, tickDuration, unit, ticksPerWheel, 0);
+  }
+
+  /**
+   * Makes a timer whose thread the factory makes, with the given length of a tick, number of slots
+   * and limit of pending timeouts.
+   *
+   * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+   */
+  public HashedWheelTimer(
+      ThreadFactory threadFactory,
+      long tickDuration,
+      TimeUnit unit,
+      int ticksPerWheel,
+      long maxPendingTimeouts) {
+    this(
+        builder()
+            .threadFactory(threadFactory)
+            .tick(tickDuration, unit)
+            .ticksPerWheel(ticksPerWheel)
+            .maxPendingTimeouts(maxPendingTimeouts));
+  }
+
+  /**
+   * Makes a timer whose thread the factory makes and whose tasks the executor runs, with the given
+   * length of a tick, number of slots and limit of pending timeouts.
+   *
+   * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+   */
+  public HashedWheelTimer(
+      ThreadFactory threadFactory,
+      long tickDuration,
+      TimeUnit unit,
+      int ticksPerWheel,
+      long maxPendingTimeouts,
+      Executor taskExecutor) {
+    this(
+        builder()
+            .threadFactory(threadFactory)
+            .tick(tickDuration, unit)
+            .ticksPerWheel(ticksPerWheel)
+            .maxPendingTimeouts(maxPendingTimeouts)
+            .executor(taskExecutor));
+  }
+
+  private HashedWheelTimer(Builder settings) {
+    this(settings, settings.slots);
+  }
+
+  private HashedWheelTimer(Builder settings, int slots) {
+    super(settings, ticks -> new HashedWheel(ticks, slots));
+  }
+
+  /** Returns a builder with the default settings. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** The settings of a {@link HashedWheelTimer}. */
+  public static final class Builder extends WheelTimer.Builder<Builder> {
+    private int slots = 512;
+
+    private Builder() {
+      super(Duration.ofMillis(100));
+    }
+
+    /**
+     * Sets the number of slots of the wheel, rounded up to a power of two. Two timeouts share a slot
+     * when their ticks differ by a multiple of it; about as many as there are ticks in a usual delay
+     * serve best.
+     *
+     * @throws IllegalArgumentException if {@code ticksPerWheel} is not from 1 to 16,777,216
+     */
+    public Builder ticksPerWheel(int ticksPerWheel) {
+      if (ticksPerWheel < 1 || ticksPerWheel > HashedWheel.MAX_SLOTS) {
+        throw new IllegalArgumentException(
+            "ticksPerWheel: " + ticksPerWheel + " (expected: 1 to " + HashedWheel.MAX_SLOTS + ")");
+      }
+      slots = ceilingPowerOfTwo(ticksPerWheel);
+      return this;
+    }
+
+    /** The tick as the constructors take it, named as there. */
+    private Builder tick(long tickDuration, TimeUnit unit) {
+      requireNonNull(unit, "unit");
+      long nanos = unit.toNanos(tickDuration);
+      if (nanos < 1 || nanos > MAX_TICK.toNanos()) {
+        throw new IllegalArgumentException(
+            "tickDuration: " + tickDuration + " " + unit
+                + " (expected: more than zero, at most one day)");
+      }
+      return tick(Duration.ofNanos(nanos));
+    }
+
+    @Override
+    Builder self() {
+      return this;
+    }
+
+    /** Makes a timer. */
+    public HashedWheelTimer build() {
+      return new HashedWheelTimer(this);
+    }
+  }
+}

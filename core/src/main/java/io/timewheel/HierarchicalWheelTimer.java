@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.time.Duration;
+
+/**
+ * A timer on hierarchical wheels: delays from one tick to 292 years, each at the same cost, with no
+ * setting to be made for the delays in use. The one to take if nothing speaks against it.
+ *
+ * <p>A tick is 1 ms unless set otherwise. Ticks at which nothing is due cost nothing.
+ */
+public final class HierarchicalWheelTimer extends WheelTimer {
+  private HierarchicalWheelTimer(Builder settings) {
+    super(settings, HierarchicalWheel::new);
+  }
+
+  /** Makes a timer with a tick of 1 ms and a daemon thread that runs the tasks. */
+  public static HierarchicalWheelTimer create() {
+    return builder().build();
+  }
+
+  /** Returns a builder with the settings of {@link #create}. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** The settings of a {@link HierarchicalWheelTimer}. */
+  public static final class Builder extends WheelTimer.Builder<Builder> {
+    private Builder() {
+      super(Duration.ofMillis(1));
+    }
+
+    @Override
+    Builder self() {
+      return this;
+    }
+
+    /** Makes a timer. */
+    public HierarchicalWheelTimer build() {
+      return new HierarchicalWheelTimer(this);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The bound on pending timeouts, exact under contention: never more than the limit are pending, and
+ * none is refused while fewer are. That takes one count for all stripes, which only timers with a
+ * limit have.
+ */
+final class PendingLimit {
+  private final long limit;
+  private final AtomicLong pending = new AtomicLong();
+
+  PendingLimit(long limit) {
+    this.limit = limit;
+  }
+
+  boolean tryAcquire() {
+    // Not an increment that is taken back when it was one too many: another thread could see it.
+    long seen = pending.get();
+    while (seen < limit) {
+      long witness = pending.compareAndExchange(seen, seen + 1);
+      if (witness == seen) {
+        return true;
+      }
+      seen = witness;
+    }
+    return false;
+  }
+
+  void release(long permits) {
+    pending.addAndGet(-permits);
+  }
+
+  RejectedExecutionException exceeded() {
+    return new RejectedExecutionException(
+        "pending timeouts: " + pending.get() + " (expected: less than the maximum, " + limit + ")");
+  }
+}

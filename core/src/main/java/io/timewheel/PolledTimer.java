@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A timer without a thread: the caller polls it, from an event loop, an actor or a test, and the
+ * tasks run inside {@link #poll()}.
+ *
+ * <pre>{@code
+ * while (running) {
+ *   selector.select(millisUntil(timer.nextDeadlineNanos()));
+ *   handleIo();
+ *   timer.poll();
+ * }
+ * }</pre>
+ *
+ * <p>All methods may be called from any thread. If several threads poll, they take turns. Starting a
+ * timeout wakes nobody: who waits for {@link #nextDeadlineNanos} must have another way to learn of
+ * earlier timeouts that other threads start.
+ *
+ * <p>It is a hierarchical wheel with a tick of 1 ms unless set otherwise, in one stripe: timeouts of
+ * different ticks fire in the order of their ticks.
+ */
+public final class PolledTimer implements Timer {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private final Engine engine;
+  private final TimeSource timeSource;
+  private final ReentrantLock polling = new ReentrantLock();
+  private final AtomicBoolean stopped = new AtomicBoolean();
+
+  private PolledTimer(Builder settings) {
+    engine = new Engine(this, settings, 1, false, HierarchicalWheel::new);
+    timeSource = settings.timeSource;
+  }
+
+  /** Makes a timer with a tick of 1 ms on the clock of the machine. */
+  public static PolledTimer create() {
+    return builder().build();
+  }
+
+  /** Returns a builder with the settings of {@link #create}. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /**
+   * Runs all tasks that are due now, or hands them to the executor if there is one.
+   *
+   * @return how many
+   */
+  public int poll() {
+    return poll(Integer.MAX_VALUE);
+  }
+
+  /**
+   * Runs tasks that are due now, or hands them to the executor if there is one, but no more than
+   * {@code limit}; the others are left to the next poll.
+   *
+   * @return how many
+   * @throws IllegalArgumentException if {@code limit} is negative
+   */
+  public int poll(int limit) {
+    if (limit < 0) {
+      throw new IllegalArgumentException("limit: " + limit + " (expected: 0 or more)");
+    }
+    polling.lock();
+    try {
+      return engine.runDue(limit);
+    } finally {
+      polling.unlock();
+    }
+  }
+
+  /**
+   * The time at which {@link #poll()} next has something to do, as a reading of this timer's {@link
+   * TimeSource}; in the past if something is due already. It may be earlier than the next timeout,
+   * if timeouts were cancelled or moved, but it is never later. If there is no such time, it is
+   * {@code Long.MAX_VALUE} nanoseconds from now. Compare it with other readings by difference.
+   */
+  public long nextDeadlineNanos() {
+    long tick = engine.nextTick();
+    return tick == Wheel.NEVER
+        ? timeSource.nanoTime() + Long.MAX_VALUE
+        : engine.ticks.clockAt(tick);
+  }
+
+  @Override
+  public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+    return engine.start(task, delay, unit);
+  }
+
+  @Override
+  public Set<Timeout> stop() {
+    return stop(PATIENCE);
+  }
+
+  /**
+   * Stops this timer. Waits for a {@link #poll()} in progress on another thread, but does not
+   * interrupt that thread, which is not the timer's.
+   */
+  @Override
+  public Set<Timeout> stop(Duration patience) {
+    requireNonNull(patience, "patience");
+    if (polling.isHeldByCurrentThread()) {
+      throw new IllegalStateException("stop() cannot be called by a task inside poll()");
+    }
+    if (!stopped.compareAndSet(false, true)) {
+      return Set.of();
+    }
+    List<WheelTimeout> drained = engine.shutDown();
+    awaitPoll(patience);
+    return engine.afterShutDown(drained);
+  }
+
+  private void awaitPoll(Duration patience) {
+    try {
+      if (polling.tryLock(TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS)) {
+        polling.unlock();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public boolean isStopped() {
+    return stopped.get();
+  }
+
+  @Override
+  public long pendingTimeouts() {
+    return engine.pendingTimeouts();
+  }
+
+  @Override
+  public TimerStats stats() {
+    return engine.stats(0);
+  }
+
+  @Override
+  public String toString() {
+    return isStopped() ? "PolledTimer(stopped)" : "PolledTimer()";
+  }
+
+  /** The settings of a {@link PolledTimer}. */
+  public static final class Builder extends TimerBuilder<Builder> {
+    private Builder() {
+      super(Duration.ofMillis(1));
+    }
+
+    @Override
+    Builder self() {
+      return this;
+    }
+
+    /** Makes a timer. */
+    public PolledTimer build() {
+      return new PolledTimer(this);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timeouts that a wheel keeps in one place, in the order in which they were added.
+ *
+ * <p>The slot is the sentinel of its own circular list. Any timeout can therefore be unlinked
+ * without knowing its slot, and the one that leaves a slot empty finds the slot on both its sides,
+ * which is how the wheel learns that an occupancy bit must be cleared.
+ */
+final class Slot extends Link {
+  /** The level of a hierarchical wheel that this slot belongs to; 0 in a hashed wheel. */
+  final int level;
+
+  /** The position of this slot in its level or wheel. */
+  final int index;
+
+  /**
+   * A lower bound of the deadline ticks in this slot, {@link Wheel#NEVER} when it is empty. Adding
+   * keeps it exact; removing a timeout leaves it as it is, because the next earliest could only be
+   * found by a walk.
+   */
+  long earliestTick = Wheel.NEVER;
+
+  Slot(int level, int index) {
+    this.level = level;
+    this.index = index;
+  }
+
+  boolean isEmpty() {
+    return next == this;
+  }
+
+  /** The timeout that was added first, or null if the slot is empty. */
+  @Nullable WheelTimeout first() {
+    return next instanceof WheelTimeout first ? first : null;
+  }
+
+  /** Appends a timeout that is on no list. */
+  void add(WheelTimeout timeout, long deadlineTick) {
+    Link last = prev;
+    timeout.prev = last;
+    timeout.next = this;
+    last.next = timeout;
+    prev = timeout;
+    if (deadlineTick < earliestTick) {
+      earliestTick = deadlineTick;
+    }
+  }
+
+  /**
+   * Unlinks a timeout from whichever slot it is in.
+   *
+   * @return the slot, if this left it empty; else null
+   */
+  static @Nullable Slot unlink(WheelTimeout timeout) {
+    Link prev = timeout.prev;
+    Link next = timeout.next;
+    prev.next = next;
+    next.prev = prev;
+    timeout.prev = timeout;
+    timeout.next = timeout;
+    if (prev == next) {
+      Slot emptied = (Slot) prev;
+      emptied.earliestTick = Wheel.NEVER;
+      return emptied;
+    }
+    return null;
+  }
+}

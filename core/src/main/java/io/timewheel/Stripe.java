@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of the independent parts of a timer: a lock, the wheel that it guards, and the counts of what
+ * became of the timeouts of that wheel. A timeout stays in one stripe all its life.
+ *
+ * <p>The stripe settles all races: whether a timeout runs, is cancelled or is moved is decided once,
+ * by whoever takes the lock first.
+ *
+ * <h2>The lock</h2>
+ *
+ * It is held for a handful of instructions, at most for {@link Wheel#POLL_BUDGET} moves, and never
+ * while foreign code runs. That allows a lock with no queue: one compare-and-set to take it, one
+ * release to leave it. Who finds it taken spins, then yields, then sleeps for short times, because
+ * the owner may have lost its processor; as nobody waits to be woken, leaving needs no fence to look
+ * for waiters. docs/adr/0002 has the figures against the locks of the JDK.
+ */
+final class Stripe extends Padding {
+  private static final int SPINS = 64;
+  private static final int YIELDS = 64;
+  private static final long NAP_NANOS = 50_000;
+
+  private static final VarHandle LOCKED;
+
+  static {
+    try {
+      LOCKED = MethodHandles.lookup().findVarHandle(Stripe.class, "locked", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  final Engine engine;
+  private final Wheel wheel;
+  private boolean locked;
+  private boolean closed;
+  private long started;
+  private long rescheduled;
+  private long expired;
+  private long cancelled;
+
+  /** The next tick of the wheel as the last poll that found nothing left it. For the worker alone. */
+  private long idleUntilTick;
+
+  Stripe(Engine engine, Wheel wheel) {
+    this.engine = engine;
+    this.wheel = wheel;
+  }
+
+  /** Adds a timeout; false, without a trace, if this stripe is closed. */
+  boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
+    lock();
+    try {
+      if (closed) {
+        return false;
+      }
+      wheel.add(timeout, deadlineTick, elapsedNanos);
+      started++;
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Cancels a timeout of this stripe if it is pending. */
+  boolean cancel(WheelTimeout timeout) {
+    lock();
+    try {
+      if (!timeout.isPending()) {
+        return false;
+      }
+      wheel.remove(timeout);
+      timeout.settle(WheelTimeout.CANCELLED);
+      cancelled++;
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Moves a timeout of this stripe if it is pending. */
+  boolean reschedule(
+      WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+    lock();
+    try {
+      if (!timeout.isPending()) {
+        return false;
+      }
+      wheel.move(timeout, deadlineNanos, deadlineTick, elapsedNanos);
+      rescheduled++;
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /**
+   * Takes a timeout that is due at {@code nowTick}, leaving it in the given state, or returns null
+   * if there is none. Lets go of the lock whenever the wheel's budget is spent.
+   */
+  @Nullable WheelTimeout poll(long nowTick, int takenState) {
+    while (true) {
+      lock();
+      try {
+        if (closed) {
+          idleUntilTick = Wheel.NEVER;
+          return null;
+        }
+        WheelTimeout timeout = wheel.poll(nowTick);
+        if (timeout != null) {
+          timeout.settle(takenState);
+          expired++;
+          return timeout;
+        }
+        idleUntilTick = wheel.nextTick();
+        if (idleUntilTick > nowTick) {
+          return null;
+        }
+      } finally {
+        unlock();
+      }
+    }
+  }
+
+  /** What the last {@link #poll} that returned null knew of {@link #nextTick}. */
+  long idleUntilTick() {
+    return idleUntilTick;
+  }
+
+  /** The tick at which a poll next has something to do. */
+  long nextTick() {
+    lock();
+    try {
+      return closed ? Wheel.NEVER : wheel.nextTick();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** From now on nothing is added and nothing expires. */
+  void close() {
+    lock();
+    closed = true;
+    unlock();
+  }
+
+  /** Cancels what is pending, appending it to {@code sink}, with a pause of the lock now and then. */
+  void drainTo(List<WheelTimeout> sink) {
+    int before;
+    do {
+      before = sink.size();
+      lock();
+      try {
+        wheel.drainTo(sink, Wheel.POLL_BUDGET);
+        for (WheelTimeout timeout : sink.subList(before, sink.size())) {
+          timeout.settle(WheelTimeout.CANCELLED);
+          cancelled++;
+        }
+      } finally {
+        unlock();
+      }
+    } while (sink.size() > before);
+  }
+
+  long pending() {
+    lock();
+    try {
+      return started - expired - cancelled;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Adds the counts of this stripe to those of others. */
+  void addTo(Counts counts) {
+    lock();
+    try {
+      counts.started += started;
+      counts.rescheduled += rescheduled;
+      counts.expired += expired;
+      counts.cancelled += cancelled;
+    } finally {
+      unlock();
+    }
+  }
+
+  private void lock() {
+    if (!LOCKED.compareAndSet(this, false, true)) {
+      lockContended();
+    }
+  }
+
+  private void lockContended() {
+    for (int tries = 0; ; tries++) {
+      if (!(boolean) LOCKED.getOpaque(this) && LOCKED.compareAndSet(this, false, true)) {
+        return;
+      }
+      if (tries < SPINS) {
+        Thread.onSpinWait();
+      } else if (tries < SPINS + YIELDS) {
+        Thread.yield();
+      } else {
+        LockSupport.parkNanos(this, NAP_NANOS);
+      }
+    }
+  }
+
+  private void unlock() {
+    LOCKED.setRelease(this, false);
+  }
+
+  /** Sums over the stripes of a timer. */
+  static final class Counts {
+    long started;
+    long rescheduled;
+    long expired;
+    long cancelled;
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+/**
+ * The grid of ticks that a timer lives on: ticks of equal length, counted from the moment at which
+ * the timer was made.
+ *
+ * <p>Everything below the timer counts in <i>elapsed</i> nanoseconds, the difference to that
+ * moment, and in ticks, so that neither the origin of the clock nor its wrap-around is seen
+ * anywhere else. Elapsed time is never negative and reaches to 292 years, where it saturates.
+ */
+final class Ticks {
+  final long tickNanos;
+  private final TimeSource timeSource;
+  private final long startNanos;
+
+  Ticks(TimeSource timeSource, long tickNanos) {
+    this.timeSource = timeSource;
+    this.tickNanos = tickNanos;
+    this.startNanos = timeSource.nanoTime();
+  }
+
+  /** The time since the timer was made. A clock that falls behind that moment stands still at it. */
+  long elapsedNanos() {
+    return Math.max(0, timeSource.nanoTime() - startNanos);
+  }
+
+  /** The last tick that has begun. */
+  long nowTick() {
+    return tickAt(elapsedNanos());
+  }
+
+  /** The last tick that has begun at a time; never {@link Wheel#NEVER}. */
+  long tickAt(long elapsedNanos) {
+    return Math.min(elapsedNanos / tickNanos, Wheel.NEVER - 1);
+  }
+
+  /**
+   * The time a delay leads to. A delay of zero or less counts as one nanosecond, so that every
+   * deadline lies in a tick that has not begun yet; a sum that overflows is never.
+   */
+  static long deadlineNanos(long elapsedNanos, long delayNanos) {
+    long deadlineNanos = elapsedNanos + Math.max(1, delayNanos);
+    return deadlineNanos < 0 ? Long.MAX_VALUE : deadlineNanos;
+  }
+
+  /** The first tick that begins at or after a deadline. */
+  long deadlineTick(long deadlineNanos) {
+    return deadlineNanos == Long.MAX_VALUE ? Wheel.NEVER : (deadlineNanos - 1) / tickNanos + 1;
+  }
+
+  /** The elapsed time at which a tick begins, saturated. */
+  long nanosAt(long tick) {
+    long high = Math.multiplyHigh(tick, tickNanos);
+    long low = tick * tickNanos;
+    return high != 0 || low < 0 ? Long.MAX_VALUE : low;
+  }
+
+  /** The reading of the clock at which a tick begins; compare such readings by their difference. */
+  long clockAt(long tick) {
+    return startNanos + nanosAt(tick);
+  }
+
+  /** Parks the current thread until a tick begins; may return early. */
+  void parkUntil(long tick, Object blocker) {
+    timeSource.parkUntil(clockAt(tick), blocker);
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A task that a {@link Timer} has been asked to run: pending until it expires or is cancelled,
+ * which of the two is decided once and for good.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public interface Timeout {
+  /** The timer that this timeout was started on. */
+  Timer timer();
+
+  /** The task that was given to the timer. */
+  TimerTask task();
+
+  /**
+   * Whether the task runs or has run, or was handed to the executor that runs it. True inside the
+   * task.
+   */
+  boolean isExpired();
+
+  /** Whether this timeout was cancelled, by {@link #cancel} or by {@link Timer#stop()}. */
+  boolean isCancelled();
+
+  /**
+   * Cancels this timeout if it is pending. When this returns true the task will never run, and the
+   * timer neither counts this timeout any longer nor refers to it. {@link TimerTask#cancelled} is
+   * called before it returns, on the calling thread.
+   *
+   * @return true for the one call that cancelled the timeout; false if it had expired or been
+   *     cancelled before
+   */
+  boolean cancel();
+
+  /**
+   * Moves the deadline of this timeout, earlier or later, to {@code delay} from now, if it is
+   * pending. The timeout keeps its identity; nothing is allocated.
+   *
+   * @param delay as in {@link Timer#newTimeout(TimerTask, long, TimeUnit)}
+   * @return true if the deadline was moved: the task will not run for the old one any more; false
+   *     if the timeout had expired or been cancelled before
+   */
+  boolean reschedule(long delay, TimeUnit unit);
+
+  /**
+   * Moves the deadline of this timeout, as {@link #reschedule(long, TimeUnit)} does.
+   *
+   * @return whether the deadline was moved
+   */
+  default boolean reschedule(Duration delay) {
+    requireNonNull(delay, "delay");
+    return reschedule(TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * The time from now to the deadline, rounded toward zero; negative once the deadline is past,
+   * also of a timeout that is no longer pending.
+   */
+  long remaining(TimeUnit unit);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings that all timers have. A builder can be used more than once; each timer gets the
+ * settings as they are when it is built. Not thread-safe.
+ *
+ * @param <B> the type of the builder itself
+ */
+public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
+    permits WheelTimer.Builder, PolledTimer.Builder {
+  static final Duration MAX_TICK = Duration.ofDays(1);
+
+  long tickNanos;
+  long maxPendingTimeouts;
+  @Nullable Executor executor;
+  @Nullable TimerListener listener;
+  RejectionPolicy onRejected = RejectionPolicy.runOnWorker();
+  TaskErrorHandler onError = Engine::log;
+  TimeSource timeSource = TimeSource.system();
+
+  TimerBuilder(Duration tick) {
+    tickNanos = tick.toNanos();
+  }
+
+  /**
+   * Sets the length of a tick: the shorter, the nearer to its deadline a timeout fires. Ticks at
+   * which nothing is due cost nothing, however short they are.
+   *
+   * @throws IllegalArgumentException if {@code tick} is not positive, or longer than a day
+   */
+  public B tick(Duration tick) {
+    requireNonNull(tick, "tick");
+    if (tick.isNegative() || tick.isZero() || tick.compareTo(MAX_TICK) > 0) {
+      throw new IllegalArgumentException(
+          "tick: " + tick + " (expected: more than zero, at most " + MAX_TICK + ")");
+    }
+    tickNanos = tick.toNanos();
+    return self();
+  }
+
+  /**
+   * Sets how many timeouts may be pending at a time; further ones are refused with a {@link
+   * java.util.concurrent.RejectedExecutionException}. Zero or less, the default, is no limit. The
+   * limit is exact, which takes a count that all threads share: they start and cancel somewhat
+   * slower with it.
+   */
+  public B maxPendingTimeouts(long maxPendingTimeouts) {
+    this.maxPendingTimeouts = maxPendingTimeouts;
+    return self();
+  }
+
+  /**
+   * Sets the executor that runs the tasks. Without one they run on the thread that expires the
+   * timeouts, where a slow task delays every other.
+   */
+  public B executor(Executor executor) {
+    this.executor = requireNonNull(executor, "executor");
+    return self();
+  }
+
+  /** Sets what happens to tasks that the executor does not accept: by default the worker runs them. */
+  public B onRejected(RejectionPolicy onRejected) {
+    this.onRejected = requireNonNull(onRejected, "onRejected");
+    return self();
+  }
+
+  /** Sets who is told of what tasks and other callbacks throw: by default a log. */
+  public B onError(TaskErrorHandler onError) {
+    this.onError = requireNonNull(onError, "onError");
+    return self();
+  }
+
+  /** Sets the clock: by default the machine's. */
+  public B timeSource(TimeSource timeSource) {
+    this.timeSource = requireNonNull(timeSource, "timeSource");
+    return self();
+  }
+
+  /** Sets who is told of everything that happens to the timeouts: by default nobody. */
+  public B listener(TimerListener listener) {
+    this.listener = requireNonNull(listener, "listener");
+    return self();
+  }
+
+  abstract B self();
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+/**
+ * Told of everything that happens to the timeouts of a timer; the one seam for metrics, events and
+ * traces. A timer without a listener pays nothing for it.
+ *
+ * <p>Each method is called on the thread on which the thing happened, outside of all locks, and
+ * holds that thread up: the one that runs the timer among them. What a listener throws is given to
+ * the {@link TaskErrorHandler}. Calls for one timeout may overlap if threads race for it: it may be
+ * expired on one while {@link #started} is still being called on another.
+ */
+public interface TimerListener {
+  /**
+   * A timeout was started.
+   *
+   * @param timeout the timeout
+   */
+  default void started(Timeout timeout) {}
+
+  /**
+   * The deadline of a pending timeout was moved.
+   *
+   * @param timeout the timeout
+   */
+  default void rescheduled(Timeout timeout) {}
+
+  /**
+   * A timeout was cancelled, by {@link Timeout#cancel} or {@link Timer#stop()}.
+   *
+   * @param timeout the timeout
+   */
+  default void cancelled(Timeout timeout) {}
+
+  /**
+   * A timeout expired: its task is about to be run or handed to the executor.
+   *
+   * @param timeout the timeout
+   * @param lagNanos the time since its deadline, the tick's own share included
+   */
+  default void expired(Timeout timeout, long lagNanos) {}
+
+  /**
+   * The executor did not accept a task; the {@link RejectionPolicy} is about to be asked.
+   *
+   * @param timeout the timeout
+   * @param cause what the executor threw
+   */
+  default void rejected(Timeout timeout, Throwable cause) {}
+
+  /**
+   * A task returned.
+   *
+   * @param timeout the timeout
+   * @param runNanos how long it ran
+   */
+  default void completed(Timeout timeout, long runNanos) {}
+
+  /**
+   * A task threw; the {@link TaskErrorHandler} is about to be told.
+   *
+   * @param timeout the timeout
+   * @param error what it threw
+   * @param runNanos how long it ran
+   */
+  default void failed(Timeout timeout, Throwable error, long runNanos) {}
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+/**
+ * What a timer has done since it was made. When no other thread uses the timer, {@code started =
+ * expired + cancelled + pending}.
+ *
+ * @param pending timeouts that are neither expired nor cancelled
+ * @param started timeouts that were started
+ * @param rescheduled deadlines that were moved
+ * @param expired timeouts whose task was run or handed to the executor
+ * @param cancelled timeouts that were cancelled, by {@link Timer#stop()} too
+ * @param failed calls of a task that threw
+ * @param rejected tasks that the executor did not accept
+ * @param wakeups how often the timer's thread woke up; 0 for a timer without a thread
+ * @param maxLagNanos the longest time from a deadline to the moment at which its task was run or
+ *     handed to the executor; the tick's own share is in it
+ */
+public record TimerStats(
+    long pending,
+    long started,
+    long rescheduled,
+    long expired,
+    long cancelled,
+    long failed,
+    long rejected,
+    long wakeups,
+    long maxLagNanos) {}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.util.Collection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A timing wheel: a passive, single-threaded structure of pending timeouts that is told the time.
+ *
+ * <p>It is Varghese and Lauck's facility without a clock: {@link #add} starts a timer, {@link
+ * #remove} stops it, the two together move it, and {@link #poll} is the bookkeeping of the ticks
+ * that have passed. A wheel counts in ticks since its timer was made, never reads a clock, takes no
+ * lock and knows nothing of tasks and states; its caller holds the lock of the {@link Stripe} that
+ * it belongs to.
+ *
+ * <p>Time, as told to {@code add} and {@code poll}, may stand still but a value lower than an
+ * earlier one is taken for that earlier one.
+ */
+abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWheel {
+  /** The tick that never comes: the deadline of saturated delays, the next tick of an idle wheel. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  /**
+   * How many timeouts one {@link #poll} may touch before it returns, which bounds the time for
+   * which its caller holds the lock.
+   */
+  static final int POLL_BUDGET = 64;
+
+  final Ticks ticks;
+
+  /**
+   * The tick that this wheel has reached. Everything due before it has been polled; what is due at
+   * it may not have been.
+   */
+  long nowTick;
+
+  Wheel(Ticks ticks) {
+    this.ticks = ticks;
+  }
+
+  /**
+   * Adds a timeout that is in no wheel, in constant time. One that is already due is returned by
+   * the next poll.
+   *
+   * @param deadlineTick the tick of the timeout's deadline
+   * @param elapsedNanos the time, which lets an idle wheel catch up
+   */
+  final void add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
+    catchUp(elapsedNanos);
+    long tick = Math.max(deadlineTick, nowTick);
+    file(timeout, slotFor(tick), tick);
+  }
+
+  /**
+   * Moves a timeout that is in this wheel to a new deadline, in constant time.
+   *
+   * @see #add
+   */
+  final void move(
+      WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+    catchUp(elapsedNanos);
+    long tick = Math.max(deadlineTick, nowTick);
+    Slot slot = slotFor(tick); // may run out of memory, so it comes before the removal
+    remove(timeout);
+    timeout.deadlineNanos(deadlineNanos);
+    file(timeout, slot, tick);
+  }
+
+  /** Lets {@code nowTick} follow the time where that costs nothing. */
+  abstract void catchUp(long elapsedNanos);
+
+  /** The slot for a deadline that is not before {@code nowTick}; makes it if need be. */
+  abstract Slot slotFor(long deadlineTick);
+
+  /** Appends a timeout to a slot and marks the slot as occupied. */
+  abstract void file(WheelTimeout timeout, Slot slot, long deadlineTick);
+
+  /** Removes a timeout that is in this wheel, in constant time. */
+  abstract void remove(WheelTimeout timeout);
+
+  /**
+   * Removes and returns a timeout that is due at {@code nowTick}, or returns null if there is none
+   * or if the budget of this call went into looking. There is more to do as long as {@link
+   * #nextTick} is not after {@code nowTick}.
+   *
+   * <p>Timeouts of an earlier tick come out before those of a later one, except one that was
+   * already due when it was added.
+   */
+  abstract @Nullable WheelTimeout poll(long nowTick);
+
+  /** Removes timeouts, in any order, until there are none or {@code limit} of them are removed. */
+  abstract void drainTo(Collection<? super WheelTimeout> sink, int limit);
+
+  /**
+   * The tick at which {@link #poll} next has something to do: never later than the earliest
+   * deadline, earlier only when the timeout that had the earliest deadline of its slot was removed.
+   * {@link #NEVER} if there is no such tick.
+   */
+  abstract long nextTick();
+}

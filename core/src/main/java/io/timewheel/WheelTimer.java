@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A timer with a thread of its own, the worker. The first timeout starts it; it sleeps whenever
+ * nothing is due. It is a daemon unless the thread factory decides otherwise.
+ */
+public abstract sealed class WheelTimer implements Timer
+    permits HashedWheelTimer, HierarchicalWheelTimer {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final AtomicInteger NUMBERS = new AtomicInteger();
+
+  private final String name;
+  private final Engine engine;
+  private final Worker worker;
+  private final Thread thread;
+  private final AtomicBoolean stopped = new AtomicBoolean();
+  private volatile boolean running;
+
+  WheelTimer(Builder<?> settings, Function<Ticks, Wheel> wheels) {
+    name = settings.name != null ? settings.name : "timewheel-" + NUMBERS.incrementAndGet();
+    engine = new Engine(this, settings, settings.stripes, true, wheels);
+    worker = new Worker(engine);
+    thread = newThread(settings.threadFactory);
+  }
+
+  private Thread newThread(@Nullable ThreadFactory factory) {
+    if (factory == null) {
+      Thread daemon = new Thread(worker, name);
+      daemon.setDaemon(true);
+      return daemon;
+    }
+    Thread made = requireNonNull(factory.newThread(worker), "the threadFactory returned null");
+    if (made.getState() != Thread.State.NEW) {
+      throw new IllegalArgumentException(
+          "threadFactory: returned " + made + ", " + made.getState() + " (expected: not started)");
+    }
+    return made;
+  }
+
+  @Override
+  public final Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+    if (!running) {
+      startWorker();
+    }
+    return engine.start(task, delay, unit);
+  }
+
+  /** Starts the worker before the first timeout is added: what nobody would run is not accepted. */
+  private synchronized void startWorker() {
+    if (!running && !stopped.get()) {
+      thread.start();
+      running = true;
+    }
+  }
+
+  @Override
+  public final Set<Timeout> stop() {
+    return stop(PATIENCE);
+  }
+
+  @Override
+  public final Set<Timeout> stop(Duration patience) {
+    requireNonNull(patience, "patience");
+    if (worker.isCurrentThread()) {
+      throw new IllegalStateException("stop() cannot be called by a task on the timer's own thread");
+    }
+    if (!stopped.compareAndSet(false, true)) {
+      return Set.of();
+    }
+    List<WheelTimeout> drained = engine.shutDown();
+    if (wasStarted()) {
+      worker.stop(patience);
+    }
+    return engine.afterShutDown(drained);
+  }
+
+  /** Waits for a {@link #startWorker} in progress; a later one starts nothing. */
+  private synchronized boolean wasStarted() {
+    return running;
+  }
+
+  @Override
+  public final boolean isStopped() {
+    return stopped.get();
+  }
+
+  @Override
+  public final long pendingTimeouts() {
+    return engine.pendingTimeouts();
+  }
+
+  @Override
+  public final TimerStats stats() {
+    return engine.stats(worker.wakeups());
+  }
+
+  @Override
+  public final String toString() {
+    return getClass().getSimpleName() + "(" + name + (isStopped() ? ", stopped)" : ")");
+  }
+
+  /**
+   * The settings that timers with a thread have.
+   *
+   * @param <B> the type of the builder itself
+   */
+  public abstract static sealed class Builder<B extends Builder<B>> extends TimerBuilder<B>
+      permits HashedWheelTimer.Builder, HierarchicalWheelTimer.Builder {
+    static final int MAX_STRIPES = 256;
+
+    private @Nullable String name;
+    private @Nullable ThreadFactory threadFactory;
+    private int stripes = defaultStripes();
+
+    Builder(Duration tick) {
+      super(tick);
+    }
+
+    /** Sets the name of the timer and, without a thread factory, of its thread. */
+    public B name(String name) {
+      this.name = requireNonNull(name, "name");
+      return self();
+    }
+
+    /**
+     * Sets the factory that makes the worker's thread, once, when the timer is built. By default the
+     * thread is a daemon.
+     */
+    public B threadFactory(ThreadFactory threadFactory) {
+      this.threadFactory = requireNonNull(threadFactory, "threadFactory");
+      return self();
+    }
+
+    /**
+     * Sets into how many independent parts the timer is divided, rounded up to a power of two. The
+     * default, twice the number of processors and at most 32, suits threads that start timeouts all
+     * at the same time; with one, timeouts of the same tick fire in the order in which they were
+     * started, as long as none of them was started late or moved.
+     *
+     * @throws IllegalArgumentException if {@code stripes} is not from 1 to 256
+     */
+    public B stripes(int stripes) {
+      if (stripes < 1 || stripes > MAX_STRIPES) {
+        throw new IllegalArgumentException(
+            "stripes: " + stripes + " (expected: 1 to " + MAX_STRIPES + ")");
+      }
+      this.stripes = ceilingPowerOfTwo(stripes);
+      return self();
+    }
+
+    private static int defaultStripes() {
+      return Math.min(32, ceilingPowerOfTwo(2 * Runtime.getRuntime().availableProcessors()));
+    }
+
+    static int ceilingPowerOfTwo(int number) {
+      return 1 << Integer.SIZE - Integer.numberOfLeadingZeros(number - 1);
+    }
+  }
+}

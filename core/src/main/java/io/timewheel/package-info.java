@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Timers on timing wheels.
+ *
+ * <p>{@link io.timewheel.Timer} is the entry point. {@link io.timewheel.HierarchicalWheelTimer} is
+ * the one to take if nothing speaks against it; {@link io.timewheel.HashedWheelTimer} is the classic
+ * single wheel, with the constructors of Netty's and Dubbo's class of that name; {@link
+ * io.timewheel.PolledTimer} has no thread and is driven by the caller.
+ *
+ * <h2>Words</h2>
+ *
+ * <dl>
+ *   <dt>timeout
+ *   <dd>a task with a deadline, pending until it expires or is cancelled
+ *   <dt>delay, deadline
+ *   <dd>how long from now; at what time
+ *   <dt>tick
+ *   <dd>the unit in which a timer's time passes; a timeout fires when a tick begins
+ *   <dt>wheel, level, slot
+ *   <dd>where timeouts are kept by deadline: a wheel has slots, a hierarchical one on several levels
+ *   <dt>stripe
+ *   <dd>a part of a timer that has a lock and a wheel of its own
+ *   <dt>worker
+ *   <dd>the thread of a timer, which expires what is due and then parks
+ *   <dt>lag
+ *   <dd>the time from a deadline to the moment at which it is acted on
+ *   <dt>elapsed
+ *   <dd>the time since the timer was made, which all deadlines are counted in
+ * </dl>
+ *
+ * <h2>Memory modes</h2>
+ *
+ * State is plain and guarded by the lock of its stripe, unless its class says otherwise. Where a
+ * field is also read without the lock, it is written and read through a {@code VarHandle} in the
+ * weakest mode that holds, and the method says which: <i>opaque</i> for values that carry nothing
+ * else with them, <i>acquire</i> and <i>release</i> for those that publish what happened before. A
+ * plain volatile write is a full fence on most machines, so there is none on the path of starting,
+ * moving and cancelling a timeout.
+ */
+@NullMarked
+package io.timewheel;
+
+import org.jspecify.annotations.NullMarked;
