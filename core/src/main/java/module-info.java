@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Timers for the JVM: millions of timeouts, each started and stopped in constant time. */
+module io.timewheel.core {
+  requires static org.jspecify;
+
+  exports io.timewheel;
+}
