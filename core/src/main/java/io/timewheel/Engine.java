@@ -263,7 +263,9 @@ final class Engine {
     }
   }
 
-  /** The tick until which nothing is due, as the last {@link #runDue} that was not cut short saw it. */
+  /**
+   * The tick until which nothing is due, as the last {@link #runDue} that was not cut short saw it.
+   */
   long idleUntilTick() {
     long earliest = Wheel.NEVER;
     for (Stripe stripe : stripes) {
@@ -314,7 +316,9 @@ final class Engine {
     close();
   }
 
-  /** Refuses timeouts from now on, and cancels those pending; their callbacks are yet to be called. */
+  /**
+   * Refuses timeouts from now on, and cancels those pending; their callbacks are yet to be called.
+   */
   List<WheelTimeout> shutDown() {
     close();
     List<WheelTimeout> drained = new ArrayList<>();
@@ -362,6 +366,7 @@ final class Engine {
 
   /** Names the class of the task and not the task, whose text may hold anything. */
   static void log(Timeout timeout, Throwable error) {
-    LOGGER.log(Level.WARNING, "a callback of a " + timeout.task().getClass().getName() + " threw", error);
+    LOGGER.log(
+        Level.WARNING, "a callback of a " + timeout.task().getClass().getName() + " threw", error);
   }
 }

@@ -133,7 +133,8 @@ final class HashedWheel extends Wheel {
     int left = limit;
     for (int word = 0; word < occupied.length && left > 0; word++) {
       while (occupied[word] != 0 && left > 0) {
-        WheelTimeout timeout = slots[word << 6 | Long.numberOfTrailingZeros(occupied[word])].first();
+        WheelTimeout timeout =
+            slots[word << 6 | Long.numberOfTrailingZeros(occupied[word])].first();
         sink.add(timeout);
         remove(timeout);
         left--;

@@ -114,9 +114,9 @@ public final class HashedWheelTimer extends WheelTimer {
     }
 
     /**
-     * Sets the number of slots of the wheel, rounded up to a power of two. Two timeouts share a slot
-     * when their ticks differ by a multiple of it; about as many as there are ticks in a usual delay
-     * serve best.
+     * Sets the number of slots of the wheel, rounded up to a power of two. Two timeouts share a
+     * slot when their ticks differ by a multiple of it; about as many as there are ticks in a usual
+     * delay serve best.
      *
      * @throws IllegalArgumentException if {@code ticksPerWheel} is not from 1 to 16,777,216
      */
@@ -135,7 +135,10 @@ public final class HashedWheelTimer extends WheelTimer {
       long nanos = unit.toNanos(tickDuration);
       if (nanos < 1 || nanos > MAX_TICK.toNanos()) {
         throw new IllegalArgumentException(
-            "tickDuration: " + tickDuration + " " + unit
+            "tickDuration: "
+                + tickDuration
+                + " "
+                + unit
                 + " (expected: more than zero, at most one day)");
       }
       return tick(Duration.ofNanos(nanos));

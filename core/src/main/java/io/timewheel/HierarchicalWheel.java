@@ -83,8 +83,8 @@ final class HierarchicalWheel extends Wheel {
   @Nullable Slot opening;
 
   /**
-   * The time from which {@link #catchUp} has to bring {@code nowTick} forward: the start of the next
-   * tick, or never while an occupied slot stands in the way.
+   * The time from which {@link #catchUp} has to bring {@code nowTick} forward: the start of the
+   * next tick, or never while an occupied slot stands in the way.
    */
   private long catchUpNanos;
 
@@ -186,7 +186,9 @@ final class HierarchicalWheel extends Wheel {
     return slot == null ? NEVER : slot.earliestTick;
   }
 
-  /** Files timeouts of the slot that is being opened anew, and returns what is left of the budget. */
+  /**
+   * Files timeouts of the slot that is being opened anew, and returns what is left of the budget.
+   */
   private int open(Slot slot, int budget) {
     int left = budget;
     for (; left > 0 && slot == opening; left--) {

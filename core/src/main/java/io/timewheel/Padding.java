@@ -3,8 +3,8 @@ package io.timewheel;
 
 /**
  * Keeps the fields of a subclass away from what lies before the object in memory: 128 bytes, two
- * cache lines, because processors fetch them in pairs. Objects that each belong to one stripe extend
- * it, so that two stripes never share a line.
+ * cache lines, because processors fetch them in pairs. Objects that each belong to one stripe
+ * extend it, so that two stripes never share a line.
  */
 abstract class Padding {
   @SuppressWarnings("unused")

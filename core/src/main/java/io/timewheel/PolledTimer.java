@@ -22,12 +22,12 @@ import java.util.concurrent.locks.ReentrantLock;
  * }
  * }</pre>
  *
- * <p>All methods may be called from any thread. If several threads poll, they take turns. Starting a
- * timeout wakes nobody: who waits for {@link #nextDeadlineNanos} must have another way to learn of
- * earlier timeouts that other threads start.
+ * <p>All methods may be called from any thread. If several threads poll, they take turns. Starting
+ * a timeout wakes nobody: who waits for {@link #nextDeadlineNanos} must have another way to learn
+ * of earlier timeouts that other threads start.
  *
- * <p>It is a hierarchical wheel with a tick of 1 ms unless set otherwise, in one stripe: timeouts of
- * different ticks fire in the order of their ticks.
+ * <p>It is a hierarchical wheel with a tick of 1 ms unless set otherwise, in one stripe: timeouts
+ * of different ticks fire in the order of their ticks.
  */
 public final class PolledTimer implements Timer {
   private static final Duration PATIENCE = Duration.ofSeconds(10);

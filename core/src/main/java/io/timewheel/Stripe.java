@@ -11,16 +11,16 @@ import org.jspecify.annotations.Nullable;
  * One of the independent parts of a timer: a lock, the wheel that it guards, and the counts of what
  * became of the timeouts of that wheel. A timeout stays in one stripe all its life.
  *
- * <p>The stripe settles all races: whether a timeout runs, is cancelled or is moved is decided once,
- * by whoever takes the lock first.
+ * <p>The stripe settles all races: whether a timeout runs, is cancelled or is moved is decided
+ * once, by whoever takes the lock first.
  *
  * <h2>The lock</h2>
  *
  * It is held for a handful of instructions, at most for {@link Wheel#POLL_BUDGET} moves, and never
  * while foreign code runs. That allows a lock with no queue: one compare-and-set to take it, one
  * release to leave it. Who finds it taken spins, then yields, then sleeps for short times, because
- * the owner may have lost its processor; as nobody waits to be woken, leaving needs no fence to look
- * for waiters. docs/adr/0002 has the figures against the locks of the JDK.
+ * the owner may have lost its processor; as nobody waits to be woken, leaving needs no fence to
+ * look for waiters. docs/adr/0002 has the figures against the locks of the JDK.
  */
 final class Stripe extends Padding {
   private static final int SPINS = 64;
@@ -46,7 +46,9 @@ final class Stripe extends Padding {
   private long expired;
   private long cancelled;
 
-  /** The next tick of the wheel as the last poll that found nothing left it. For the worker alone. */
+  /**
+   * The next tick of the wheel as the last poll that found nothing left it. For the worker alone.
+   */
   private long idleUntilTick;
 
   Stripe(Engine engine, Wheel wheel) {
@@ -151,7 +153,9 @@ final class Stripe extends Padding {
     unlock();
   }
 
-  /** Cancels what is pending, appending it to {@code sink}, with a pause of the lock now and then. */
+  /**
+   * Cancels what is pending, appending it to {@code sink}, with a pause of the lock now and then.
+   */
   void drainTo(List<WheelTimeout> sink) {
     int before;
     do {

@@ -20,7 +20,9 @@ final class Ticks {
     this.startNanos = timeSource.nanoTime();
   }
 
-  /** The time since the timer was made. A clock that falls behind that moment stands still at it. */
+  /**
+   * The time since the timer was made. A clock that falls behind that moment stands still at it.
+   */
   long elapsedNanos() {
     return Math.max(0, timeSource.nanoTime() - startNanos);
   }

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 public interface TimeSource {
   /**
    * The current time in nanoseconds, from an arbitrary origin, as {@link System#nanoTime()}: only
-   * the difference of two readings means anything, and readings may be negative and may wrap around.
-   * It should not go back; if it does, the timer takes it as standing still.
+   * the difference of two readings means anything, and readings may be negative and may wrap
+   * around. It should not go back; if it does, the timer takes it as standing still.
    */
   long nanoTime();
 

@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
  * Runs tasks after a delay: a clock that millions of timeouts can be pending on at once, each
  * started, moved and cancelled in constant time.
  *
- * <p>Time passes in ticks of equal length. A timeout fires at the first tick that begins at or after
- * its deadline: never early, and late by at most one tick, plus the time that it takes to wake up
- * and to run what is due before it.
+ * <p>Time passes in ticks of equal length. A timeout fires at the first tick that begins at or
+ * after its deadline: never early, and late by at most one tick, plus the time that it takes to
+ * wake up and to run what is due before it.
  *
  * <p>All methods may be called from any thread, tasks included, except where they say otherwise.
  * The whole contract, with its races and limits, is in {@code docs/CONTRACT.md}.
@@ -62,8 +62,8 @@ public interface Timer extends AutoCloseable {
    * started by another thread at the same time is either refused, or runs, or is returned here.
    *
    * <p>If a task runs on the timer's thread, this call waits for it to end, but no longer than
-   * {@code patience}; then it interrupts the thread, once, and returns all the same. An interrupt of
-   * the caller ends the wait too, and stays set. Tasks that were handed to an executor are not
+   * {@code patience}; then it interrupts the thread, once, and returns all the same. An interrupt
+   * of the caller ends the wait too, and stays set. Tasks that were handed to an executor are not
    * waited for.
    *
    * @param patience how long to wait for a running task; zero or less is not at all

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,7 +65,9 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
     return self();
   }
 
-  /** Sets what happens to tasks that the executor does not accept: by default the worker runs them. */
+  /**
+   * Sets what happens to tasks that the executor does not accept: by default the worker runs them.
+   */
   public B onRejected(RejectionPolicy onRejected) {
     this.onRejected = requireNonNull(onRejected, "onRejected");
     return self();

@@ -5,8 +5,8 @@ package io.timewheel;
 @FunctionalInterface
 public interface TimerTask {
   /**
-   * Called once if the timeout expires. Runs on the timer's executor if it has one; otherwise on the
-   * timer's own thread, where a slow task delays every other.
+   * Called once if the timeout expires. Runs on the timer's executor if it has one; otherwise on
+   * the timer's own thread, where a slow task delays every other.
    *
    * @param timeout the timeout that expired
    * @throws Exception whatever the task likes: it is given to the timer's {@link TaskErrorHandler}

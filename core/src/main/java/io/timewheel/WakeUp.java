@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The worker publishes the tick that it is going to sleep until. Who starts or moves a timeout
  * compares its deadline with that plan, after leaving the lock of the stripe, and wakes the worker
- * if the deadline is earlier. The plan says {@link #AWAKE} while the worker is up, and for the first
- * thread that wakes it to tell the others that it has been done.
+ * if the deadline is earlier. The plan says {@link #AWAKE} while the worker is up, and for the
+ * first thread that wakes it to tell the others that it has been done.
  *
  * <h2>No wake-up is lost</h2>
  *

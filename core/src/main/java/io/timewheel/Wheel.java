@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * earlier one is taken for that earlier one.
  */
 abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWheel {
-  /** The tick that never comes: the deadline of saturated delays, the next tick of an idle wheel. */
+  /**
+   * The tick that never comes: the deadline of saturated delays, the next tick of an idle wheel.
+   */
   static final long NEVER = Long.MAX_VALUE;
 
   /**
@@ -56,8 +58,7 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
    *
    * @see #add
    */
-  final void move(
-      WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+  final void move(WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
     catchUp(elapsedNanos);
     long tick = Math.max(deadlineTick, nowTick);
     Slot slot = slotFor(tick); // may run out of memory, so it comes before the removal

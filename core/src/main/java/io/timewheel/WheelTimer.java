@@ -75,7 +75,8 @@ public abstract sealed class WheelTimer implements Timer
   public final Set<Timeout> stop(Duration patience) {
     requireNonNull(patience, "patience");
     if (worker.isCurrentThread()) {
-      throw new IllegalStateException("stop() cannot be called by a task on the timer's own thread");
+      throw new IllegalStateException(
+          "stop() cannot be called by a task on the timer's own thread");
     }
     if (!stopped.compareAndSet(false, true)) {
       return Set.of();
@@ -136,8 +137,8 @@ public abstract sealed class WheelTimer implements Timer
     }
 
     /**
-     * Sets the factory that makes the worker's thread, once, when the timer is built. By default the
-     * thread is a daemon.
+     * Sets the factory that makes the worker's thread, once, when the timer is built. By default
+     * the thread is a daemon.
      */
     public B threadFactory(ThreadFactory threadFactory) {
       this.threadFactory = requireNonNull(threadFactory, "threadFactory");

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The shape of core: what is public, what may know of what, and who may ask for the time. */
+class ArchitectureTest {
+
+  /** What users may name in {@code io.timewheel}; all else there is mechanism. */
+  private static final Set<String> PUBLIC_API =
+      Set.of(
+          "HashedWheelTimer",
+          "HierarchicalWheelTimer",
+          "Placeholder",
+          "PolledTimer",
+          "RejectionPolicy",
+          "TaskErrorHandler",
+          "TimeSource",
+          "Timeout",
+          "Timer",
+          "TimerListener",
+          "TimerStats",
+          "TimerTask",
+          "WheelTimer");
+
+  private static final JavaClasses MAIN = MainClasses.imported();
+
+  @Test
+  void mechanismIsPackagePrivate() {
+    classes()
+        .that()
+        .resideInAPackage("io.timewheel")
+        .and()
+        .areTopLevelClasses()
+        .and(DescribedPredicate.not(publicApi()))
+        .should()
+        .bePackagePrivate()
+        .allowEmptyShould(true)
+        .check(MAIN);
+  }
+
+  @Test
+  void timersKnowNothingOfWhatIsBuiltOnThem() {
+    noClasses()
+        .that()
+        .resideInAPackage("io.timewheel")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.timewheel.concurrent..", "io.timewheel.pattern..")
+        .check(MAIN);
+  }
+
+  @Test
+  void onlyTimeSourcesReadTheClockOrWait() {
+    noClasses()
+        .that(DescribedPredicate.not(assignableTo("io.timewheel.TimeSource")))
+        .should()
+        .accessTargetWhere(asksForTheTime())
+        .allowEmptyShould(true)
+        .check(MAIN);
+  }
+
+  @Test
+  void coreLogsThroughTheSystemLoggerOnly() {
+    noClasses().should().dependOnClassesThat().resideInAPackage("java.util.logging..").check(MAIN);
+    noClasses().should().accessField(System.class, "out").check(MAIN);
+    noClasses().should().accessField(System.class, "err").check(MAIN);
+  }
+
+  @Test
+  void coreUsesNoInternalsOfTheJdk() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("sun..", "com.sun..", "jdk..")
+        .check(MAIN);
+  }
+
+  @Test
+  void coreUsesNoNetworkNoFilesAndNoReflection() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("java.net..", "java.nio..", "java.lang.reflect..")
+        .orShould()
+        .dependOnClassesThat()
+        .haveNameMatching("java\\.io\\.(File|RandomAccess|Object(In|Out)put).*")
+        .check(MAIN);
+  }
+
+  private static DescribedPredicate<JavaClass> publicApi() {
+    return DescribedPredicate.describe(
+        "part of the public API", type -> PUBLIC_API.contains(type.getSimpleName()));
+  }
+
+  private static DescribedPredicate<JavaAccess<?>> asksForTheTime() {
+    return DescribedPredicate.describe(
+        "asks for the time or waits for it", ArchitectureTest::asksForTheTime);
+  }
+
+  private static boolean asksForTheTime(JavaAccess<?> access) {
+    String name = access.getTarget().getName();
+    return switch (access.getTargetOwner().getFullName()) {
+      case "java.lang.System" -> name.equals("nanoTime") || name.equals("currentTimeMillis");
+      case "java.lang.Thread", "java.util.concurrent.TimeUnit" -> name.equals("sleep");
+      case "java.util.concurrent.locks.LockSupport" -> name.startsWith("park");
+      case "java.time.Clock" -> name.startsWith("system") || name.startsWith("tick");
+      case "java.util.Date" -> name.equals("<init>");
+      case "java.time.Instant",
+          "java.time.LocalDate",
+          "java.time.LocalDateTime",
+          "java.time.LocalTime",
+          "java.time.OffsetDateTime",
+          "java.time.ZonedDateTime" ->
+          name.equals("now");
+      default -> false;
+    };
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+
+/** The compiled main sources of this module, without its tests. */
+final class MainClasses {
+
+  private MainClasses() {}
+
+  /** Where the compiler put them; asked of a class, because the working directory may be any. */
+  static Path directory() {
+    try {
+      Class<?> witness = Class.forName("io.timewheel.package-info");
+      return Path.of(witness.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (ClassNotFoundException | URISyntaxException e) {
+      throw new AssertionError("The main classes are not on the class path", e);
+    }
+  }
+
+  static JavaClasses imported() {
+    return new ClassFileImporter().importPath(directory());
+  }
+}
