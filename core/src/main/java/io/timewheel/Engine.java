@@ -133,7 +133,7 @@ final class Engine {
    */
   private int stripeOfThread() {
     long spread = Thread.currentThread().getId() * 0x9E3779B97F4A7C15L;
-    return (int) (spread >>> 40) & stripes.length - 1;
+    return (int) (spread >>> 40) & (stripes.length - 1);
   }
 
   private void acquirePermit() {

@@ -38,11 +38,8 @@ final class HashedWheel extends Wheel {
   /** Bit n of word w is set if slot 64 w + n is occupied. */
   final long[] occupied;
 
-  /** The slot that is being visited, or null. */
-  @Nullable Slot visiting;
-
-  /** The element of {@link #visiting} that the walk looks at next; the slot itself at the end. */
-  private @Nullable Link cursor;
+  /** The timeout that the visit of a slot looks at next; null if no slot is being visited. */
+  private @Nullable WheelTimeout cursor;
 
   /** The earliest deadline that the walk has passed. */
   private long passedNanos;
@@ -77,14 +74,11 @@ final class HashedWheel extends Wheel {
   @Override
   void remove(WheelTimeout timeout) {
     if (timeout == cursor) {
-      cursor = timeout.next;
+      stepPast(timeout);
     }
     Slot emptied = Slot.unlink(timeout);
     if (emptied != null) {
       occupied[emptied.index >>> 6] &= ~(1L << emptied.index);
-    }
-    if (cursor == visiting && visiting != null) {
-      endVisit(visiting);
     }
   }
 
@@ -92,40 +86,35 @@ final class HashedWheel extends Wheel {
   @Nullable WheelTimeout poll(long tick) {
     long target = Math.max(tick, nowTick);
     for (int budget = POLL_BUDGET; budget > 0; budget--) {
-      if (visiting == null) {
+      if (cursor == null) {
         long next = nextTick();
         if (next > target) {
           nowTick = target;
           return null;
         }
         nowTick = next;
-        visiting = slots[index(next)];
-        cursor = visiting.next;
+        cursor = slotFor(next).first();
         passedNanos = Long.MAX_VALUE;
       }
-      WheelTimeout timeout = (WheelTimeout) cursor;
+      WheelTimeout timeout = cursor;
       if (timeout.deadlineNanos() <= ticks.nanosAt(nowTick)) {
         remove(timeout);
         return timeout;
       }
-      walkPast(timeout);
+      passedNanos = Math.min(passedNanos, timeout.deadlineNanos());
+      stepPast(timeout);
     }
     return null;
   }
 
-  /** Ends with the cursor on another timeout of the slot, or with the visit over. */
-  private void walkPast(WheelTimeout timeout) {
-    passedNanos = Math.min(passedNanos, timeout.deadlineNanos());
-    cursor = timeout.next;
-    if (cursor == visiting) {
-      endVisit(visiting);
+  /** Moves the cursor on; at the end of the slot the visit is over, and the slot's bound exact. */
+  private void stepPast(WheelTimeout timeout) {
+    if (timeout.next instanceof WheelTimeout next) {
+      cursor = next;
+    } else {
+      cursor = null;
+      ((Slot) timeout.next).earliestTick = ticks.deadlineTick(passedNanos);
     }
-  }
-
-  private void endVisit(Slot slot) {
-    slot.earliestTick = slot.isEmpty() ? NEVER : ticks.deadlineTick(passedNanos);
-    visiting = null;
-    cursor = null;
   }
 
   @Override
@@ -134,7 +123,7 @@ final class HashedWheel extends Wheel {
     for (int word = 0; word < occupied.length && left > 0; word++) {
       while (occupied[word] != 0 && left > 0) {
         WheelTimeout timeout =
-            slots[word << 6 | Long.numberOfTrailingZeros(occupied[word])].first();
+            slots[(word << 6) | Long.numberOfTrailingZeros(occupied[word])].first();
         sink.add(timeout);
         remove(timeout);
         left--;
@@ -144,30 +133,30 @@ final class HashedWheel extends Wheel {
 
   @Override
   long nextTick() {
-    if (visiting != null) {
+    if (cursor != null) {
       return nowTick;
     }
     int here = index(nowTick);
     long earliest = NEVER;
     int word = here >>> 6;
-    long bits = occupied[word] & -1L << here;
+    long bits = occupied[word] & (-1L << here);
     // The last round takes the first word again, for the bits before the present slot.
     for (int round = 0; round <= occupied.length; round++) {
       for (; bits != 0; bits &= bits - 1) {
-        int index = word << 6 | Long.numberOfTrailingZeros(bits);
+        int index = (word << 6) | Long.numberOfTrailingZeros(bits);
         long tick = slots[index].earliestTick;
         if (tick - nowTick <= index(index - here)) {
           return tick;
         }
         earliest = Math.min(earliest, tick);
       }
-      word = word + 1 & occupied.length - 1;
+      word = (word + 1) & (occupied.length - 1);
       bits = occupied[word];
     }
     return earliest;
   }
 
   private int index(long tick) {
-    return (int) tick & slots.length - 1;
+    return (int) tick & (slots.length - 1);
   }
 }

@@ -242,11 +242,11 @@ final class HierarchicalWheel extends Wheel {
   private long startOf(Slot slot) {
     int shift = slot.level * DIGIT_BITS;
     long below = (1L << shift << DIGIT_BITS) - 1; // shifts to zero, so to all ones, at level 10
-    return nowTick & ~below | (long) slot.index << shift;
+    return (nowTick & ~below) | ((long) slot.index << shift);
   }
 
   private static int digit(int level, long tick) {
-    return (int) (tick >>> level * DIGIT_BITS) & SLOTS - 1;
+    return (int) (tick >>> (level * DIGIT_BITS)) & (SLOTS - 1);
   }
 
   /** The slots of one level. */

@@ -33,9 +33,9 @@ final class Slot extends Link {
     return next == this;
   }
 
-  /** The timeout that was added first, or null if the slot is empty. */
-  @Nullable WheelTimeout first() {
-    return next instanceof WheelTimeout first ? first : null;
+  /** The timeout that was added first. The slot must not be empty. */
+  WheelTimeout first() {
+    return (WheelTimeout) next;
   }
 
   /** Appends a timeout that is on no list. */

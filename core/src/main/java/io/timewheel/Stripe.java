@@ -39,7 +39,10 @@ final class Stripe extends Padding {
 
   final Engine engine;
   private final Wheel wheel;
+
+  @SuppressWarnings("unused") // read and written through LOCKED
   private boolean locked;
+
   private boolean closed;
   private long started;
   private long rescheduled;
@@ -201,6 +204,7 @@ final class Stripe extends Padding {
     }
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // the owner may be waiting for this very processor
   private void lockContended() {
     for (int tries = 0; ; tries++) {
       if (!(boolean) LOCKED.getOpaque(this) && LOCKED.compareAndSet(this, false, true)) {

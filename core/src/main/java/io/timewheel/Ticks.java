@@ -32,9 +32,9 @@ final class Ticks {
     return tickAt(elapsedNanos());
   }
 
-  /** The last tick that has begun at a time; never {@link Wheel#NEVER}. */
+  /** The last tick that has begun at a time. The end of time is not reached: never stays never. */
   long tickAt(long elapsedNanos) {
-    return Math.min(elapsedNanos / tickNanos, Wheel.NEVER - 1);
+    return Math.min(elapsedNanos, Long.MAX_VALUE - 1) / tickNanos;
   }
 
   /**

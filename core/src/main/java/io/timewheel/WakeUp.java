@@ -53,6 +53,7 @@ final class WakeUp extends Padding {
     }
   }
 
+  @SuppressWarnings("unused") // read through PLAN
   private long planTick = AWAKE;
 
   /** The thread that parks; written before its first plan is published. */

@@ -47,7 +47,11 @@ final class WheelTimeout extends Link implements Timeout, Runnable {
 
   private final TimerTask task;
   final Stripe stripe;
+
+  @SuppressWarnings("unused") // read through DEADLINE
   private long deadlineNanos;
+
+  @SuppressWarnings("unused") // read and written through STATE
   private int state;
 
   WheelTimeout(TimerTask task, Stripe stripe, long deadlineNanos) {

@@ -167,7 +167,7 @@ public abstract sealed class WheelTimer implements Timer
     }
 
     static int ceilingPowerOfTwo(int number) {
-      return 1 << Integer.SIZE - Integer.numberOfLeadingZeros(number - 1);
+      return 1 << (Integer.SIZE - Integer.numberOfLeadingZeros(number - 1));
     }
   }
 }

@@ -3,8 +3,8 @@
  * Timers on timing wheels.
  *
  * <p>{@link io.timewheel.Timer} is the entry point. {@link io.timewheel.HierarchicalWheelTimer} is
- * the one to take if nothing speaks against it; {@link io.timewheel.HashedWheelTimer} is the classic
- * single wheel, with the constructors of Netty's and Dubbo's class of that name; {@link
+ * the one to take if nothing speaks against it; {@link io.timewheel.HashedWheelTimer} is the
+ * classic single wheel, with the constructors of Netty's and Dubbo's class of that name; {@link
  * io.timewheel.PolledTimer} has no thread and is driven by the caller.
  *
  * <h2>Words</h2>
@@ -17,7 +17,8 @@
  *   <dt>tick
  *   <dd>the unit in which a timer's time passes; a timeout fires when a tick begins
  *   <dt>wheel, level, slot
- *   <dd>where timeouts are kept by deadline: a wheel has slots, a hierarchical one on several levels
+ *   <dd>where timeouts are kept by deadline: a wheel has slots, a hierarchical one on several
+ *       levels
  *   <dt>stripe
  *   <dd>a part of a timer that has a lock and a wheel of its own
  *   <dt>worker
