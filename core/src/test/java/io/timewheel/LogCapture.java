@@ -12,7 +12,7 @@ import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
 /** Keeps what is logged to {@code io.timewheel} while it is open, and keeps it off the console. */
-final class LogCapture extends Handler {
+final class LogCapture extends Handler implements AutoCloseable {
   private final Logger logger = Logger.getLogger("io.timewheel");
   private final Queue<LogRecord> records = new ConcurrentLinkedQueue<>();
   private final Consumer<LogRecord> then;
