@@ -73,6 +73,11 @@ final class TestClock implements TimeSource {
     parkFailure = failure;
   }
 
+  /** The one thread that sleeps. */
+  Thread sleeper() {
+    return sleepers.keySet().iterator().next();
+  }
+
   /** How often somebody parked. */
   long parks() {
     return parks.get();
