@@ -4,6 +4,7 @@ package io.timewheel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import java.lang.ref.WeakReference;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -26,6 +27,16 @@ final class Await {
       }
       Thread.yield();
     }
+  }
+
+  /** Waits until nothing but the reference itself leads to what it refers to. */
+  static void collected(WeakReference<?> reference) {
+    until(
+        "the collection of " + reference.get(),
+        () -> {
+          System.gc();
+          return reference.get() == null;
+        });
   }
 
   static void zero(CountDownLatch latch) {

@@ -4,11 +4,15 @@ package io.timewheel;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** A task that remembers when and where it was called; any number of timeouts may share it. */
 final class RecordingTask implements TimerTask {
   /** The readings of the clock at which it ran. */
   final Queue<Long> ranAtNanos = new ConcurrentLinkedQueue<>();
+
+  /** How long after its deadline it ran. */
+  final Queue<Long> lagsNanos = new ConcurrentLinkedQueue<>();
 
   final Queue<Timeout> ran = new ConcurrentLinkedQueue<>();
   final Queue<Timeout> cancelled = new ConcurrentLinkedQueue<>();
@@ -23,6 +27,7 @@ final class RecordingTask implements TimerTask {
   @Override
   public void run(Timeout timeout) {
     ranAtNanos.add(clock.nanoTime());
+    lagsNanos.add(-timeout.remaining(TimeUnit.NANOSECONDS));
     threads.add(Thread.currentThread());
     ran.add(timeout);
     firstRun.countDown();
