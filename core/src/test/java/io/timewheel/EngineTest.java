@@ -3,7 +3,6 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.time.Duration;
@@ -184,75 +183,6 @@ class EngineTest {
       start(engine, 5);
       assertThat(engine.pendingTimeouts()).isEqualTo(1);
     }
-  }
-
-  @Test
-  void shutDownRefusesAndReturnsWhatWasPending() {
-    settings.maxPendingTimeouts(2);
-    Engine engine = engine(2);
-    WheelTimeout first = start(engine, 5);
-    WheelTimeout second = start(engine, Long.MAX_VALUE);
-
-    List<WheelTimeout> drained = engine.shutDown();
-
-    assertThat(drained).containsExactlyInAnyOrder(first, second);
-    assertThat(engine.pendingTimeouts()).isZero();
-    assertThat(task.cancelled).as("callbacks are yet to come").isEmpty();
-    clock.advance(10);
-    assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
-
-    // More often than there are permits: none may be lost on the way.
-    for (int i = 0; i < 3; i++) {
-      assertThatIllegalStateException()
-          .isThrownBy(() -> start(engine, 5))
-          .withMessage("the timer is stopped")
-          .withNoCause();
-    }
-    assertThat(engine.pendingTimeouts()).isZero();
-
-    assertThat(engine.afterShutDown(drained)).containsExactlyInAnyOrder(first, second);
-    assertThat(task.cancelled).containsExactlyInAnyOrder(first, second);
-  }
-
-  /** A timer that is both full and stopped says that it is stopped. */
-  @Test
-  void stoppedOutranksFull() {
-    settings.maxPendingTimeouts(1);
-    Engine engine = engine(1);
-    start(engine, 5);
-    engine.fail(new IllegalArgumentException("for some reason"));
-
-    assertThatIllegalStateException().isThrownBy(() -> start(engine, 5));
-  }
-
-  @Test
-  void failedEngineSaysWhyAndKeepsWhatIsPending() {
-    Engine engine = engine(2);
-    WheelTimeout pending = start(engine, 5);
-    Throwable cause = new IllegalArgumentException("for some reason");
-
-    engine.fail(cause);
-
-    assertThatIllegalStateException()
-        .isThrownBy(() -> start(engine, 5))
-        .withMessage("the timer has failed and runs no more tasks")
-        .withCause(cause);
-    clock.advance(10);
-    assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
-    assertThat(engine.nextTick()).isEqualTo(Wheel.NEVER);
-    assertThat(engine.pendingTimeouts()).isEqualTo(1);
-    assertThat(engine.shutDown()).containsExactly(pending);
-  }
-
-  /** Timeouts may be compared by identity only; whoever stops the timer may keep the answer. */
-  @Test
-  void answerOfShutDownCannotBeChanged() {
-    Engine engine = engine(1);
-    start(engine, 5);
-
-    Set<Timeout> answer = engine.afterShutDown(engine.shutDown());
-
-    assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(answer::clear);
   }
 
   @Test

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.timewheel.PassiveTimer.Kind;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The engine that is shut down, or has failed, without a thread. A tick is ten nanoseconds. */
+class EngineEndTest {
+
+  @Test
+  void shutDownRefusesAndReturnsWhatWasPending() {
+    PassiveTimer timer = timer(2, 2);
+    Engine engine = timer.engine;
+    WheelTimeout first = timer.start(5);
+    WheelTimeout second = timer.start(Long.MAX_VALUE);
+
+    List<WheelTimeout> drained = engine.shutDown();
+
+    assertThat(drained).containsExactlyInAnyOrder(first, second);
+    assertThat(engine.pendingTimeouts()).isZero();
+    assertThat(timer.task.cancelled).as("callbacks are yet to come").isEmpty();
+    timer.clock.advance(10);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
+
+    // More often than there are permits: none may be lost on the way.
+    for (int i = 0; i < 3; i++) {
+      assertThatIllegalStateException()
+          .isThrownBy(() -> timer.start(5))
+          .withMessage("the timer is stopped")
+          .withNoCause();
+    }
+    assertThat(engine.pendingTimeouts()).isZero();
+
+    assertThat(engine.afterShutDown(drained)).containsExactlyInAnyOrder(first, second);
+    assertThat(timer.task.cancelled).containsExactlyInAnyOrder(first, second);
+  }
+
+  /** A timer that is both full and stopped says that it is stopped. */
+  @Test
+  void stoppedOutranksFull() {
+    PassiveTimer timer = timer(1, 1);
+    Engine engine = timer.engine;
+    timer.start(5);
+    engine.fail(new IllegalArgumentException("for some reason"));
+
+    assertThatIllegalStateException().isThrownBy(() -> timer.start(5));
+  }
+
+  @Test
+  void failedEngineSaysWhyAndKeepsWhatIsPending() {
+    PassiveTimer timer = timer(2, 0);
+    Engine engine = timer.engine;
+    WheelTimeout pending = timer.start(5);
+    Throwable cause = new IllegalArgumentException("for some reason");
+
+    engine.fail(cause);
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> timer.start(5))
+        .withMessage("the timer has failed and runs no more tasks")
+        .withCause(cause);
+    timer.clock.advance(10);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
+    assertThat(engine.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(engine.pendingTimeouts()).isEqualTo(1);
+    assertThat(engine.shutDown()).containsExactly(pending);
+  }
+
+  /** Timeouts may be compared by identity only; whoever stops the timer may keep the answer. */
+  @Test
+  void answerOfShutDownCannotBeChanged() {
+    PassiveTimer timer = timer(1, 0);
+    Engine engine = timer.engine;
+    timer.start(5);
+
+    Set<Timeout> answer = engine.afterShutDown(engine.shutDown());
+
+    assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(answer::clear);
+  }
+
+  private static PassiveTimer timer(int stripes, long maxPendingTimeouts) {
+    return new PassiveTimer(Kind.HIERARCHICAL, 10, stripes, maxPendingTimeouts);
+  }
+}
