@@ -6,7 +6,7 @@ module io.timewheel.testkit {
   // Transitive: @Nullable stands in public signatures. Static: nothing needs it at run time.
   requires static transitive org.jspecify;
   // Only for the contract test, which its users extend; the manual timer does not need it.
-  requires static org.junit.jupiter.api;
+  requires static transitive org.junit.jupiter.api;
 
   exports io.timewheel.testkit;
 }
