@@ -3,8 +3,7 @@
 /** Timers for tests: time moves only when the test says so. */
 module io.timewheel.testkit {
   requires transitive io.timewheel.core;
-  // Transitive: @Nullable stands in public signatures. Static: nothing needs it at run time.
-  requires static transitive org.jspecify;
+  requires static org.jspecify;
   // Only for the contract test, which its users extend; the manual timer does not need it.
   requires static org.junit.jupiter.api;
 
