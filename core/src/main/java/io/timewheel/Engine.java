@@ -42,6 +42,7 @@ final class Engine {
   final Ticks ticks;
   final WakeUp wakeUp = new WakeUp();
   private final Stripe[] stripes;
+  private final int stripeShift;
   private final boolean ownsThread;
   private final @Nullable PendingLimit limit;
   private final @Nullable Executor executor;
@@ -66,6 +67,7 @@ final class Engine {
     for (int i = 0; i < stripes; i++) {
       this.stripes[i] = new Stripe(this, wheels.apply(ticks));
     }
+    this.stripeShift = Long.numberOfLeadingZeros(stripes) + 1; // leaves as many bits as it takes
     this.ownsThread = ownsThread;
     this.limit =
         settings.maxPendingTimeouts > 0 ? new PendingLimit(settings.maxPendingTimeouts) : null;
@@ -83,7 +85,7 @@ final class Engine {
     long elapsedNanos = ticks.elapsedNanos();
     long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, unit.toNanos(delay));
     long deadlineTick = ticks.deadlineTick(deadlineNanos);
-    Stripe stripe = stripes[stripeOfThread()];
+    Stripe stripe = stripeOfThread();
     WheelTimeout timeout = new WheelTimeout(task, stripe, deadlineNanos);
     acquirePermit();
     boolean added = false;
@@ -128,12 +130,12 @@ final class Engine {
   }
 
   /**
-   * Threads get their stripe by their id. The multiplication spreads any sequence of ids evenly, so
-   * that the threads of a pool, whose ids are near each other, rarely meet.
+   * Threads get their stripe by their id. Multiplied by the golden ratio, ids in sequence fall
+   * evenly over the whole range, so that the threads of a pool rarely meet.
    */
-  private int stripeOfThread() {
+  private Stripe stripeOfThread() {
     long spread = Thread.currentThread().getId() * 0x9E3779B97F4A7C15L;
-    return (int) (spread >>> 40) & (stripes.length - 1);
+    return stripes[(int) (spread >>> stripeShift) & (stripes.length - 1)];
   }
 
   private void acquirePermit() {
@@ -321,7 +323,8 @@ final class Engine {
    */
   List<WheelTimeout> shutDown() {
     close();
-    List<WheelTimeout> drained = new ArrayList<>();
+    // Of the right size at once: running out of memory halfway would lose timeouts.
+    List<WheelTimeout> drained = new ArrayList<>(Math.toIntExact(pendingTimeouts()));
     for (Stripe stripe : stripes) {
       stripe.drainTo(drained);
     }
@@ -360,7 +363,11 @@ final class Engine {
     try {
       onError.handle(timeout, error);
     } catch (Throwable e) {
-      log(timeout, e);
+      try {
+        log(timeout, e);
+      } catch (Throwable unloggable) {
+        // Nobody is left to tell, and the timer must go on.
+      }
     }
   }
 
