@@ -174,13 +174,14 @@ final class Demonstration {
 
   /** Waits for the timer to run what came due while it had to share the processors. */
   private void settle() throws InterruptedException {
+    screen.live("Settling");
     long beginNanos = System.nanoTime();
     long elapsedNanos = 0;
     do {
       Thread.sleep(FRAME_MILLIS);
       elapsedNanos = System.nanoTime() - beginNanos;
     } while (lags.lastNanos() > LATE_NANOS && elapsedNanos < LONGEST_SETTLING_NANOS);
-    screen.line("%-11s%7s".formatted("Settling", Format.seconds(elapsedNanos)));
+    screen.done("%-11s%7s".formatted("Settling", Format.seconds(elapsedNanos)));
     lags.startingIsOver();
   }
 
@@ -238,6 +239,7 @@ final class Demonstration {
 
   /** Lets time pass with nothing due, after what is left of the last tick. */
   private Figures.WakeUps rest() throws InterruptedException {
+    screen.live("Resting");
     Thread.sleep(FRAME_MILLIS);
     long wakeUps = timer.stats().wakeups();
     long beginNanos = System.nanoTime();
@@ -245,12 +247,13 @@ final class Demonstration {
     long elapsedNanos = System.nanoTime() - beginNanos;
     long woken = timer.stats().wakeups() - wakeUps;
     String text = phase("Resting", elapsedNanos, woken, "wake-ups");
-    screen.line(text + pending(timer.pendingTimeouts()));
+    screen.done(text + pending(timer.pendingTimeouts()));
     return new Figures.WakeUps(woken, elapsedNanos);
   }
 
   /** Stops the timer, and sorts what it returns into levels. */
   private long stop(Levels levels) {
+    screen.live("Stopping");
     long beginNanos = System.nanoTime();
     Set<Timeout> returned = timer.stop();
     report("Stopping", returned.size(), "returned", beginNanos, "by stop()");
@@ -264,7 +267,7 @@ final class Demonstration {
   private void report(String title, long count, String what, long beginNanos, String remark) {
     long tookNanos = System.nanoTime() - beginNanos;
     String rate = "%14s   %s".formatted(Format.rate(count, tookNanos), remark);
-    screen.line(phase(title, tookNanos, count, what) + rate);
+    screen.done(phase(title, tookNanos, count, what) + rate);
   }
 
   private static String phase(String title, long nanos, long count, String what) {
