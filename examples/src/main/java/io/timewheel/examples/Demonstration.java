@@ -174,7 +174,7 @@ final class Demonstration {
 
   /** Waits for the timer to run what came due while it had to share the processors. */
   private void settle() throws InterruptedException {
-    screen.live("Settling");
+    screen.begin("Settling");
     long beginNanos = System.nanoTime();
     long elapsedNanos = 0;
     do {
@@ -239,7 +239,7 @@ final class Demonstration {
 
   /** Lets time pass with nothing due, after what is left of the last tick. */
   private Figures.WakeUps rest() throws InterruptedException {
-    screen.live("Resting");
+    screen.begin("Resting");
     Thread.sleep(FRAME_MILLIS);
     long wakeUps = timer.stats().wakeups();
     long beginNanos = System.nanoTime();
@@ -253,7 +253,7 @@ final class Demonstration {
 
   /** Stops the timer, and sorts what it returns into levels. */
   private long stop(Levels levels) {
-    screen.live("Stopping");
+    screen.begin("Stopping");
     long beginNanos = System.nanoTime();
     Set<Timeout> returned = timer.stop();
     report("Stopping", returned.size(), "returned", beginNanos, "by stop()");

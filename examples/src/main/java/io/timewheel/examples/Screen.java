@@ -54,6 +54,13 @@ final class Screen {
     lastPlainNanos = System.nanoTime();
   }
 
+  /** Names what begins; on a terminal only, where the result is drawn over the name. */
+  void begin(String title) {
+    if (redraws) {
+      live(title);
+    }
+  }
+
   /** Shows the state of something that goes on. */
   void live(String text) {
     if (redraws) {

@@ -15,7 +15,7 @@ class ScreenTest {
   @Test
   void onATerminalALiveLineIsRedrawnInPlace() {
     Screen screen = new Screen(out, true, true);
-    screen.live("a long line");
+    screen.begin("a long line");
     screen.live("short");
     screen.done("end");
 
@@ -26,6 +26,7 @@ class ScreenTest {
   @Test
   void elsewhereALiveLineIsPrintedOnceAtTheEnd() {
     Screen screen = new Screen(out, false, true);
+    screen.begin("title");
     screen.live("one");
     screen.live("two");
     screen.done("end");
