@@ -217,7 +217,7 @@ final class HierarchicalWheel extends Wheel {
       opening = null;
     }
     if (catchUpNanos == Long.MAX_VALUE) {
-      catchUpNanos = 0;
+      catchUpNanos = ticks.nanosAt(nowTick + 1);
     }
   }
 
