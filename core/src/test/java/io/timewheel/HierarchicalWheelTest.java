@@ -3,6 +3,7 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -32,5 +33,24 @@ class HierarchicalWheelTest {
     assertThat(wheel.nowTick).isEqualTo(64);
     assertThat(model.runTo(99)).containsExactly(slow);
     assertThat(model.runTo(100)).containsExactly(second);
+  }
+
+  // Opening a slot
+
+  /** Or what is still in the slot lands behind it, and waits for all that is before it. */
+  @Test
+  void addingDoesNotAdvanceTheTimeOverWhatIsStillInTheSlotBeingOpened() {
+    List<WheelTimeout> others = model.startAt(4096 + 200, Wheel.POLL_BUDGET);
+    List<WheelTimeout> early = model.startAt(4096 + 10, 2);
+    model.advanceTo(4096 + 10);
+    assertThat(model.poll()).isNull(); // the budget went into the others
+
+    model.advanceTo(4096 + 80);
+    WheelTimeout late = model.startAt(4096 + 120);
+
+    assertThat(wheel.nowTick).isEqualTo(4096 + 10);
+    assertThat(model.pollAll()).containsExactlyElementsOf(early);
+    assertThat(model.runTo(4096 + 120)).containsExactly(late);
+    assertThat(model.runTo(4096 + 200)).containsExactlyElementsOf(others);
   }
 }
