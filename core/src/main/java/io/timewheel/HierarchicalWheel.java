@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Granularity is the length of a slot; range is the delay, exclusive, that is sure to be kept at
- * this level or below when it is added at the start of the level's turn. Levels 8 to 10 are reached
- * only with ticks below 33 µs.
+ * this level or below when it is added at the start of the level's turn. Levels 8 to 10 take
+ * deadlines only with ticks below 33 µs, and what is never due with any tick.
  *
  * <h2>Invariants</h2>
  *
