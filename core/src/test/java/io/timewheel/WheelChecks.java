@@ -46,15 +46,17 @@ final class WheelChecks {
     return Math.max(wheel.ticks.deadlineTick(timeout.deadlineNanos()), wheel.nowTick);
   }
 
-  /** The highest digit in base 64 in which two ticks differ, by comparing digit after digit. */
+  /** The highest digit in base 64 in which two ticks differ, by dropping digits until none do. */
   static int highestDifferingDigit(long one, long other) {
-    int highest = 0;
-    for (int digit = 0; digit < 11; digit++) {
-      if (digitOf(one, digit) != digitOf(other, digit)) {
-        highest = digit;
-      }
+    int digits = 0;
+    long rest = one;
+    long otherRest = other;
+    while (rest != otherRest) {
+      rest /= 64;
+      otherRest /= 64;
+      digits++;
     }
-    return highest;
+    return Math.max(0, digits - 1);
   }
 
   static int digitOf(long tick, int digit) {
