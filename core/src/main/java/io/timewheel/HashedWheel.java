@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Those due are handed out, the others are walked past and stay. The walk may be long, so it keeps
  * a cursor and goes on over several polls; whoever removes the timeout under the cursor moves it
  * on, and what is added during the walk is appended, so the walk comes to it. When the walk ends
- * the slot's bound is exact again.
+ * the slot's bound is exact again, unless the earliest that the walk had passed has left meanwhile.
  *
  * <h2>Costs</h2>
  *
@@ -107,7 +107,7 @@ final class HashedWheel extends Wheel {
     return null;
   }
 
-  /** Moves the cursor on; at the end of the slot the visit is over, and the slot's bound exact. */
+  /** Moves the cursor on; at the end of the slot the visit is over, and the slot's bound is set. */
   private void stepPast(WheelTimeout timeout) {
     if (timeout.next instanceof WheelTimeout next) {
       cursor = next;
