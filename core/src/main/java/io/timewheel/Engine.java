@@ -373,7 +373,13 @@ final class Engine {
 
   /** Names the class of the task and not the task, whose text may hold anything. */
   static void log(Timeout timeout, Throwable error) {
-    LOGGER.log(
-        Level.WARNING, "a callback of a " + timeout.task().getClass().getName() + " threw", error);
+    try {
+      LOGGER.log(
+          Level.WARNING,
+          "a callback of a " + timeout.task().getClass().getName() + " threw",
+          error);
+    } catch (Throwable e) {
+      // A log is foreign code too, as is the text of an error. There is nobody left to tell.
+    }
   }
 }

@@ -79,10 +79,14 @@ final class Worker implements Runnable {
 
   private static void warnOfCrowd(int live) {
     if (live > LIVE_LIMIT && WARNED.compareAndSet(false, true)) {
-      LOGGER.log(
-          Level.WARNING,
-          "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
-          live);
+      try {
+        LOGGER.log(
+            Level.WARNING,
+            "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
+            live);
+      } catch (Throwable e) {
+        // A log is foreign code; this worker has no part in what is wrong with it.
+      }
     }
   }
 
