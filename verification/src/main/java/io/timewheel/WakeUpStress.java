@@ -51,7 +51,7 @@ public final class WakeUpStress {
     /** W1 to W5; true if the worker would park. */
     boolean parks() {
       rig.engine.wakeUp.plan(100);
-      return rig.engine.nextTick() >= 100;
+      return rig.engine.nextTick() >= 100 && !rig.engine.wakeUp.isWithdrawn();
     }
 
     boolean woken() {
@@ -177,7 +177,7 @@ public final class WakeUpStress {
         rig.engine.wakeUp.plan(WakeUp.AWAKE);
         plan = rig.engine.nextTick();
         rig.engine.wakeUp.plan(plan);
-      } while (rig.engine.nextTick() < plan);
+      } while (rig.engine.nextTick() < plan || rig.engine.wakeUp.isWithdrawn());
       r.r1 = (int) plan;
     }
 
