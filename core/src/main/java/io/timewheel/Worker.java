@@ -80,10 +80,14 @@ final class Worker implements Runnable {
 
   private static void warnOfCrowd(int live) {
     if (live > LIVE_LIMIT && WARNED.compareAndSet(false, true)) {
-      LOGGER.log(
-          Level.WARNING,
-          "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
-          live);
+      try {
+        LOGGER.log(
+            Level.WARNING,
+            "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
+            live);
+      } catch (Throwable unloggable) {
+        // No reason for this timer not to run.
+      }
     }
   }
 
