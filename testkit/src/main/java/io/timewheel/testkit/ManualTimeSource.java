@@ -160,7 +160,9 @@ public final class ManualTimeSource implements TimeSource {
     synchronized (this) {
       laps.add(lap);
       try {
-        LockSupport.unpark(thread);
+        if (parked.containsKey(thread)) {
+          LockSupport.unpark(thread); // or else its next park, which sees the lap, returns at once
+        }
         while (!lap.ended && thread.isAlive()) {
           wait(LIFE_SIGN_MILLIS);
         }
