@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A timer without a thread: the caller polls it, from an event loop, an actor or a test, and the
@@ -37,8 +38,9 @@ public final class PolledTimer implements Timer {
   private final ReentrantLock polling = new ReentrantLock();
   private final AtomicBoolean stopped = new AtomicBoolean();
 
-  private PolledTimer(Builder settings) {
-    engine = new Engine(this, settings, 1, false, HierarchicalWheel::new);
+  private PolledTimer(Builder settings, @Nullable Timer owner) {
+    Timer outward = owner == null ? this : owner;
+    engine = new Engine(outward, settings, 1, false, HierarchicalWheel::new);
     timeSource = settings.timeSource;
   }
 
@@ -164,7 +166,15 @@ public final class PolledTimer implements Timer {
 
     /** Makes a timer. */
     public PolledTimer build() {
-      return new PolledTimer(this);
+      return new PolledTimer(this, null);
+    }
+
+    /**
+     * Makes the inner timer of another one, which is what its users see and which delegates to it:
+     * {@link Timeout#timer()} answers {@code owner}.
+     */
+    public PolledTimer buildFor(Timer owner) {
+      return new PolledTimer(this, requireNonNull(owner, "owner"));
     }
   }
 }
