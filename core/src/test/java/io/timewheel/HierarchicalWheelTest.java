@@ -193,6 +193,15 @@ class HierarchicalWheelTest {
   }
 
   @Test
+  void movingFollowsTheTimeAsAddingDoes() {
+    WheelTimeout timeout = model.startAt(2 * HOUR);
+    model.advanceTo(HOUR);
+    model.moveTo(timeout, HOUR + 5);
+    assertThat(wheel.nowTick).isEqualTo(HOUR);
+    assertThat(levelOf(timeout)).isZero();
+  }
+
+  @Test
   void addingDoesNotAdvanceTheTimeOverWhatIsDue() {
     WheelTimeout due = model.startAt(10);
     model.advanceTo(20);
@@ -290,22 +299,17 @@ class HierarchicalWheelTest {
     assertThat(model.pollAll()).containsExactlyElementsOf(timeouts.subList(1, 3 * BUDGET));
   }
 
+  /** The slot of level 2 opens at a bound that is not exact, so one of level 1 opens after it. */
   @Test
-  void aBudgetThatIsSpentInTheMiddleOfADescentLeavesTheRestToTheNextPoll() {
-    // Down from level 3 over level 2 to level 1, each time all of them.
-    List<WheelTimeout> timeouts = model.startAt(262_144 + 4096 + 70, 40);
-    model.runTo(262_144 - 1);
-    model.advanceTo(262_144 + 4096 + 1);
-    assertThat(model.poll()).isNull();
-    assertThat(wheel.opening).isNull();
-
-    timeouts.addAll(model.startAt(2 * 262_144 + 4096 + 70, 40));
-    model.advanceTo(2 * 262_144 + 4096 + 69);
-    for (int i = 0; i < 40; i++) {
-      assertThat(model.poll()).isNotNull();
-    }
-    assertThat(model.pollAll()).isEmpty();
-    assertThat(model.runTo(2 * 262_144 + 4096 + 70)).hasSize(40);
+  void oneBudgetServesAllTheSlotsThatAPollOpens() {
+    WheelTimeout bait = model.startAt(4096 + 10);
+    List<WheelTimeout> timeouts = model.startAt(4096 + 200, BUDGET / 2 + 8);
+    model.stop(bait);
+    model.advanceTo(4096 + 300);
+    assertThat(model.poll()).isSameAs(timeouts.get(0));
+    assertThat(wheel.nowTick).isEqualTo(4096 + 200);
+    assertThat(model.slotMates(timeouts.get(timeouts.size() - 1))).hasSize(16);
+    assertThat(model.pollAll()).hasSize(timeouts.size() - 1);
   }
 
   @Test

@@ -26,7 +26,7 @@ class WheelPropertyTest {
   private static final long MILLI = 1_000_000;
 
   /** Enough to fill slots beyond the budget of a poll, few enough to look at all every time. */
-  private static final int MAX_PENDING = 300;
+  private static final int MAX_PENDING = 200;
 
   @Property(edgeCases = EdgeCasesMode.NONE)
   void hierarchicalWheelDoesAsItsModel(
@@ -218,7 +218,7 @@ class WheelPropertyTest {
     Arbitrary<Integer> few = Arbitraries.integers().between(1, 3);
     Arbitrary<Integer> counts =
         Arbitraries.frequencyOf(
-            Tuple.of(12, few), Tuple.of(2, Arbitraries.integers().between(60, 140)));
+            Tuple.of(12, few), Tuple.of(2, Arbitraries.integers().between(60, 100)));
     Arbitrary<Long> strides =
         Arbitraries.frequency(
             Tuple.of(6, 0L),
