@@ -27,6 +27,11 @@ public abstract sealed class WheelTimer implements Timer
   private final Worker worker;
   private final Thread thread;
   private final AtomicBoolean stopped = new AtomicBoolean();
+
+  /** Whether the thread was started; guarded by this timer. */
+  private boolean started;
+
+  /** Whether the worker is known to have begun. */
   private volatile boolean running;
 
   WheelTimer(Builder<?> settings, Function<Ticks, Wheel> wheels) {
@@ -60,11 +65,24 @@ public abstract sealed class WheelTimer implements Timer
     return engine.start(task, delay, unit);
   }
 
-  /** Starts the worker before the first timeout is added: what nobody would run is not accepted. */
+  /**
+   * Starts the worker before the first timeout is added: what nobody would run is not accepted. A
+   * thread factory may also return a thread that does not run the worker, which is found out when
+   * that thread has ended.
+   */
   private synchronized void startWorker() {
-    if (!running && !stopped.get()) {
+    if (running || stopped.get()) {
+      return;
+    }
+    if (!started) {
       thread.start();
+      started = true;
+    }
+    boolean alive = thread.isAlive(); // asked first: it may begin and end between the questions
+    if (worker.hasBegun()) {
       running = true;
+    } else if (!alive) {
+      engine.fail(new IllegalStateException(thread + " has ended without running the timer"));
     }
   }
 
@@ -87,7 +105,7 @@ public abstract sealed class WheelTimer implements Timer
     try {
       drained = engine.shutDown();
     } finally {
-      if (wasStarted()) {
+      if (canRun()) {
         worker.stop(patience);
       }
     }
@@ -95,8 +113,8 @@ public abstract sealed class WheelTimer implements Timer
   }
 
   /** Waits for a {@link #startWorker} in progress; a later one starts nothing. */
-  private synchronized boolean wasStarted() {
-    return running;
+  private synchronized boolean canRun() {
+    return started && (thread.isAlive() || worker.hasBegun());
   }
 
   @Override

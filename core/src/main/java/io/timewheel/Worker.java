@@ -91,6 +91,11 @@ final class Worker implements Runnable {
     }
   }
 
+  /** Whether a thread has come to run this worker. */
+  boolean hasBegun() {
+    return thread != null;
+  }
+
   boolean isCurrentThread() {
     return Thread.currentThread() == thread;
   }

@@ -4,6 +4,8 @@ package io.timewheel;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
@@ -20,7 +22,22 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public final class FirstTimeoutStress {
   private FirstTimeoutStress() {}
 
-  /** A timer whose thread is not really started, because that would take most of the time. */
+  private static final VarHandle WORKER_THREAD;
+
+  static {
+    try {
+      WORKER_THREAD =
+          MethodHandles.privateLookupIn(Worker.class, MethodHandles.lookup())
+              .findVarHandle(Worker.class, "thread", Thread.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /**
+   * A timer whose thread is not really started, because that would take most of the time. The
+   * worker is made to look as if it had begun.
+   */
   abstract static class Fresh {
     final AtomicInteger starts = new AtomicInteger();
     final Rig.Task task = new Rig.Task();
@@ -35,6 +52,7 @@ public final class FirstTimeoutStress {
                       @Override
                       public synchronized void start() {
                         starts.incrementAndGet();
+                        WORKER_THREAD.setVolatile((Worker) worker, this);
                       }
                     })
             .build();
