@@ -84,7 +84,7 @@ final class HierarchicalWheel extends Wheel {
 
   /**
    * The time from which {@link #catchUp} has to bring {@code nowTick} forward: the start of the
-   * next tick, or never while an occupied slot stands in the way.
+   * next tick, or never while an occupied slot or one that is being opened stands in the way.
    */
   private long catchUpNanos;
 
@@ -104,7 +104,7 @@ final class HierarchicalWheel extends Wheel {
     }
     long tick = ticks.tickAt(elapsedNanos);
     Slot slot = firstOccupied();
-    if (slot == null || startOf(slot) > tick) {
+    if (slot == null || (opening == null && startOf(slot) > tick)) {
       advanceTo(tick);
     } else {
       if (opening == null && slot.level > 0) {
@@ -217,7 +217,7 @@ final class HierarchicalWheel extends Wheel {
       opening = null;
     }
     if (catchUpNanos == Long.MAX_VALUE) {
-      catchUpNanos = 0;
+      catchUpNanos = ticks.nanosAt(nowTick + 1);
     }
   }
 
