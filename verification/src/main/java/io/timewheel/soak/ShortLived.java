@@ -248,8 +248,12 @@ final class ShortLived implements Runnable {
       }
     }
 
+    /** Half of them due while the timer lives. */
     private boolean startOne(Subject current) {
-      Delay delay = Delay.random(random);
+      Delay delay =
+          random.nextBoolean()
+              ? new Delay(random.nextLong(0, 1_000_000), TimeUnit.NANOSECONDS)
+              : Delay.random(random);
       try {
         SoakTask task = new SoakTask(current, Manner.random(random));
         accepted.add(task.start(delay.amount(), delay.unit()));
