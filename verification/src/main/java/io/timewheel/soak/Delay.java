@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 record Delay(long amount, TimeUnit unit) {
   static Delay random(SplittableRandom random) {
     int dice = random.nextInt(100);
-    if (dice < 40) {
+    if (dice < 65) {
       return new Delay(random.nextLong(60, 3600), TimeUnit.SECONDS);
-    } else if (dice < 75) {
+    } else if (dice < 82) {
       return new Delay(random.nextLong(1_000, 60_000), TimeUnit.MILLISECONDS);
     } else if (dice < 93) {
       return new Delay(random.nextLong(1, 1_000_000), TimeUnit.MICROSECONDS);
