@@ -59,10 +59,27 @@ class StopTest {
 
   @Test
   void timerThatWasNeverStartedStopsWithoutHavingHadAThread() {
-    assertThat(timer.stop()).isEmpty();
+    assertThat(stopWithPatienceForEver()).isEmpty();
 
     assertThatIllegalStateException().isThrownBy(this::start);
     assertThat(thread.getState()).isEqualTo(Thread.State.NEW);
+  }
+
+  @Test
+  void stopWakesAWorkerThatSleeps() {
+    Timeout timeout = start();
+    clock.awaitSleepUntil(Duration.ofHours(1));
+
+    assertThat(stopWithPatienceForEver()).containsExactly(timeout);
+
+    Await.end(thread);
+  }
+
+  /** So that what is waited for in vain is not covered up by patience that has an end. */
+  private Set<Timeout> stopWithPatienceForEver() {
+    Queue<Timeout> cancelled = new ConcurrentLinkedQueue<>();
+    Concurrently.run(() -> cancelled.addAll(timer.stop(Duration.ofSeconds(Long.MAX_VALUE))));
+    return Set.copyOf(cancelled);
   }
 
   @Test
