@@ -17,15 +17,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * while (running) {
- *   selector.select(millisUntil(timer.nextDeadlineNanos()));
+ *   long nanos = timer.nextDeadlineNanos() - System.nanoTime();
+ *   selector.select(1 + max(0, nanos / 1_000_000)); // rounded up: 0 would wait for ever
  *   handleIo();
  *   timer.poll();
  * }
  * }</pre>
  *
- * <p>All methods may be called from any thread. If several threads poll, they take turns. Starting
- * a timeout wakes nobody: who waits for {@link #nextDeadlineNanos} must have another way to learn
- * of earlier timeouts that other threads start.
+ * <p>All methods may be called from any thread. If several threads poll, they take turns. A task
+ * that polls runs what is due inside of itself. Starting a timeout wakes nobody: who waits for
+ * {@link #nextDeadlineNanos} must have another way to learn of earlier timeouts that other threads
+ * start.
  *
  * <p>It is a hierarchical wheel with a tick of 1 ms unless set otherwise, in one stripe: timeouts
  * of different ticks fire in the order of their ticks.
@@ -44,12 +46,12 @@ public final class PolledTimer implements Timer {
     timeSource = settings.timeSource;
   }
 
-  /** Makes a timer with a tick of 1 ms on the clock of the machine. */
+  /** {@return a new timer with a tick of 1 ms on the clock of the machine} */
   public static PolledTimer create() {
     return builder().build();
   }
 
-  /** Returns a builder with the settings of {@link #create}. */
+  /** {@return a builder with the settings of {@link #create}} */
   public static Builder builder() {
     return new Builder();
   }
@@ -67,6 +69,7 @@ public final class PolledTimer implements Timer {
    * Runs tasks that are due now, or hands them to the executor if there is one, but no more than
    * {@code limit}; the others are left to the next poll.
    *
+   * @param limit how many tasks to run at most
    * @return how many
    * @throws IllegalArgumentException if {@code limit} is negative
    */
@@ -87,6 +90,8 @@ public final class PolledTimer implements Timer {
    * TimeSource}; in the past if something is due already. It may be earlier than the next timeout,
    * if timeouts were cancelled or moved, but it is never later. If there is no such time, it is
    * {@code Long.MAX_VALUE} nanoseconds from now. Compare it with other readings by difference.
+   *
+   * @return the time of the next poll that is worth it
    */
   public long nextDeadlineNanos() {
     long tick = engine.nextTick();
@@ -165,7 +170,7 @@ public final class PolledTimer implements Timer {
       return this;
     }
 
-    /** Makes a timer. */
+    /** {@return a new timer with these settings} */
     public PolledTimer build() {
       return new PolledTimer(this, null);
     }
@@ -173,6 +178,9 @@ public final class PolledTimer implements Timer {
     /**
      * Makes the inner timer of another one, which is what its users see and which delegates to it:
      * {@link Timeout#timer()} answers {@code owner}.
+     *
+     * @param owner the timer that users see
+     * @return the inner timer
      */
     public PolledTimer buildFor(Timer owner) {
       return new PolledTimer(this, requireNonNull(owner, "owner"));

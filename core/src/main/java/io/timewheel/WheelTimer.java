@@ -58,6 +58,8 @@ public abstract sealed class WheelTimer implements Timer
   @Override
   public final Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
     if (!running) {
+      requireNonNull(task, "task"); // no thread is started for what will be refused
+      requireNonNull(unit, "unit");
       startWorker();
     }
     return engine.start(task, delay, unit);
@@ -98,9 +100,13 @@ public abstract sealed class WheelTimer implements Timer
     }
     // By every call, or one that meets another could return while timeouts are accepted and
     // pending.
-    List<WheelTimeout> drained = engine.shutDown();
-    if (stopped.compareAndSet(false, true) && canRun()) {
-      worker.stop(patience);
+    List<WheelTimeout> drained;
+    try {
+      drained = engine.shutDown();
+    } finally {
+      if (stopped.compareAndSet(false, true) && canRun()) {
+        worker.stop(patience);
+      }
     }
     return engine.afterShutDown(drained);
   }
@@ -147,7 +153,12 @@ public abstract sealed class WheelTimer implements Timer
       super(tick);
     }
 
-    /** Sets the name of the timer and, without a thread factory, of its thread. */
+    /**
+     * Sets the name of the timer and, without a thread factory, of its thread.
+     *
+     * @param name the name
+     * @return this builder
+     */
     public B name(String name) {
       this.name = requireNonNull(name, "name");
       return self();
@@ -156,6 +167,9 @@ public abstract sealed class WheelTimer implements Timer
     /**
      * Sets the factory that makes the worker's thread, once, when the timer is built. By default
      * the thread is a daemon.
+     *
+     * @param threadFactory makes the thread of the timer, once
+     * @return this builder
      */
     public B threadFactory(ThreadFactory threadFactory) {
       this.threadFactory = requireNonNull(threadFactory, "threadFactory");
@@ -168,6 +182,8 @@ public abstract sealed class WheelTimer implements Timer
      * at the same time; with one, timeouts of the same tick fire in the order in which they were
      * started, as long as none of them was started late or moved.
      *
+     * @param stripes how many parts: 1 to 256
+     * @return this builder
      * @throws IllegalArgumentException if {@code stripes} is not from 1 to 256
      */
     public B stripes(int stripes) {

@@ -367,9 +367,9 @@ class HashedWheelTest {
 
   @Test
   void theBitmapHasAWordForEvery64Slots() {
-    assertThat(new HashedWheel(model.ticks, 1).occupied).hasSize(1);
-    assertThat(new HashedWheel(model.ticks, 64).occupied).hasSize(1);
-    assertThat(new HashedWheel(model.ticks, 128).occupied).hasSize(2);
+    assertThat(new HashedWheel(model.ticks, 1).words).isEqualTo(1);
+    assertThat(new HashedWheel(model.ticks, 64).words).isEqualTo(1);
+    assertThat(new HashedWheel(model.ticks, 128).words).isEqualTo(2);
   }
 
   @Test

@@ -124,7 +124,7 @@ final class WheelChecks {
   private static void check(HashedWheel wheel, IdentityHashMap<WheelTimeout, Slot> places) {
     for (int index = 0; index < wheel.slots.length; index++) {
       Slot slot = wheel.slots[index];
-      boolean marked = (wheel.occupied[index / 64] >> (index % 64) & 1) != 0;
+      boolean marked = (wheel.occupied(index / 64) >> (index % 64) & 1) != 0;
       if (slot == null) {
         require(!marked, "marked, but never made", index);
         continue;
@@ -137,8 +137,8 @@ final class WheelChecks {
         require(tick % wheel.slots.length == index, "a tick and its wrong slot", tick, index);
       }
     }
-    for (int bit = wheel.slots.length; bit < wheel.occupied.length * 64; bit++) {
-      require((wheel.occupied[bit / 64] >> (bit % 64) & 1) == 0, "a mark, but no slot", bit);
+    for (int bit = wheel.slots.length; bit < wheel.words * 64; bit++) {
+      require((wheel.occupied(bit / 64) >> (bit % 64) & 1) == 0, "a mark, but no slot", bit);
     }
   }
 

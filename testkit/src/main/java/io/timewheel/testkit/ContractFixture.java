@@ -23,9 +23,9 @@ import org.junit.jupiter.api.function.Executable;
  * What the tests of the contract share: a timer under test, the time that has passed, and the
  * assertions that make a test read as a time script.
  *
- * <p>The contract is a chain of classes, one for each group of promises, rather than one class of
- * nested ones: build tools report a test under the class that declares it if that class is nested,
- * so the results of two timers would be one.
+ * <p>The contract is a chain of classes, one for each group of promises, so that each can be read
+ * by itself and all are tests of the class that extends the contract: it is selected, run and
+ * reported under its own name, whatever the tool makes of nested classes that are inherited.
  */
 abstract class ContractFixture {
   static final Duration TICK = millis(1);

@@ -87,12 +87,12 @@ public final class ManualTimer implements Timer {
             .buildFor(this);
   }
 
-  /** Makes a timer with a tick of 1 ms, at the time zero. */
+  /** {@return a new timer with a tick of 1 ms, at the time zero} */
   public static ManualTimer create() {
     return builder().build();
   }
 
-  /** Returns a builder with the settings of {@link #create}. */
+  /** {@return a builder with the settings of {@link #create}} */
   public static Builder builder() {
     return new Builder();
   }
@@ -182,18 +182,19 @@ public final class ManualTimer implements Timer {
     }
   }
 
-  /** The time since this timer was made. */
+  /** {@return the time since this timer was made} */
   public Duration elapsed() {
     return Duration.ofNanos(timeSource.nanoTime() - startNanos);
   }
 
   /**
    * The moment at which the next timeout fires, as time since this timer was made: the tick of the
-   * earliest deadline that is pending. Exact, also when timeouts were cancelled or moved. Empty if
-   * nothing is pending that ever fires.
+   * earliest deadline that is pending. Exact, also when timeouts were cancelled or moved.
    *
    * <p>{@code timer.advanceTo(timer.nextDeadline().orElseThrow())} runs that timeout, and those
    * that are due at the same tick.
+   *
+   * @return the moment; empty if there is none
    */
   public synchronized Optional<Duration> nextDeadline() {
     long elapsedNanos = elapsed().toNanos();
@@ -212,7 +213,7 @@ public final class ManualTimer implements Timer {
         : Optional.of(Duration.ofNanos(tick * tickNanos));
   }
 
-  /** The clock of this timer. To move it runs nothing by itself. */
+  /** {@return the clock of this timer} To move it runs nothing by itself. */
   public ManualTimeSource timeSource() {
     return timeSource;
   }
@@ -304,6 +305,8 @@ public final class ManualTimer implements Timer {
     /**
      * Sets the length of a tick: 1 ms unless set.
      *
+     * @param tick the length of a tick
+     * @return this builder
      * @throws IllegalArgumentException if {@code tick} is not positive, or longer than a day
      */
     public Builder tick(Duration tick) {
@@ -312,7 +315,12 @@ public final class ManualTimer implements Timer {
       return this;
     }
 
-    /** Sets how many timeouts may be pending at a time; zero or less, the default, is no limit. */
+    /**
+     * Sets how many timeouts may be pending at a time: any number, unless set.
+     *
+     * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+     * @return this builder
+     */
     public Builder maxPendingTimeouts(long maxPendingTimeouts) {
       engine.maxPendingTimeouts(maxPendingTimeouts);
       return this;
@@ -320,6 +328,9 @@ public final class ManualTimer implements Timer {
 
     /**
      * Sets the executor that runs the tasks. Without one the thread that advances the timer does.
+     *
+     * @param executor runs the tasks
+     * @return this builder
      */
     public Builder executor(Executor executor) {
       engine.executor(executor);
@@ -329,6 +340,9 @@ public final class ManualTimer implements Timer {
     /**
      * Sets what happens to tasks that the executor does not accept: by default the thread that
      * advances the timer runs them.
+     *
+     * @param onRejected decides
+     * @return this builder
      */
     public Builder onRejected(RejectionPolicy onRejected) {
       engine.onRejected(onRejected);
@@ -338,13 +352,21 @@ public final class ManualTimer implements Timer {
     /**
      * Sets who is told of what tasks and other callbacks throw, instead of having it thrown by the
      * call that advances the timer.
+     *
+     * @param onError is told
+     * @return this builder
      */
     public Builder onError(TaskErrorHandler onError) {
       this.onError = requireNonNull(onError, "onError");
       return this;
     }
 
-    /** Sets who is told of everything that happens to the timeouts: by default nobody. */
+    /**
+     * Sets who is told of everything that happens to the timeouts: by default nobody.
+     *
+     * @param listener is told
+     * @return this builder
+     */
     public Builder listener(TimerListener listener) {
       engine.listener(listener);
       return this;
@@ -354,13 +376,16 @@ public final class ManualTimer implements Timer {
      * Sets the clock, for one that starts at a certain reading, or for several timers on one clock;
      * by default each timer has a new one that starts at zero. An advance moves the clock of all
      * timers that share it, but runs the tasks of one; the others run theirs when they are told to.
+     *
+     * @param timeSource the clock
+     * @return this builder
      */
     public Builder timeSource(ManualTimeSource timeSource) {
       this.timeSource = requireNonNull(timeSource, "timeSource");
       return this;
     }
 
-    /** Makes a timer. */
+    /** {@return a new timer with these settings} */
     public ManualTimer build() {
       return new ManualTimer(this);
     }

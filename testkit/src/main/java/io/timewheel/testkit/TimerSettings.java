@@ -20,7 +20,14 @@ import org.jspecify.annotations.Nullable;
 public record TimerSettings(
     Duration tick, long maxPendingTimeouts, @Nullable Executor executor, TaskErrorHandler onError) {
 
-  /** Makes settings; refuses null where a value is needed. */
+  /**
+   * Makes settings.
+   *
+   * @param tick the length of a tick
+   * @param maxPendingTimeouts how many timeouts may be pending at a time; 0 is no limit
+   * @param executor what runs the tasks; null if the timer itself does
+   * @param onError who is told of what tasks and their callbacks throw
+   */
   public TimerSettings {
     requireNonNull(tick, "tick");
     requireNonNull(onError, "onError");

@@ -355,11 +355,13 @@ class NaiveTimer implements Timer {
 
     @Override
     public boolean reschedule(long delay, TimeUnit unit) {
+      requireNonNull(unit, "unit");
       return timer.reschedule(this, unit.toNanos(delay));
     }
 
     @Override
     public long remaining(TimeUnit unit) {
+      requireNonNull(unit, "unit");
       return unit.convert(timer.remainingNanos(this), TimeUnit.NANOSECONDS);
     }
   }
