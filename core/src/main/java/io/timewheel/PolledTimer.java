@@ -120,11 +120,12 @@ public final class PolledTimer implements Timer {
     if (polling.isHeldByCurrentThread()) {
       throw new IllegalStateException("stop() cannot be called by a task inside poll()");
     }
-    if (!stopped.compareAndSet(false, true)) {
-      return Set.of();
-    }
+    // By every call, or one that meets another could return while timeouts are accepted and
+    // pending.
     List<WheelTimeout> drained = engine.shutDown();
-    awaitPoll(patience);
+    if (stopped.compareAndSet(false, true)) {
+      awaitPoll(patience);
+    }
     return engine.afterShutDown(drained);
   }
 

@@ -98,14 +98,13 @@ public abstract sealed class WheelTimer implements Timer
       throw new IllegalStateException(
           "stop() cannot be called by a task on the timer's own thread");
     }
-    if (!stopped.compareAndSet(false, true)) {
-      return Set.of();
-    }
+    // By every call, or one that meets another could return while timeouts are accepted and
+    // pending.
     List<WheelTimeout> drained;
     try {
       drained = engine.shutDown();
     } finally {
-      if (canRun()) {
+      if (stopped.compareAndSet(false, true) && canRun()) {
         worker.stop(patience);
       }
     }

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * The comment of {@link PendingLimit}: "never more than the limit are pending, and none is refused
- * while fewer are".
+ * The comment of {@link PendingLimit}: "never more than the limit are pending, and a place is free
+ * again before cancel() returns and before the task runs".
  */
 public final class LimitStress {
   private LimitStress() {}
