@@ -10,7 +10,6 @@ import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -23,17 +22,15 @@ import java.util.concurrent.TimeUnit;
  * that begins at or after its deadline, and not after that time.
  */
 final class FuzzedTimer {
-  private static final long MILLI = 1_000_000;
   private static final int MAX_PENDING = 120;
   private static final int MAX_DEPTH = 12;
 
   /** What is run before a program ends anyway: tasks may start each other for ever. */
   private static final int FUEL = 300;
 
-  private final long originNanos;
-  private final long tickNanos;
+  private final FuzzClock clock;
+  private final FuzzExecutor executor;
   private final long limit;
-  private final int executorKind;
   private final int policyKind;
   private final boolean linksChecked;
   private final boolean listening;
@@ -42,25 +39,18 @@ final class FuzzedTimer {
   private final Timer timer;
   private final Wheel wheel;
   private final List<List<FuzzOp>> scripts = new ArrayList<>();
-  private final Deque<Runnable> accepted = new ArrayDeque<>();
 
   // The model
 
   private final List<Task> pending = new ArrayList<>();
   private final List<Task> all = new ArrayList<>();
   private final Deque<Poll> polls = new ArrayDeque<>();
-  private long offsetNanos;
-
-  /** The latest time that the timer can have read. */
-  private long seenNanos;
-
   private boolean stopped;
   private long started;
   private long rescheduled;
   private long expired;
   private long cancelled;
   private long failed;
-  private long rejected;
   private long maxLagNanos;
   private long thrown;
   private long handled;
@@ -73,24 +63,23 @@ final class FuzzedTimer {
   private Throwable failure;
 
   FuzzedTimer(List<FuzzOp> program) {
-    originNanos = FuzzOp.setting(program, "origin", 0);
-    tickNanos = Math.max(1, FuzzOp.setting(program, "tick", MILLI));
+    clock = new FuzzClock(program);
+    executor = new FuzzExecutor(program);
     limit = FuzzOp.setting(program, "limit", 0);
-    executorKind = (int) FuzzOp.setting(program, "executor", 0);
     policyKind = (int) FuzzOp.setting(program, "policy", 0);
     linksChecked = FuzzOp.setting(program, "links", 1) != 0;
     int listenerKind = (int) FuzzOp.setting(program, "listener", 0);
-    listening = listenerKind != 0 || executorKind != 0;
+    listening = listenerKind != 0 || executor.kind != FuzzExecutor.NONE;
     listenerThrows = listenerKind == 2;
     int slots = (int) FuzzOp.setting(program, "slots", 0);
     PolledTimer.Builder builder =
         PolledTimer.builder()
-            .tick(Duration.ofNanos(Math.min(tickNanos, 86_400_000 * MILLI)))
+            .tick(Duration.ofNanos(clock.tickNanos))
             .maxPendingTimeouts(limit)
-            .timeSource(() -> originNanos + offsetNanos)
+            .timeSource(clock::reading)
             .onError((timeout, error) -> handled++);
-    if (executorKind != 0) {
-      builder.executor(executor());
+    if (executor.kind != FuzzExecutor.NONE) {
+      builder.executor(executor);
     }
     if (policyKind != 0) {
       builder.onRejected(this::onRejected);
@@ -135,18 +124,18 @@ final class FuzzedTimer {
     depth = 1; // what runs from here on, callbacks run
     fuel = 0;
     while (!stopped && failure == null && pending.stream().anyMatch(this::dueByTheEnd)) {
-      offsetNanos =
+      long nextNanos =
           pending.stream()
               .filter(this::dueByTheEnd)
-              .mapToLong(task -> dueNanos(task.deadlineNanos))
+              .mapToLong(task -> clock.dueNanos(task.deadlineNanos))
               .min()
               .getAsLong();
-      offsetNanos = Math.max(offsetNanos, seenNanos);
+      clock.advance(Math.max(nextNanos, clock.seenNanos()) - clock.offsetNanos());
       long before = expired;
       poll(Integer.MAX_VALUE);
-      require(expired > before, "what is due does not expire", offsetNanos);
+      require(expired > before, "what is due does not expire", clock.offsetNanos());
     }
-    runAccepted();
+    executor.runAccepted();
     stop();
     check();
     for (Task task : all) {
@@ -179,26 +168,26 @@ final class FuzzedTimer {
     long a = op.a();
     long b = op.b();
     switch (op.name()) {
-      case "start" -> start(times(Math.abs(a)), b);
+      case "start" -> start(clock.nanos(Math.abs(a)), b);
       case "startNanos" -> start(a, b);
       case "startMany" -> {
         for (int i = 0; i < 70; i++) {
-          start(times(Math.abs(a)), b);
+          start(clock.nanos(Math.abs(a)), b);
         }
       }
       case "cancel" -> cancel(pick(a));
-      case "move" -> move(pick(a), times(Math.abs(b)));
+      case "move" -> move(pick(a), clock.nanos(Math.abs(b)));
       case "moveNanos" -> move(pick(a), b);
-      case "advance" -> advance(times(Math.abs(a)) + b);
-      case "advanceNanos" -> advance(a);
+      case "advance" -> clock.advance(clock.nanos(Math.abs(a)) + b);
+      case "advanceNanos" -> clock.advance(a);
       case "advanceNext" ->
           pending.stream()
               .mapToLong(task -> task.deadlineNanos)
               .min()
-              .ifPresent(nanos -> advance(nanos - offsetNanos + a % 2));
+              .ifPresent(nanos -> clock.advance(nanos - clock.offsetNanos() + a % 2));
       case "poll" -> poll(a == 0 ? Integer.MAX_VALUE : (int) Math.abs(a % 100));
       case "stop" -> stop();
-      case "runAccepted" -> runAccepted();
+      case "runAccepted" -> executor.runAccepted();
       case "throw" -> {
         if (depth > 1) {
           throw new Thrown();
@@ -214,9 +203,9 @@ final class FuzzedTimer {
       return;
     }
     Task task = new Task((int) Math.floorMod(script, (long) scripts.size()));
-    task.deadlineNanos = deadlineNanos(delayNanos);
-    task.late = dueNanos(task.deadlineNanos) <= seenNanos;
-    seen();
+    task.deadlineNanos = clock.deadlineNanos(delayNanos);
+    task.late = clock.dueNanos(task.deadlineNanos) <= clock.seenNanos();
+    clock.see();
     boolean full = limit > 0 && pending.size() >= limit;
     if (!stopped && !full) {
       // The model is ahead: a listener may do anything before newTimeout returns.
@@ -258,15 +247,15 @@ final class FuzzedTimer {
     boolean expected = task.state == State.PENDING;
     long oldNanos = task.deadlineNanos;
     if (expected) {
-      task.deadlineNanos = deadlineNanos(delayNanos);
-      task.late = dueNanos(task.deadlineNanos) <= seenNanos;
+      task.deadlineNanos = clock.deadlineNanos(delayNanos);
+      task.late = clock.dueNanos(task.deadlineNanos) <= clock.seenNanos();
       rescheduled++;
     }
-    seen();
-    long nowNanos = elapsedNanos();
+    clock.see();
+    long nowNanos = clock.elapsedNanos();
     boolean actual = task.timeout.reschedule(delayNanos, TimeUnit.NANOSECONDS);
     require(actual == expected, "reschedule() returned " + actual, oldNanos);
-    if (elapsedNanos() == nowNanos && task.state == State.PENDING) {
+    if (clock.elapsedNanos() == nowNanos && task.state == State.PENDING) {
       require(
           task.timeout.remaining(TimeUnit.NANOSECONDS) == task.deadlineNanos - nowNanos,
           "remaining",
@@ -274,20 +263,12 @@ final class FuzzedTimer {
     }
   }
 
-  /** To the end of time, but not over it; back, but not before the timer was made by far. */
-  private void advance(long nanos) {
-    long to = offsetNanos + nanos;
-    boolean over = nanos > 0 && to < offsetNanos;
-    offsetNanos =
-        over ? Long.MAX_VALUE - 1 : Math.min(Math.max(-10 * MILLI, to), Long.MAX_VALUE - 1);
-  }
-
   private void poll(int max) {
     if (depth >= MAX_DEPTH) {
       return;
     }
-    seen();
-    Poll poll = new Poll(elapsedNanos(), max, stopped);
+    clock.see();
+    Poll poll = new Poll(clock.elapsedNanos(), max, stopped);
     polls.push(poll);
     boolean interrupted = Thread.currentThread().isInterrupted();
     int ran = timer instanceof PolledTimer polled ? polled.poll(max) : engineTimer().poll(max);
@@ -299,7 +280,10 @@ final class FuzzedTimer {
     if (ran < max && !stopped) {
       for (Task task : pending) {
         require(
-            !isDue(task.deadlineNanos, poll.nowNanos), "late", task.deadlineNanos, poll.nowNanos);
+            !clock.isDue(task.deadlineNanos, poll.nowNanos),
+            "late",
+            task.deadlineNanos,
+            poll.nowNanos);
       }
     }
   }
@@ -329,10 +313,8 @@ final class FuzzedTimer {
     require(timer.isStopped(), "isStopped() after stop()");
   }
 
-  private void runAccepted() {
-    for (Runnable command = accepted.poll(); command != null; command = accepted.poll()) {
-      command.run();
-    }
+  private boolean dueByTheEnd(Task task) {
+    return clock.dueNanos(task.deadlineNanos) < Long.MAX_VALUE;
   }
 
   private EngineTimer engineTimer() {
@@ -343,41 +325,6 @@ final class FuzzedTimer {
   private Task pick(long number) {
     List<Task> from = number % 8 == 0 || pending.isEmpty() ? all : pending;
     return from.isEmpty() ? null : from.get((int) Math.floorMod(number / 8, (long) from.size()));
-  }
-
-  // Time
-
-  private long elapsedNanos() {
-    return Math.max(0, offsetNanos);
-  }
-
-  private void seen() {
-    seenNanos = Math.max(seenNanos, elapsedNanos());
-  }
-
-  private long deadlineNanos(long delayNanos) {
-    long sum = elapsedNanos() + Math.max(1, delayNanos);
-    return sum < 0 ? Long.MAX_VALUE : sum;
-  }
-
-  /** The beginning of the first tick at or after a deadline; the end of time if there is none. */
-  private long dueNanos(long deadlineNanos) {
-    long before = (deadlineNanos - 1) / tickNanos * tickNanos;
-    return before > Long.MAX_VALUE - 1 - tickNanos ? Long.MAX_VALUE : before + tickNanos;
-  }
-
-  private boolean isDue(long deadlineNanos, long nowNanos) {
-    return nowNanos / tickNanos * tickNanos >= deadlineNanos;
-  }
-
-  private boolean dueByTheEnd(Task task) {
-    return dueNanos(task.deadlineNanos) < Long.MAX_VALUE;
-  }
-
-  private long times(long ticks) {
-    return Math.multiplyHigh(ticks, tickNanos) != 0 || ticks * tickNanos < 0
-        ? Long.MAX_VALUE
-        : ticks * tickNanos;
   }
 
   // Checks
@@ -403,7 +350,7 @@ final class FuzzedTimer {
     require(stats.expired() == expired, "stats: expired", stats.expired(), expired);
     require(stats.cancelled() == cancelled, "stats: cancelled", stats.cancelled(), cancelled);
     require(stats.failed() == failed, "stats: failed", stats.failed(), failed);
-    require(stats.rejected() == rejected, "stats: rejected", stats.rejected(), rejected);
+    require(stats.rejected() == executor.rejected(), "stats: rejected", stats.rejected());
     require(started == expired + cancelled + pending.size(), "balance");
     require(stats.maxLagNanos() == maxLagNanos, "stats: lag", stats.maxLagNanos(), maxLagNanos);
     require(handled == thrown, "errors handled", handled, thrown);
@@ -416,17 +363,18 @@ final class FuzzedTimer {
     }
     long earliestNanos = Long.MAX_VALUE;
     for (Task task : pending) {
-      earliestNanos = Math.min(earliestNanos, dueNanos(task.deadlineNanos));
+      earliestNanos = Math.min(earliestNanos, clock.dueNanos(task.deadlineNanos));
       require(
           task.timeout == null || (!task.timeout.isExpired() && !task.timeout.isCancelled()),
           "state of a pending one");
     }
     if (timer instanceof PolledTimer polled && !stopped) {
-      long nextNanos = polled.nextDeadlineNanos() - originNanos;
+      long nextNanos = clock.offsetOf(polled.nextDeadlineNanos());
       if (pending.isEmpty()) {
-        require(nextNanos == offsetNanos + Long.MAX_VALUE, "next deadline of none", nextNanos);
+        require(
+            nextNanos == clock.offsetNanos() + Long.MAX_VALUE, "next deadline of none", nextNanos);
       } else {
-        long latestNanos = Math.max(earliestNanos, seenNanos);
+        long latestNanos = Math.max(earliestNanos, clock.seenNanos());
         require(nextNanos <= latestNanos, "next deadline", nextNanos, latestNanos);
       }
     }
@@ -491,10 +439,11 @@ final class FuzzedTimer {
       require(state == State.PENDING, "expired, but was " + state);
       Poll poll = polls.peek();
       require(poll != null && poll.ran < poll.max && !poll.stopped, "expired outside of a poll");
-      require(isDue(deadlineNanos, seenNanos), "early", deadlineNanos, seenNanos);
+      require(
+          clock.isDue(deadlineNanos, clock.seenNanos()), "early", deadlineNanos, clock.seenNanos());
       for (Task other : pending) {
         require(
-            other.late || dueNanos(other.deadlineNanos) >= dueNanos(deadlineNanos),
+            other.late || clock.dueNanos(other.deadlineNanos) >= clock.dueNanos(deadlineNanos),
             "in another order than by ticks",
             deadlineNanos,
             other.deadlineNanos);
@@ -503,7 +452,7 @@ final class FuzzedTimer {
       state = State.TAKEN;
       pending.remove(this);
       expired++;
-      maxLagNanos = Math.max(maxLagNanos, elapsedNanos() - deadlineNanos);
+      maxLagNanos = Math.max(maxLagNanos, clock.elapsedNanos() - deadlineNanos);
     }
 
     /** The model takes the cancellation for granted. */
@@ -603,7 +552,7 @@ final class FuzzedTimer {
       guarded(
           () -> {
             task.taken();
-            require(lagNanos == elapsedNanos() - task.deadlineNanos, "lag", lagNanos);
+            require(lagNanos == clock.elapsedNanos() - task.deadlineNanos, "lag", lagNanos);
           });
       maybeThrow();
     }
@@ -621,33 +570,12 @@ final class FuzzedTimer {
     }
   }
 
-  /** 1 runs at once, 2 later; 3 rejects every other task, 4 after having accepted it. */
-  private Executor executor() {
-    return command -> {
-      switch (executorKind) {
-        case 1 -> command.run();
-        case 2 -> accepted.add(command);
-        default -> {
-          if (++calls % 2 == 0) {
-            accepted.add(command);
-            return;
-          }
-          if (executorKind == 4) {
-            accepted.add(command);
-          }
-          rejected++;
-          throw new RejectedExecutionException("by the program");
-        }
-      }
-    };
-  }
-
   /** 1 drops the task, 2 throws, 3 runs it twice. */
   private void onRejected(Timeout timeout, Runnable execution, Throwable cause) {
     switch (policyKind) {
       case 1 -> {
         Task task = (Task) timeout.task();
-        if (executorKind != 4) {
+        if (executor.kind != FuzzExecutor.ACCEPTS_AND_THROWS) {
           task.state = State.DROPPED;
         }
       }
