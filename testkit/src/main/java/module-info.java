@@ -8,4 +8,8 @@ module io.timewheel.testkit {
   requires static org.junit.jupiter.api;
 
   exports io.timewheel.testkit;
+
+  // JUnit calls the tests of the contract, which are not public.
+  opens io.timewheel.testkit to
+      org.junit.platform.commons;
 }

@@ -46,15 +46,17 @@ final class WheelChecks {
     return Math.max(wheel.ticks.deadlineTick(timeout.deadlineNanos()), wheel.nowTick);
   }
 
-  /** The highest digit in base 64 in which two ticks differ, by comparing digit after digit. */
+  /** The highest digit in base 64 in which two ticks differ, by dropping digits until none do. */
   static int highestDifferingDigit(long one, long other) {
-    int highest = 0;
-    for (int digit = 0; digit < 11; digit++) {
-      if (digitOf(one, digit) != digitOf(other, digit)) {
-        highest = digit;
-      }
+    int digits = 0;
+    long rest = one;
+    long otherRest = other;
+    while (rest != otherRest) {
+      rest /= 64;
+      otherRest /= 64;
+      digits++;
     }
-    return highest;
+    return Math.max(0, digits - 1);
   }
 
   static int digitOf(long tick, int digit) {
@@ -122,7 +124,7 @@ final class WheelChecks {
   private static void check(HashedWheel wheel, IdentityHashMap<WheelTimeout, Slot> places) {
     for (int index = 0; index < wheel.slots.length; index++) {
       Slot slot = wheel.slots[index];
-      boolean marked = (wheel.occupied[index / 64] >> (index % 64) & 1) != 0;
+      boolean marked = (wheel.occupied(index / 64) >> (index % 64) & 1) != 0;
       if (slot == null) {
         require(!marked, "marked, but never made", index);
         continue;
@@ -135,8 +137,8 @@ final class WheelChecks {
         require(tick % wheel.slots.length == index, "a tick and its wrong slot", tick, index);
       }
     }
-    for (int bit = wheel.slots.length; bit < wheel.occupied.length * 64; bit++) {
-      require((wheel.occupied[bit / 64] >> (bit % 64) & 1) == 0, "a mark, but no slot", bit);
+    for (int bit = wheel.slots.length; bit < wheel.words * 64; bit++) {
+      require((wheel.occupied(bit / 64) >> (bit % 64) & 1) == 0, "a mark, but no slot", bit);
     }
   }
 

@@ -164,6 +164,7 @@ final class WheelModel {
       assertThat(Math.max(deadlineTick, before))
           .as("in the order of the ticks")
           .isEqualTo(Math.max(pending.firstKey(), before));
+      assertThat(wheel.nowTick).as("now").isEqualTo(Math.max(deadlineTick, before));
       assertUnlinked(polled);
       delete(polled);
       settled = false;

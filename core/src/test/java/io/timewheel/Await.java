@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import java.lang.ref.WeakReference;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Waiting for other threads. What is waited for comes for certain; the minute after which a wait
+ * fails is there so that a broken test ends, and says where.
+ */
+final class Await {
+  private static final long PATIENCE_SECONDS = 60;
+
+  private Await() {}
+
+  @SuppressWarnings("ThreadPriorityCheck") // the thread that is waited for may need this processor
+  static void until(String what, BooleanSupplier condition) {
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - giveUpNanos > 0) {
+        fail("waited in vain for " + what);
+      }
+      Thread.yield();
+    }
+  }
+
+  /** Waits until nothing but the reference itself leads to what it refers to. */
+  static void collected(WeakReference<?> reference) {
+    until(
+        "the collection of " + reference.get(),
+        () -> {
+          System.gc();
+          return reference.get() == null;
+        });
+  }
+
+  static void zero(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).as("latch is open").isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError("interrupted while waiting", e);
+    }
+  }
+
+  static void end(Thread thread) {
+    try {
+      thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+    } catch (InterruptedException e) {
+      throw new AssertionError("interrupted while waiting", e);
+    }
+    assertThat(thread.isAlive()).as("%s is alive", thread).isFalse();
+  }
+}

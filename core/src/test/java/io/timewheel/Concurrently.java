@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.IntFunction;
+
+/** Runs things at the same time, each on a thread of its own. */
+final class Concurrently {
+  private Concurrently() {}
+
+  /** What may throw. */
+  @FunctionalInterface
+  interface Action {
+    void run() throws Exception;
+  }
+
+  /** Runs all actions and returns when all have ended; fails if one of them failed. */
+  static void run(Action... actions) {
+    Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    CountDownLatch go = new CountDownLatch(1);
+    List<Thread> threads = new ArrayList<>();
+    for (Action action : actions) {
+      threads.add(start(action, go, failures));
+    }
+    go.countDown();
+    threads.forEach(Await::end);
+    if (!failures.isEmpty()) {
+      AssertionError error = new AssertionError("an action failed", failures.remove());
+      failures.forEach(error::addSuppressed);
+      throw error;
+    }
+  }
+
+  /** Runs as many actions as there are threads, each made for the number of its thread. */
+  static void run(int threads, IntFunction<Action> actions) {
+    Action[] all = new Action[threads];
+    for (int i = 0; i < threads; i++) {
+      all[i] = actions.apply(i);
+    }
+    run(all);
+  }
+
+  private static Thread start(Action action, CountDownLatch go, Queue<Throwable> failures) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                go.await();
+                action.run();
+              } catch (Throwable e) {
+                failures.add(e);
+              }
+            });
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+}

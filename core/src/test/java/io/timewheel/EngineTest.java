@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What all timers share, with two stripes and without a thread. A tick is ten nanoseconds. */
+class EngineTest {
+  private final TestClock clock = new TestClock();
+  private final RecordingTask task = new RecordingTask(clock);
+  private final PolledTimer.Builder settings =
+      PolledTimer.builder().timeSource(clock).tick(Duration.ofNanos(10));
+
+  @Test
+  void threadKeepsToOneStripeAndThreadsSpreadOverAll() {
+    Engine engine = engine(4);
+    List<Stripe> stripes = new ArrayList<>();
+
+    for (int i = 0; i < 64; i++) {
+      Concurrently.run(
+          () -> {
+            Stripe stripe = start(engine, 5).stripe;
+            assertThat(start(engine, 900).stripe).isSameAs(stripe);
+            stripes.add(stripe);
+          });
+    }
+
+    assertThat(Set.copyOf(stripes)).hasSize(4);
+    assertThat(engine.pendingTimeouts()).isEqualTo(128);
+  }
+
+  @Test
+  void figuresAreThoseOfAllStripes() {
+    Engine engine = engine(2);
+    List<Stripe> stripes = onBothStripes(engine, 3, 25);
+    assertThat(engine.nextTick()).isEqualTo(3);
+    assertThat(engine.pendingTimeouts()).isEqualTo(6);
+
+    clock.advance(10);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
+    assertThat(engine.idleUntilTick()).isEqualTo(3);
+    clock.advance(20);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isEqualTo(6);
+    assertThat(engine.idleUntilTick()).isEqualTo(Wheel.NEVER);
+
+    assertThat(task.ran).extracting(ran -> ((WheelTimeout) ran).stripe).containsAll(stripes);
+    assertThat(engine.stats(7))
+        .isEqualTo(new TimerStats(0, 6, 0, 6, 0, 0, 0, 7, 5))
+        .extracting(TimerStats::maxLagNanos)
+        .isEqualTo(5L);
+  }
+
+  @Test
+  void earliestOfTheStripesIsNext() {
+    Engine engine = engine(2);
+    onBothStripes(engine, 1, 500);
+    assertThat(engine.nextTick()).isEqualTo(50);
+
+    start(engine, 95); // on the stripe of this thread, whichever it is
+    engine.runDue(Integer.MAX_VALUE);
+
+    assertThat(engine.nextTick()).isEqualTo(10);
+    assertThat(engine.idleUntilTick()).isEqualTo(10);
+  }
+
+  /** A stripe with a crowd does not keep the others waiting: each has its turn of 64. */
+  @Test
+  void stripesTakeTurns() {
+    Engine engine = engine(2);
+    List<Stripe> stripes = onBothStripes(engine, 100, 5);
+
+    clock.advance(10);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isEqualTo(200);
+
+    List<Integer> turns = new ArrayList<>();
+    int run = 0;
+    Stripe before = null;
+    for (Timeout ran : task.ran) {
+      Stripe stripe = ((WheelTimeout) ran).stripe;
+      if (before != null && stripe != before) {
+        turns.add(run);
+        run = 0;
+      }
+      before = stripe;
+      run++;
+    }
+    turns.add(run);
+    assertThat(stripes).doesNotHaveDuplicates();
+    assertThat(turns).containsExactly(64, 64, 36, 36);
+  }
+
+  @Test
+  void runDueStopsAtItsLimitAndGoesOnFromThere() {
+    Engine engine = engine(2);
+    onBothStripes(engine, 100, 5);
+    clock.advance(10);
+
+    assertThat(engine.runDue(0)).isZero();
+    assertThat(engine.runDue(1)).isEqualTo(1);
+    assertThat(engine.runDue(64)).isEqualTo(64);
+    assertThat(engine.runDue(70)).isEqualTo(70);
+    assertThat(task.runs()).isEqualTo(135);
+    assertThat(engine.pendingTimeouts()).isEqualTo(65);
+    assertThat(engine.runDue(1_000)).isEqualTo(65);
+    assertThat(engine.runDue(1_000)).isZero();
+  }
+
+  /** Otherwise a task that starts its like with no delay would never let the others run. */
+  @Test
+  void whatATaskStartsDoesNotRunInTheSameRound() {
+    Engine engine = engine(1);
+    engine.start(timeout -> start(engine, 0), 5, TimeUnit.NANOSECONDS);
+    clock.advance(10);
+
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isEqualTo(1);
+    assertThat(task.runs()).isZero();
+    clock.advance(10);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isEqualTo(1);
+    assertThat(task.ranAtNanos).containsExactly(20L);
+  }
+
+  @Test
+  void lagIsTheLongestThatWasSeen() {
+    Engine engine = engine(1);
+    start(engine, 5);
+    start(engine, 25);
+    clock.advance(18);
+    engine.runDue(Integer.MAX_VALUE);
+    assertThat(engine.stats(0).maxLagNanos()).isEqualTo(13);
+
+    clock.advance(12);
+    engine.runDue(Integer.MAX_VALUE);
+    assertThat(engine.stats(0).maxLagNanos()).as("a lag of 5 is no news").isEqualTo(13);
+  }
+
+  @Test
+  void nullArgumentsAreNamedAndLeaveNoTrace() {
+    Engine engine = engine(1);
+
+    assertThatNullPointerException()
+        .isThrownBy(() -> engine.start(null, 1, TimeUnit.SECONDS))
+        .withMessage("task");
+    assertThatNullPointerException()
+        .isThrownBy(() -> engine.start(task, 1, null))
+        .withMessage("unit");
+    assertThat(engine.stats(0).started()).isZero();
+  }
+
+  @Test
+  void limitCountsAllStripes() {
+    settings.maxPendingTimeouts(4);
+    Engine engine = engine(2);
+    onBothStripes(engine, 2, 5);
+
+    assertThatExceptionOfType(RejectedExecutionException.class)
+        .isThrownBy(() -> start(engine, 5))
+        .withMessage("pending timeouts: 4 (expected: less than the maximum, 4)");
+    assertThat(engine.stats(0).started()).isEqualTo(4);
+
+    clock.advance(10);
+    assertThat(engine.runDue(1)).isEqualTo(1);
+    WheelTimeout again = start(engine, 5);
+    assertThat(again.cancel()).isTrue();
+    start(engine, 5);
+    assertThat(engine.pendingTimeouts()).isEqualTo(4);
+  }
+
+  @Test
+  void limitOfZeroOrLessIsNone() {
+    for (long none : new long[] {0, -1, Long.MIN_VALUE}) {
+      Engine engine = new Engine(owner(), settings.maxPendingTimeouts(none), 1, false, this::wheel);
+      start(engine, 5).cancel();
+      start(engine, 5);
+      assertThat(engine.pendingTimeouts()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shutDownRefusesAndReturnsWhatWasPending() {
+    settings.maxPendingTimeouts(2);
+    Engine engine = engine(2);
+    WheelTimeout first = start(engine, 5);
+    WheelTimeout second = start(engine, Long.MAX_VALUE);
+
+    List<WheelTimeout> drained = engine.shutDown();
+
+    assertThat(drained).containsExactlyInAnyOrder(first, second);
+    assertThat(engine.pendingTimeouts()).isZero();
+    assertThat(task.cancelled).as("callbacks are yet to come").isEmpty();
+    clock.advance(10);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
+
+    // More often than there are permits: none may be lost on the way.
+    for (int i = 0; i < 3; i++) {
+      assertThatIllegalStateException()
+          .isThrownBy(() -> start(engine, 5))
+          .withMessage("the timer is stopped")
+          .withNoCause();
+    }
+    assertThat(engine.pendingTimeouts()).isZero();
+
+    assertThat(engine.afterShutDown(drained)).containsExactlyInAnyOrder(first, second);
+    assertThat(task.cancelled).containsExactlyInAnyOrder(first, second);
+  }
+
+  /** A timer that is both full and stopped says that it is stopped. */
+  @Test
+  void stoppedOutranksFull() {
+    settings.maxPendingTimeouts(1);
+    Engine engine = engine(1);
+    start(engine, 5);
+    engine.fail(new IllegalArgumentException("for some reason"));
+
+    assertThatIllegalStateException().isThrownBy(() -> start(engine, 5));
+  }
+
+  @Test
+  void failedEngineSaysWhyAndKeepsWhatIsPending() {
+    Engine engine = engine(2);
+    WheelTimeout pending = start(engine, 5);
+    Throwable cause = new IllegalArgumentException("for some reason");
+
+    engine.fail(cause);
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> start(engine, 5))
+        .withMessage("the timer has failed and runs no more tasks")
+        .withCause(cause);
+    clock.advance(10);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
+    assertThat(engine.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(engine.pendingTimeouts()).isEqualTo(1);
+    assertThat(engine.shutDown()).containsExactly(pending);
+  }
+
+  /** Timeouts may be compared by identity only; whoever stops the timer may keep the answer. */
+  @Test
+  void answerOfShutDownCannotBeChanged() {
+    Engine engine = engine(1);
+    start(engine, 5);
+
+    Set<Timeout> answer = engine.afterShutDown(engine.shutDown());
+
+    assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(answer::clear);
+  }
+
+  @Test
+  void interruptOfATaskStaysWithAThreadThatIsNotTheTimersOwn() {
+    Engine engine = engine(1);
+    engine.start(timeout -> Thread.currentThread().interrupt(), 5, TimeUnit.NANOSECONDS);
+    clock.advance(10);
+
+    engine.runDue(Integer.MAX_VALUE);
+
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void interruptOfATaskDoesNotReachTheNextOneOnTheTimersOwnThread() {
+    Engine engine = new Engine(owner(), settings, 1, true, this::wheel);
+    List<Boolean> interrupted = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      engine.start(
+          timeout -> {
+            interrupted.add(Thread.currentThread().isInterrupted());
+            Thread.currentThread().interrupt();
+          },
+          5,
+          TimeUnit.NANOSECONDS);
+    }
+    clock.advance(10);
+
+    engine.runDue(Integer.MAX_VALUE);
+
+    assertThat(interrupted).containsExactly(false, false);
+    assertThat(Thread.interrupted()).isFalse();
+  }
+
+  private Engine engine(int stripes) {
+    return new Engine(owner(), settings, stripes, false, this::wheel);
+  }
+
+  private Wheel wheel(Ticks ticks) {
+    return new HierarchicalWheel(ticks);
+  }
+
+  private PolledTimer owner() {
+    return PolledTimer.builder().timeSource(clock).build();
+  }
+
+  private WheelTimeout start(Engine engine, long delayNanos) {
+    return (WheelTimeout) engine.start(task, delayNanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Starts as many timeouts on each of two stripes, by trying threads until both are met. */
+  private List<Stripe> onBothStripes(Engine engine, int timeouts, long delayNanos) {
+    Engine probe = new Engine(owner(), PolledTimer.builder(), 2, false, this::wheel);
+    Set<Stripe> probed = new HashSet<>();
+    List<Stripe> stripes = new ArrayList<>();
+    while (stripes.size() < 2) {
+      Concurrently.run(
+          () -> {
+            if (probed.add(start(probe, 1).stripe)) {
+              stripes.add(start(engine, delayNanos).stripe);
+              for (int i = 1; i < timeouts; i++) {
+                start(engine, delayNanos);
+              }
+            }
+          });
+    }
+    return stripes;
+  }
+}

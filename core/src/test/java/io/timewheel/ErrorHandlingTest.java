@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Whatever callbacks throw, and whoever is told of it: nobody else is harmed. */
+class ErrorHandlingTest {
+  private final TestClock clock = new TestClock();
+  private final RecordingTask other = new RecordingTask(clock);
+  private final PolledTimer.Builder settings =
+      PolledTimer.builder().timeSource(clock).tick(Duration.ofNanos(1));
+
+  @Test
+  void handlerGetsWhatATaskThrowsErrorsIncluded() {
+    List<Object> told = new ArrayList<>();
+    PolledTimer timer =
+        settings
+            .onError(
+                (timeout, error) -> {
+                  told.add(timeout);
+                  told.add(error);
+                })
+            .build();
+    Exception checked = new Exception("checked");
+    Error error = new StackOverflowError();
+    Timeout first = timer.newTimeout(throwing(checked), 1, TimeUnit.NANOSECONDS);
+    Timeout second = timer.newTimeout(throwing(error), 1, TimeUnit.NANOSECONDS);
+    timer.newTimeout(other, 1, TimeUnit.NANOSECONDS);
+
+    clock.advance(1);
+    assertThat(timer.poll()).isEqualTo(3);
+
+    assertThat(told).containsExactly(first, checked, second, error);
+    assertThat(other.runs()).isEqualTo(1);
+    assertThat(timer.stats().failed()).isEqualTo(2);
+    assertThat(first.isExpired()).isTrue();
+    assertThat(first.isCancelled()).isFalse();
+    assertThat(first.cancel()).isFalse();
+  }
+
+  @Test
+  void handlerGetsWhatCancelledThrowsAndTheCancelStands() {
+    List<Throwable> told = new ArrayList<>();
+    PolledTimer timer = settings.onError((timeout, error) -> told.add(error)).build();
+    Error thrown = new AssertionError("cancelled");
+    Timeout one = timer.newTimeout(throwingWhenCancelled(thrown), 1, TimeUnit.NANOSECONDS);
+    timer.newTimeout(throwingWhenCancelled(thrown), 1, TimeUnit.NANOSECONDS);
+    timer.newTimeout(other, 1, TimeUnit.NANOSECONDS);
+
+    assertThat(one.cancel()).isTrue();
+    assertThat(timer.stop()).hasSize(2);
+
+    assertThat(told).containsExactly(thrown, thrown);
+    assertThat(other.cancelled).hasSize(1);
+    assertThat(timer.stats().cancelled()).isEqualTo(3);
+  }
+
+  @Test
+  void handlerThatThrowsIsLogged() {
+    IllegalStateException thrown = new IllegalStateException("the handler itself");
+    PolledTimer timer =
+        settings
+            .onError(
+                (timeout, error) -> {
+                  throw thrown;
+                })
+            .build();
+    timer.newTimeout(throwing(new Exception()), 1, TimeUnit.NANOSECONDS);
+    timer.newTimeout(other, 1, TimeUnit.NANOSECONDS);
+    clock.advance(1);
+
+    try (LogCapture log = new LogCapture()) {
+      assertThat(timer.poll()).isEqualTo(2);
+      assertThat(log.thrown()).containsExactly(thrown);
+    }
+    assertThat(other.runs()).isEqualTo(1);
+  }
+
+  /** The text of a task may be long, secret or broken. */
+  @Test
+  void defaultHandlerLogsTheClassOfATaskAndNotItsText() {
+    PolledTimer timer = settings.build();
+    Exception thrown = new Exception("on purpose");
+    timer.newTimeout(new Secretive(thrown), 1, TimeUnit.NANOSECONDS);
+    clock.advance(1);
+
+    try (LogCapture log = new LogCapture()) {
+      timer.poll();
+      assertThat(log.lines())
+          .containsExactly(
+              "WARNING: a callback of a io.timewheel.ErrorHandlingTest$Secretive threw");
+      assertThat(log.thrown()).containsExactly(thrown);
+    }
+  }
+
+  /** A log may throw too: its handlers and the texts of exceptions are foreign code. */
+  @Test
+  void logThatThrowsHarmsNobody() {
+    PolledTimer timer = settings.build();
+    timer.newTimeout(throwing(new Exception()), 1, TimeUnit.NANOSECONDS);
+    Timeout cancelled =
+        timer.newTimeout(throwingWhenCancelled(new AssertionError()), 5, TimeUnit.NANOSECONDS);
+    timer.newTimeout(throwingWhenCancelled(new AssertionError()), 5, TimeUnit.NANOSECONDS);
+    timer.newTimeout(other, 1, TimeUnit.NANOSECONDS);
+    clock.advance(1);
+
+    try (LogCapture log = new LogCapture(entry -> throwUnchecked(new StackOverflowError()))) {
+      assertThat(timer.poll()).isEqualTo(2);
+      assertThat(cancelled.cancel()).isTrue();
+      assertThat(timer.stop()).hasSize(1);
+      assertThat(log.lines()).hasSize(3);
+    }
+    assertThat(other.runs()).isEqualTo(1);
+  }
+
+  private static TimerTask throwing(Throwable thrown) {
+    return timeout -> throwUnchecked(thrown);
+  }
+
+  private static TimerTask throwingWhenCancelled(Throwable thrown) {
+    return new TimerTask() {
+      @Override
+      public void run(Timeout timeout) {}
+
+      @Override
+      public void cancelled(Timeout timeout) {
+        throwUnchecked(thrown);
+      }
+    };
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <T extends Throwable> void throwUnchecked(Throwable thrown) throws T {
+    throw (T) thrown;
+  }
+
+  /** A task that must not be asked for its text. */
+  private static final class Secretive implements TimerTask {
+    private final Exception thrown;
+
+    Secretive(Exception thrown) {
+      this.thrown = thrown;
+    }
+
+    @Override
+    public void run(Timeout timeout) throws Exception {
+      throw thrown;
+    }
+
+    @Override
+    public String toString() {
+      throw new AssertionError("a secret");
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.timewheel.PassiveTimer.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What has gone wrong in other timers when threads met; see {@link IncidentsTest}. */
+class IncidentsWithThreadsTest {
+  private static final int TICK = 10;
+
+  /** A timeout that was cancelled as it expired was taken off the pending ones twice. */
+  @ParameterizedTest
+  @EnumSource
+  void netty14959PendingIsTakenDownOnce(Kind kind) {
+    int limit = 16;
+    PassiveTimer timer = new PassiveTimer(kind, TICK, 1, limit);
+    int rounds = 300;
+    for (int round = 0; round < rounds; round++) {
+      List<Timeout> timeouts = new ArrayList<>();
+      for (int i = 0; i < limit; i++) {
+        timeouts.add(timer.start(5)); // refused, had a permit been lost in the round before
+      }
+      assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> timer.start(5));
+      timer.clock.advance(TICK);
+
+      Concurrently.run(
+          timer::poll,
+          () -> {
+            for (int i = limit - 1; i >= 0; i--) {
+              timeouts.get(i).cancel();
+            }
+          });
+
+      assertThat(timer.engine.pendingTimeouts()).isZero();
+      assertThat(timeouts).allMatch(timeout -> timeout.isExpired() != timeout.isCancelled());
+    }
+    TimerStats stats = timer.engine.stats(0);
+    assertThat(stats.expired() + stats.cancelled()).isEqualTo((long) rounds * limit);
+    assertThat(stats.expired()).isEqualTo(timer.task.runs());
+    assertThat(stats.cancelled()).isEqualTo(timer.task.cancelled.size());
+  }
+
+  /** A timeout cancelled by two threads at the same time was queued for removal twice. */
+  @ParameterizedTest
+  @EnumSource
+  void netty2651CancelledByTwoThreadsIsCancelledByOne(Kind kind) {
+    PassiveTimer timer = new PassiveTimer(kind, TICK);
+    List<Timeout> timeouts = new ArrayList<>();
+    for (int i = 0; i < 5_000; i++) {
+      timeouts.add(timer.start(1 + i));
+    }
+    Queue<Timeout> cancelled = new ConcurrentLinkedQueue<>();
+
+    Concurrently.run(
+        2,
+        thread ->
+            () ->
+                timeouts.forEach(
+                    timeout -> {
+                      if (timeout.cancel()) {
+                        cancelled.add(timeout);
+                      }
+                    }));
+
+    assertThat(cancelled).hasSize(5_000).doesNotHaveDuplicates();
+    assertThat(timer.task.cancelled).hasSize(5_000).doesNotHaveDuplicates();
+    assertThat(timer.engine.pendingTimeouts()).isZero();
+    assertThat(timer.engine.nextTick()).isEqualTo(Wheel.NEVER);
+  }
+
+  /** The next wake-up was that of a timer that was gone; those after it were never woken for. */
+  @Test
+  void tokio6683StaleNextWakeLosesNothing() {
+    TestClock clock = new TestClock();
+    RecordingTask task = new RecordingTask(clock);
+    try (HierarchicalWheelTimer timer =
+        HierarchicalWheelTimer.builder().timeSource(clock).stripes(1).build()) {
+      timer.newTimeout(task, 100, TimeUnit.MILLISECONDS);
+      Timeout gone = timer.newTimeout(task, 10, TimeUnit.MILLISECONDS);
+      clock.awaitSleepUntil(Duration.ofMillis(10));
+      gone.cancel();
+      timer.newTimeout(task, 50, TimeUnit.MILLISECONDS); // wakes nobody: 10 ms is earlier
+
+      clock.advance(Duration.ofMillis(10));
+      clock.awaitSleepUntil(Duration.ofMillis(50));
+      clock.advance(Duration.ofMillis(40));
+      clock.awaitSleepUntil(Duration.ofMillis(100));
+      clock.advance(Duration.ofMillis(50));
+      task.awaitRuns(2);
+      assertThat(task.ranAtNanos).containsExactly(50_000_000L, 100_000_000L);
+    }
+  }
+
+  /** A timer that was cancelled while it was inserted stayed for years. */
+  @ParameterizedTest
+  @EnumSource
+  void tokio8252InsertAgainstCancelLeaksNothing(Kind kind) {
+    PassiveTimer timer = new PassiveTimer(kind, TICK, 2, 0);
+    int rounds = 20_000;
+    Queue<Timeout> started = new ConcurrentLinkedQueue<>();
+    AtomicBoolean ended = new AtomicBoolean();
+
+    Concurrently.run(
+        () -> {
+          for (int i = 0; i < rounds; i++) {
+            started.add(timer.start(TimeUnit.DAYS.toNanos(1_000) + i));
+          }
+          ended.set(true);
+        },
+        () -> {
+          while (!ended.get() || !started.isEmpty()) {
+            Timeout timeout = started.poll();
+            assertThat(timeout == null || timeout.cancel()).isTrue();
+          }
+        },
+        () -> {
+          while (!ended.get()) {
+            timer.advance(TICK);
+          }
+        });
+
+    assertThat(timer.engine.pendingTimeouts()).isZero();
+    assertThat(timer.engine.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(timer.engine.stats(0).cancelled()).isEqualTo(rounds);
+  }
+
+  /**
+   * A worker that was about to park was not woken. Each thread waits for its own timeout before it
+   * starts the next, so that the worker goes to sleep again and again, and one lost wake-up would
+   * be the last.
+   */
+  @Test
+  void jdk8369227NoWakeUpIsLost() {
+    try (HierarchicalWheelTimer timer =
+        HierarchicalWheelTimer.builder().tick(Duration.ofNanos(50_000)).build()) {
+      Concurrently.run(
+          3,
+          thread ->
+              () -> {
+                for (int round = 0; round < 1_000; round++) {
+                  CountDownLatch ran = new CountDownLatch(1);
+                  timer.newTimeout(timeout -> ran.countDown(), 0, TimeUnit.NANOSECONDS);
+                  Await.zero(ran);
+                }
+              });
+      assertThat(timer.stats().expired()).isEqualTo(3_000);
+    }
+  }
+
+  /** The same with deadlines that are moved to an earlier time, which is another way in. */
+  @Test
+  void jdk8369227NoWakeUpIsLostByAMove() {
+    try (HierarchicalWheelTimer timer =
+        HierarchicalWheelTimer.builder().tick(Duration.ofNanos(50_000)).build()) {
+      Concurrently.run(
+          2,
+          thread ->
+              () -> {
+                for (int round = 0; round < 1_000; round++) {
+                  CountDownLatch ran = new CountDownLatch(1);
+                  Timeout timeout =
+                      timer.newTimeout(t -> ran.countDown(), Long.MAX_VALUE, TimeUnit.DAYS);
+                  assertThat(timeout.reschedule(0, TimeUnit.NANOSECONDS)).isTrue();
+                  Await.zero(ran);
+                }
+              });
+      assertThat(timer.stats().expired()).isEqualTo(2_000);
+    }
+  }
+}

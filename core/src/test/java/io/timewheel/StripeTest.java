@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+/** One part of a timer: its counts, its lock and its end. Ticks are nanoseconds here. */
+class StripeTest {
+  private static final TimerTask NOTHING = timeout -> {};
+
+  private final TestClock clock = new TestClock();
+  private final PolledTimer owner = PolledTimer.builder().timeSource(clock).build();
+  private final Ticks ticks = new Ticks(clock, 1);
+  private final Engine engine =
+      new Engine(
+          owner, PolledTimer.builder().timeSource(clock), 1, false, t -> new HashedWheel(t, 8));
+  private final Stripe stripe = new Stripe(engine, new HierarchicalWheel(ticks));
+
+  @Test
+  void countsWhatBecomesOfItsTimeouts() {
+    WheelTimeout expires = add(1);
+    WheelTimeout cancelled = add(2);
+    WheelTimeout moved = add(3);
+    assertThat(stripe.pending()).isEqualTo(3);
+
+    assertThat(stripe.cancel(cancelled)).isTrue();
+    assertThat(stripe.reschedule(moved, 9, 9, 0)).isTrue();
+    assertThat(stripe.poll(1, WheelTimeout.RUN)).isSameAs(expires);
+
+    assertThat(counts()).containsExactly(3L, 1L, 1L, 1L);
+    assertThat(stripe.pending()).isEqualTo(1);
+  }
+
+  @Test
+  void settledTimeoutIsNeitherCancelledNorMoved() {
+    WheelTimeout expired = add(1);
+    WheelTimeout cancelled = add(5);
+    stripe.poll(1, WheelTimeout.HANDED_OFF);
+    stripe.cancel(cancelled);
+
+    assertThat(stripe.cancel(expired)).isFalse();
+    assertThat(stripe.cancel(cancelled)).isFalse();
+    assertThat(stripe.reschedule(expired, 9, 9, 1)).isFalse();
+    assertThat(stripe.reschedule(cancelled, 9, 9, 1)).isFalse();
+    assertThat(counts()).containsExactly(2L, 0L, 1L, 1L);
+    assertThat(stripe.pending()).isZero();
+  }
+
+  @Test
+  void pollLeavesATimeoutInTheStateItIsToldTo() {
+    WheelTimeout run = add(1);
+    WheelTimeout handedOff = add(1);
+
+    stripe.poll(1, WheelTimeout.RUN);
+    stripe.poll(1, WheelTimeout.HANDED_OFF);
+    run.run();
+    handedOff.run();
+
+    assertThat(run.isExpired()).isTrue();
+    assertThat(handedOff.isExpired()).isTrue();
+  }
+
+  @Test
+  void pollThatFindsNothingKnowsUntilWhen() {
+    add(5);
+
+    assertThat(stripe.poll(3, WheelTimeout.RUN)).isNull();
+    assertThat(stripe.idleUntilTick()).isEqualTo(5);
+    assertThat(stripe.nextTick()).isEqualTo(5);
+
+    assertThat(stripe.poll(5, WheelTimeout.RUN)).isNotNull();
+    assertThat(stripe.poll(5, WheelTimeout.RUN)).isNull();
+    assertThat(stripe.idleUntilTick()).isEqualTo(Wheel.NEVER);
+    assertThat(stripe.nextTick()).isEqualTo(Wheel.NEVER);
+  }
+
+  /** The wheel gives up when its budget is spent on refiling; the stripe asks it again. */
+  @Test
+  void pollGoesOnWhenTheBudgetOfTheWheelIsSpent() {
+    int many = 10 * Wheel.POLL_BUDGET;
+    for (int i = 0; i < many; i++) {
+      add(4_096 + 3_000);
+    }
+    WheelTimeout first = add(4_096 + 1);
+
+    assertThat(stripe.poll(4_096 + 1, WheelTimeout.RUN)).isSameAs(first);
+    assertThat(stripe.poll(4_096 + 1, WheelTimeout.RUN)).isNull();
+    assertThat(stripe.pending()).isEqualTo(many);
+  }
+
+  @Test
+  void closedStripeTakesNothingInAndGivesNothingOut() {
+    WheelTimeout pending = add(1);
+    stripe.close();
+
+    WheelTimeout late = new WheelTimeout(NOTHING, stripe, 1);
+    assertThat(stripe.add(late, 1, 0)).isFalse();
+    assertThat(stripe.poll(1, WheelTimeout.RUN)).isNull();
+    assertThat(stripe.idleUntilTick()).isEqualTo(Wheel.NEVER);
+    assertThat(stripe.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(pending.isPending()).isTrue();
+    assertThat(counts()).containsExactly(1L, 0L, 0L, 0L);
+
+    assertThat(stripe.cancel(pending)).as("cancel between close and drain").isTrue();
+    assertThat(drain()).isEmpty();
+    assertThat(counts()).containsExactly(1L, 0L, 0L, 1L);
+  }
+
+  @Test
+  void drainCancelsWhatIsPending() {
+    List<WheelTimeout> added = new ArrayList<>();
+    for (int i = 0; i < 3 * Wheel.POLL_BUDGET + 1; i++) {
+      added.add(add(1 + i * 1_000L));
+    }
+
+    List<WheelTimeout> drained = drain();
+
+    assertThat(drained).containsExactlyInAnyOrderElementsOf(added);
+    assertThat(drained).allMatch(WheelTimeout::isCancelled);
+    assertThat(stripe.pending()).isZero();
+    assertThat(counts()).containsExactly((long) added.size(), 0L, 0L, (long) added.size());
+    assertThat(drain()).isEmpty();
+  }
+
+  /** What one batch took is settled before the next one begins. */
+  @Test
+  void drainGoesInBatches() {
+    int budget = Wheel.POLL_BUDGET;
+    for (int i = 0; i < 2 * budget + 1; i++) {
+      add(7);
+    }
+
+    List<WheelTimeout> drained = new ArrayList<>();
+    List<Integer> batchEnds = new ArrayList<>();
+    stripe.drainTo(
+        new ArrayList<WheelTimeout>() {
+          @Override
+          public boolean add(WheelTimeout timeout) {
+            if (!drained.isEmpty() && drained.get(drained.size() - 1).isCancelled()) {
+              batchEnds.add(drained.size());
+            }
+            drained.add(timeout);
+            return super.add(timeout);
+          }
+        });
+
+    assertThat(drained).hasSize(2 * budget + 1);
+    assertThat(batchEnds).containsExactly(budget, 2 * budget);
+  }
+
+  /** The drain holds the lock while it fills the sink, so a sink that waits keeps it taken. */
+  @Test
+  void whoFindsTheLockTakenForLongNapsAndGetsItThen() {
+    add(1);
+    CountDownLatch held = new CountDownLatch(1);
+    CountDownLatch letGo = new CountDownLatch(1);
+    Thread owner =
+        new Thread(
+            () ->
+                stripe.drainTo(
+                    new ArrayList<WheelTimeout>() {
+                      @Override
+                      public boolean add(WheelTimeout timeout) {
+                        held.countDown();
+                        Await.zero(letGo);
+                        return super.add(timeout);
+                      }
+                    }));
+    owner.start();
+    Await.zero(held);
+
+    AtomicLong seen = new AtomicLong(-1);
+    Thread contender = new Thread(() -> seen.set(stripe.pending()));
+    contender.start();
+    Await.until("a nap", () -> LockSupport.getBlocker(contender) == stripe);
+    assertThat(seen).hasValue(-1);
+
+    letGo.countDown();
+    Await.end(contender);
+    Await.end(owner);
+    assertThat(seen).hasValue(0);
+  }
+
+  @Test
+  void lockLetsOneInAtATime() {
+    int threads = 4;
+    int rounds = 20_000;
+    Concurrently.run(
+        threads,
+        thread ->
+            () -> {
+              for (int i = 0; i < rounds; i++) {
+                WheelTimeout timeout = add(1_000 + i);
+                assertThat(stripe.reschedule(timeout, 2_000 + i, 2_000 + i, 0)).isTrue();
+                assertThat(stripe.cancel(timeout)).isTrue();
+              }
+            });
+
+    long all = (long) threads * rounds;
+    assertThat(counts()).containsExactly(all, all, 0L, all);
+    assertThat(stripe.nextTick()).isEqualTo(Wheel.NEVER);
+  }
+
+  private WheelTimeout add(long tick) {
+    WheelTimeout timeout = new WheelTimeout(NOTHING, stripe, tick);
+    assertThat(stripe.add(timeout, tick, ticks.elapsedNanos())).isTrue();
+    return timeout;
+  }
+
+  private List<WheelTimeout> drain() {
+    List<WheelTimeout> sink = new ArrayList<>();
+    stripe.drainTo(sink);
+    return sink;
+  }
+
+  /** Started, rescheduled, expired, cancelled. */
+  private List<Long> counts() {
+    Stripe.Counts counts = new Stripe.Counts();
+    stripe.addTo(counts);
+    return List.of(counts.started, counts.rescheduled, counts.expired, counts.cancelled);
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A clock that a test moves, and that a worker can sleep on: who parks is woken when the clock
+ * reaches the time that it parked for.
+ *
+ * <p>No wake-up is lost: a sleeper is entered before it looks at the time, and the time is moved
+ * before the sleepers are looked at.
+ */
+final class TestClock implements TimeSource {
+  private final AtomicLong nowNanos;
+  private final Map<Thread, Long> sleepers = new ConcurrentHashMap<>();
+  private final AtomicLong parks = new AtomicLong();
+  private volatile RuntimeException parkFailure;
+
+  TestClock() {
+    this(0);
+  }
+
+  TestClock(long originNanos) {
+    nowNanos = new AtomicLong(originNanos);
+  }
+
+  @Override
+  public long nanoTime() {
+    return nowNanos.get();
+  }
+
+  @Override
+  public void parkUntil(long deadlineNanos, Object blocker) {
+    if (parkFailure != null) {
+      throw parkFailure;
+    }
+    parks.incrementAndGet();
+    sleepers.put(Thread.currentThread(), deadlineNanos);
+    try {
+      if (deadlineNanos - nanoTime() > 0) {
+        LockSupport.park(blocker);
+      }
+    } finally {
+      sleepers.remove(Thread.currentThread());
+    }
+  }
+
+  void advance(long nanos) {
+    long now = nowNanos.addAndGet(nanos);
+    sleepers.forEach(
+        (sleeper, deadlineNanos) -> {
+          if (deadlineNanos - now <= 0 && sleepers.remove(sleeper, deadlineNanos)) {
+            LockSupport.unpark(sleeper);
+          }
+        });
+  }
+
+  void advance(Duration time) {
+    advance(time.toNanos());
+  }
+
+  /** Sets the clock, back too, and wakes nobody. */
+  void set(long nanos) {
+    nowNanos.set(nanos);
+  }
+
+  /** From now on nobody can park: the call throws. */
+  void failToPark(RuntimeException failure) {
+    parkFailure = failure;
+  }
+
+  /** The one thread that sleeps. */
+  Thread sleeper() {
+    return sleepers.keySet().iterator().next();
+  }
+
+  /** How often somebody parked. */
+  long parks() {
+    return parks.get();
+  }
+
+  /** Waits until a thread sleeps until the given reading of this clock. */
+  void awaitSleepUntil(long deadlineNanos) {
+    Await.until(
+        "a sleeper until " + deadlineNanos + ", not " + sleepers,
+        () ->
+            sleepers.entrySet().stream()
+                .anyMatch(
+                    entry ->
+                        entry.getValue() == deadlineNanos
+                            && entry.getKey().getState() == Thread.State.WAITING));
+  }
+
+  /** Waits until a thread sleeps until the given time of day of this clock's life. */
+  void awaitSleepUntil(Duration time) {
+    awaitSleepUntil(time.toNanos());
+  }
+
+  /** Waits until a thread sleeps for good, given that its timer was made when this clock was 0. */
+  void awaitSleepForEver() {
+    awaitSleepUntil(Long.MAX_VALUE);
+  }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When the thread of a timer wakes, and when it does not. A tick is one millisecond. */
+class WorkerTest {
+  private final TestClock clock = new TestClock();
+  private final RecordingTask task = new RecordingTask(clock);
+  private final HierarchicalWheelTimer timer =
+      HierarchicalWheelTimer.builder().timeSource(clock).build();
+
+  @AfterEach
+  void stop() {
+    timer.stop();
+  }
+
+  @Test
+  void sleepsForEverWhenNothingIsEverDue() {
+    idle();
+
+    clock.advance(Duration.ofDays(365));
+
+    assertThat(clock.parks()).isEqualTo(1);
+    assertThat(timer.stats().wakeups()).isZero();
+  }
+
+  @Test
+  void wakesWhenTheTickOfTheDeadlineBeginsAndNotBefore() {
+    idle();
+    start(5_500);
+    clock.awaitSleepUntil(millis(6));
+    long wakeups = timer.stats().wakeups();
+
+    clock.advance(micros(5_999));
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups);
+    clock.advance(micros(1));
+    task.awaitRun();
+    clock.awaitSleepForEver();
+
+    assertThat(task.ranAtNanos).containsExactly(millis(6).toNanos());
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
+  }
+
+  /** Time passes in many small steps under many timeouts, and nobody stirs. */
+  @Test
+  void sleepsWhileTimePassesHoweverManyArePending() {
+    idle();
+    Duration first = Duration.ofHours(1);
+    for (int i = 0; i < 100_000; i++) {
+      timer.newTimeout(task, first.plusMillis(i * 7L));
+    }
+    clock.awaitSleepUntil(first);
+    long wakeups = timer.stats().wakeups();
+    long parks = clock.parks();
+
+    for (int step = 0; step < 35_999; step++) {
+      clock.advance(millis(100));
+    }
+
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups);
+    assertThat(clock.parks()).isEqualTo(parks);
+    assertThat(timer.pendingTimeouts()).isEqualTo(100_001);
+
+    clock.advance(millis(100));
+    task.awaitRun();
+    clock.awaitSleepUntil(first.plusMillis(7));
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
+  }
+
+  /**
+   * What must wake nobody is done many times, and then one thing that must: had any of the others
+   * woken the worker, it would have woken more than once.
+   */
+  @Test
+  void laterTimeoutsDoNotWakeItAndAnEarlierOneDoesOnce() {
+    idle();
+    start(5_000);
+    clock.awaitSleepUntil(millis(5));
+    long wakeups = timer.stats().wakeups();
+
+    for (int i = 0; i < 10_000; i++) {
+      start(5_000 + i);
+    }
+    start(2_000);
+    clock.awaitSleepUntil(millis(2));
+
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
+  }
+
+  @Test
+  void cancellingDoesNotWakeIt() {
+    idle();
+    List<Timeout> timeouts = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      timeouts.add(start(5_000 + i));
+    }
+    clock.awaitSleepUntil(millis(5));
+    long wakeups = timer.stats().wakeups();
+
+    timeouts.forEach(Timeout::cancel);
+    start(2_000);
+    clock.awaitSleepUntil(millis(2));
+
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
+    assertThat(timer.pendingTimeouts()).isEqualTo(2);
+  }
+
+  @Test
+  void reschedulingLaterDoesNotWakeItAndReschedulingEarlierDoes() {
+    idle();
+    Timeout timeout = start(5_000);
+    Timeout other = start(9_000);
+    clock.awaitSleepUntil(millis(5));
+    long wakeups = timer.stats().wakeups();
+
+    for (int i = 0; i < 10_000; i++) {
+      assertThat(timeout.reschedule(6 + i, TimeUnit.MILLISECONDS)).isTrue();
+    }
+    assertThat(other.reschedule(2, TimeUnit.MILLISECONDS)).isTrue();
+    clock.awaitSleepUntil(millis(2));
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
+
+    clock.advance(millis(2));
+    task.awaitRun();
+    assertThat(task.ran).containsExactly(other);
+  }
+
+  @Test
+  void timeoutThatWasMovedLaterRunsThenAndNotBefore() {
+    idle();
+    Timeout timeout = start(5_000);
+    clock.awaitSleepUntil(millis(5));
+    timeout.reschedule(8, TimeUnit.MILLISECONDS);
+
+    clock.advance(millis(5));
+    clock.awaitSleepUntil(millis(8));
+    assertThat(task.runs()).isZero();
+
+    clock.advance(millis(3));
+    task.awaitRun();
+    assertThat(task.ranAtNanos).containsExactly(millis(8).toNanos());
+  }
+
+  /** What became due while a task ran is run before the worker parks again. */
+  @Test
+  void looksAtTheClockAgainAfterALongTask() {
+    idle();
+    start(8_000);
+    timer.newTimeout(timeout -> clock.advance(millis(10)), 5, TimeUnit.MILLISECONDS);
+    clock.awaitSleepUntil(millis(5));
+    long parks = clock.parks();
+
+    clock.advance(millis(5));
+    task.awaitRun();
+    clock.awaitSleepForEver();
+
+    assertThat(task.ranAtNanos).containsExactly(millis(15).toNanos());
+    assertThat(clock.parks()).isEqualTo(parks + 1);
+  }
+
+  @Test
+  void runsWhatItsTasksStart() {
+    idle();
+    timer.newTimeout(
+        timeout -> timer.newTimeout(task, 2, TimeUnit.MILLISECONDS), 5, TimeUnit.MILLISECONDS);
+    clock.awaitSleepUntil(millis(5));
+
+    clock.advance(millis(5));
+    clock.awaitSleepUntil(millis(7));
+    clock.advance(millis(2));
+
+    task.awaitRun();
+    assertThat(task.ranAtNanos).containsExactly(millis(7).toNanos());
+  }
+
+  @Test
+  void interruptFromOutsideWakesItAndHarmsNobody() {
+    Queue<Boolean> flags = new ConcurrentLinkedQueue<>();
+    Thread worker = idle();
+    CountDownLatch ran = new CountDownLatch(1);
+    timer.newTimeout(
+        timeout -> {
+          flags.add(Thread.currentThread().isInterrupted());
+          ran.countDown();
+        },
+        5,
+        TimeUnit.MILLISECONDS);
+    clock.awaitSleepUntil(millis(5));
+    long parks = clock.parks();
+
+    worker.interrupt();
+    Await.until("another park", () -> clock.parks() > parks);
+    clock.awaitSleepUntil(millis(5));
+    clock.advance(millis(5));
+    Await.zero(ran);
+
+    assertThat(flags).containsExactly(false);
+    assertThat(worker.isInterrupted()).isFalse();
+  }
+
+  /**
+   * With the flag up no thread can park: the worker would spin. An interrupt leaves the permit of
+   * an unpark behind, so the worker may look around once more than it has to.
+   */
+  @Test
+  void taskThatSetsTheInterruptFlagHarmsNobody() {
+    idle();
+    timer.newTimeout(timeout -> Thread.currentThread().interrupt(), 5, TimeUnit.MILLISECONDS);
+    timer.newTimeout(
+        timeout -> {
+          if (!Thread.currentThread().isInterrupted()) {
+            task.run(timeout);
+          }
+        },
+        5,
+        TimeUnit.MILLISECONDS);
+    clock.awaitSleepUntil(millis(5));
+    long parks = clock.parks();
+
+    clock.advance(millis(5));
+    task.awaitRun();
+    clock.awaitSleepForEver();
+
+    assertThat(clock.parks()).isBetween(parks + 1, parks + 2);
+  }
+
+  @Test
+  void threadDumpShowsTheTimerThatItWaitsFor() {
+    Thread worker = idle();
+
+    assertThat(LockSupport.getBlocker(worker)).isSameAs(timer);
+    assertThat(timer).hasToString("HierarchicalWheelTimer(" + worker.getName() + ")");
+  }
+
+  /** Starts the worker with a timeout that never fires, and waits until it sleeps for ever. */
+  private Thread idle() {
+    timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
+    clock.awaitSleepForEver();
+    return clock.sleeper();
+  }
+
+  private Timeout start(long delayMicros) {
+    return timer.newTimeout(task, delayMicros, TimeUnit.MICROSECONDS);
+  }
+
+  private static Duration millis(long millis) {
+    return Duration.ofMillis(millis);
+  }
+
+  private static Duration micros(long micros) {
+    return Duration.of(micros, ChronoUnit.MICROS);
+  }
+}
