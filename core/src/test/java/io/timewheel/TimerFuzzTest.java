@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
  * <p>{@code mvn -B -pl core test -Dtest=TimerFuzzTest -Dtimewheel.fuzz.operations=100000000}
  */
 class TimerFuzzTest {
-  private static final long OPERATIONS_OF_THE_BUILD = 2_000_000;
+  private static final long OPERATIONS_OF_THE_BUILD = 3_000_000;
   private static final long MILLI = 1_000_000;
 
   private static final long[] ORIGINS = {0, Long.MIN_VALUE, -1, Long.MAX_VALUE - 5, -90 * MILLI};
