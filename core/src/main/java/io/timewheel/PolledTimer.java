@@ -120,10 +120,10 @@ public final class PolledTimer implements Timer {
     if (polling.isHeldByCurrentThread()) {
       throw new IllegalStateException("stop() cannot be called by a task inside poll()");
     }
-    // By every call, or one that meets another could return while timeouts are accepted and
-    // pending.
+    boolean first = stopped.compareAndSet(false, true);
+    // Not by the first call only: no call may return while timeouts are still accepted or pending.
     List<WheelTimeout> drained = engine.shutDown();
-    if (stopped.compareAndSet(false, true)) {
+    if (first) {
       awaitPoll(patience);
     }
     return engine.afterShutDown(drained);

@@ -98,13 +98,13 @@ public abstract sealed class WheelTimer implements Timer
       throw new IllegalStateException(
           "stop() cannot be called by a task on the timer's own thread");
     }
-    // By every call, or one that meets another could return while timeouts are accepted and
-    // pending.
+    boolean first = stopped.compareAndSet(false, true);
+    // Not by the first call only: no call may return while timeouts are still accepted or pending.
     List<WheelTimeout> drained;
     try {
       drained = engine.shutDown();
     } finally {
-      if (stopped.compareAndSet(false, true) && canRun()) {
+      if (first && canRun()) {
         worker.stop(patience);
       }
     }
