@@ -13,7 +13,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all timers share: the stripes, the way of a timeout through them, and the running of tasks.
+ * What all timers share: the stripes, and the way of a timeout through them.
  * It is passive: {@link #runDue} expires what is due, on the thread of whoever calls it.
  *
  * <h2>Who calls what</h2>
