@@ -3,5 +3,6 @@
 /** Programs that show the timers at work. */
 module io.timewheel.examples {
   requires io.timewheel.core;
+  requires java.management;
   requires static org.jspecify;
 }

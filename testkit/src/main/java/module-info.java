@@ -3,10 +3,13 @@
 /** Timers for tests: time moves only when the test says so. */
 module io.timewheel.testkit {
   requires transitive io.timewheel.core;
-  // Transitive: @Nullable stands in public signatures. Static: nothing needs it at run time.
-  requires static transitive org.jspecify;
+  requires static org.jspecify;
   // Only for the contract test, which its users extend; the manual timer does not need it.
   requires static org.junit.jupiter.api;
 
   exports io.timewheel.testkit;
+
+  // JUnit calls the tests of the contract, which are not public.
+  opens io.timewheel.testkit to
+      org.junit.platform.commons;
 }

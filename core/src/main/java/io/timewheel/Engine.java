@@ -3,22 +3,17 @@ package io.timewheel;
 
 import static java.util.Objects.requireNonNull;
 
-import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all timers share: the stripes, the way of a timeout through them, and the running of tasks.
+ * What all timers share: the stripes, and the way of a timeout through them.
  * It is passive: {@link #runDue} expires what is due, on the thread of whoever calls it.
  *
  * <h2>Who calls what</h2>
@@ -36,21 +31,14 @@ final class Engine {
   /** How many tasks of one stripe are run before the next stripe has its turn. */
   private static final int TURN = 64;
 
-  private static final System.Logger LOGGER = System.getLogger("io.timewheel");
-
   final Timer timer;
   final Ticks ticks;
   final WakeUp wakeUp = new WakeUp();
   private final Stripe[] stripes;
+  private final int stripeShift;
   private final boolean ownsThread;
   private final @Nullable PendingLimit limit;
-  private final @Nullable Executor executor;
-  private final @Nullable TimerListener listener;
-  private final RejectionPolicy onRejected;
-  private final TaskErrorHandler onError;
-  private final LongAdder failed = new LongAdder();
-  private final LongAdder rejected = new LongAdder();
-  private final AtomicLong maxLagNanos = new AtomicLong();
+  private final Callbacks callbacks;
   private volatile boolean closed;
   private volatile @Nullable Throwable failure;
 
@@ -66,13 +54,11 @@ final class Engine {
     for (int i = 0; i < stripes; i++) {
       this.stripes[i] = new Stripe(this, wheels.apply(ticks));
     }
+    this.stripeShift = Long.numberOfLeadingZeros(stripes) + 1; // leaves as many bits as it takes
     this.ownsThread = ownsThread;
     this.limit =
         settings.maxPendingTimeouts > 0 ? new PendingLimit(settings.maxPendingTimeouts) : null;
-    this.executor = settings.executor;
-    this.listener = settings.listener;
-    this.onRejected = settings.onRejected;
-    this.onError = settings.onError;
+    this.callbacks = new Callbacks(settings, ticks);
   }
 
   // Starting, moving, cancelling: any thread
@@ -83,7 +69,7 @@ final class Engine {
     long elapsedNanos = ticks.elapsedNanos();
     long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, unit.toNanos(delay));
     long deadlineTick = ticks.deadlineTick(deadlineNanos);
-    Stripe stripe = stripes[stripeOfThread()];
+    Stripe stripe = stripeOfThread();
     WheelTimeout timeout = new WheelTimeout(task, stripe, deadlineNanos);
     acquirePermit();
     boolean added = false;
@@ -98,9 +84,7 @@ final class Engine {
       throw closedException();
     }
     wakeUp.dueAt(deadlineTick);
-    if (listener != null) {
-      notify(timeout, listener::started);
-    }
+    callbacks.started(timeout);
     return timeout;
   }
 
@@ -112,9 +96,7 @@ final class Engine {
       return false;
     }
     wakeUp.dueAt(deadlineTick);
-    if (listener != null) {
-      notify(timeout, listener::rescheduled);
-    }
+    callbacks.rescheduled(timeout);
     return true;
   }
 
@@ -123,17 +105,17 @@ final class Engine {
       return false;
     }
     releasePermits(1);
-    afterCancel(timeout);
+    callbacks.cancelled(timeout);
     return true;
   }
 
   /**
-   * Threads get their stripe by their id. The multiplication spreads any sequence of ids evenly, so
-   * that the threads of a pool, whose ids are near each other, rarely meet.
+   * Threads get their stripe by their id. Multiplied by the golden ratio, ids in sequence fall
+   * evenly over the whole range, so that the threads of a pool rarely meet.
    */
-  private int stripeOfThread() {
+  private Stripe stripeOfThread() {
     long spread = Thread.currentThread().getId() * 0x9E3779B97F4A7C15L;
-    return (int) (spread >>> 40) & (stripes.length - 1);
+    return stripes[(int) (spread >>> stripeShift) & (stripes.length - 1)];
   }
 
   private void acquirePermit() {
@@ -153,17 +135,6 @@ final class Engine {
     return cause == null
         ? new IllegalStateException("the timer is stopped")
         : new IllegalStateException("the timer has failed and runs no more tasks", cause);
-  }
-
-  private void afterCancel(WheelTimeout timeout) {
-    try {
-      timeout.task().cancelled(timeout);
-    } catch (Throwable e) {
-      handle(timeout, e);
-    }
-    if (listener != null) {
-      notify(timeout, listener::cancelled);
-    }
   }
 
   // Expiring: one thread at a time
@@ -189,78 +160,23 @@ final class Engine {
   }
 
   private int runDue(Stripe stripe, long nowTick, int max) {
-    int takenState = executor == null ? WheelTimeout.RUN : WheelTimeout.HANDED_OFF;
     for (int ran = 0; ran < max; ran++) {
-      WheelTimeout timeout = stripe.poll(nowTick, takenState);
+      WheelTimeout timeout = stripe.poll(nowTick, callbacks.takenState());
       if (timeout == null) {
         return ran;
       }
       releasePermits(1);
-      expire(timeout);
+      callbacks.expired(timeout);
+      if (ownsThread) {
+        Thread.interrupted(); // a task's interrupt is not the next one's
+      }
     }
     return max;
   }
 
-  private void expire(WheelTimeout timeout) {
-    long lagNanos = ticks.elapsedNanos() - timeout.deadlineNanos();
-    if (lagNanos > maxLagNanos.get()) {
-      maxLagNanos.accumulateAndGet(lagNanos, Math::max);
-    }
-    if (listener != null) {
-      notify(timeout, t -> listener.expired(t, lagNanos));
-    }
-    if (executor == null) {
-      runTask(timeout);
-    } else {
-      handOff(timeout, executor);
-    }
-    if (ownsThread) {
-      Thread.interrupted(); // a task's interrupt is not the next one's
-    }
-  }
-
-  private void handOff(WheelTimeout timeout, Executor executor) {
-    try {
-      executor.execute(timeout);
-    } catch (Throwable e) {
-      rejected.increment();
-      if (listener != null) {
-        notify(timeout, t -> listener.rejected(t, e));
-      }
-      try {
-        onRejected.rejected(timeout, timeout, e);
-      } catch (Throwable e2) {
-        handle(timeout, e2);
-        timeout.run();
-      }
-    }
-  }
-
-  /** Runs the task of a timeout that the current thread has made its own. */
+  /** Runs the task of a timeout that was handed off and that the current thread has claimed. */
   void runTask(WheelTimeout timeout) {
-    long begunNanos = listener == null ? 0 : ticks.elapsedNanos();
-    Throwable error = null;
-    try {
-      timeout.task().run(timeout);
-    } catch (Throwable e) {
-      error = e;
-      failed.increment();
-    }
-    if (listener != null) {
-      notifyOfRun(listener, timeout, error, ticks.elapsedNanos() - begunNanos);
-    }
-    if (error != null) {
-      handle(timeout, error);
-    }
-  }
-
-  private void notifyOfRun(
-      TimerListener listener, Timeout timeout, @Nullable Throwable error, long runNanos) {
-    if (error == null) {
-      notify(timeout, t -> listener.completed(t, runNanos));
-    } else {
-      notify(timeout, t -> listener.failed(t, error, runNanos));
-    }
+    callbacks.run(timeout);
   }
 
   /**
@@ -304,10 +220,10 @@ final class Engine {
         counts.rescheduled,
         counts.expired,
         counts.cancelled,
-        failed.sum(),
-        rejected.sum(),
+        callbacks.failedCount(),
+        callbacks.rejectedCount(),
         wakeups,
-        maxLagNanos.get());
+        callbacks.maxLagNanos());
   }
 
   /** Refuses timeouts from now on, because nobody would run them; those pending stay so. */
@@ -321,7 +237,8 @@ final class Engine {
    */
   List<WheelTimeout> shutDown() {
     close();
-    List<WheelTimeout> drained = new ArrayList<>();
+    // Nothing is added any more, so there is room for all of them.
+    List<WheelTimeout> drained = new ArrayList<>(Math.toIntExact(pendingTimeouts()));
     for (Stripe stripe : stripes) {
       stripe.drainTo(drained);
     }
@@ -339,40 +256,8 @@ final class Engine {
   /** Calls the callbacks of what {@link #shutDown} cancelled. */
   Set<Timeout> afterShutDown(List<WheelTimeout> drained) {
     Set<Timeout> answer = Collections.newSetFromMap(new IdentityHashMap<>(drained.size()));
-    for (WheelTimeout timeout : drained) {
-      afterCancel(timeout);
-      answer.add(timeout);
-    }
+    answer.addAll(drained);
+    drained.forEach(callbacks::cancelled);
     return Collections.unmodifiableSet(answer);
-  }
-
-  // Foreign code, held off
-
-  private void notify(Timeout timeout, Consumer<Timeout> call) {
-    try {
-      call.accept(timeout);
-    } catch (Throwable e) {
-      handle(timeout, e);
-    }
-  }
-
-  private void handle(Timeout timeout, Throwable error) {
-    try {
-      onError.handle(timeout, error);
-    } catch (Throwable e) {
-      log(timeout, e);
-    }
-  }
-
-  /** Names the class of the task and not the task, whose text may hold anything. */
-  static void log(Timeout timeout, Throwable error) {
-    try {
-      LOGGER.log(
-          Level.WARNING,
-          "a callback of a " + timeout.task().getClass().getName() + " threw",
-          error);
-    } catch (Throwable e) {
-      // A log is foreign code too, as is the text of an error. There is nobody left to tell.
-    }
   }
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Those due are handed out, the others are walked past and stay. The walk may be long, so it keeps
  * a cursor and goes on over several polls; whoever removes the timeout under the cursor moves it
  * on, and what is added during the walk is appended, so the walk comes to it. When the walk ends
- * the slot's bound is exact again.
+ * the slot's bound is exact again, unless the earliest that the walk had passed has left meanwhile.
  *
  * <h2>Costs</h2>
  *
@@ -30,13 +30,19 @@ import org.jspecify.annotations.Nullable;
  * about as many slots as there are ticks in a usual delay, or take a {@link HierarchicalWheel}.
  */
 final class HashedWheel extends Wheel {
-  static final int MAX_SLOTS = 1 << 24;
+  static final int MAX_SLOTS = 1 << 20;
+
+  /** Unused words on both sides of the bits keep the lines of two wheels apart; see Padding. */
+  private static final int PADDING_WORDS = 16;
 
   /** Made when a timeout first needs them, kept from then on. */
   final @Nullable Slot[] slots;
 
-  /** Bit n of word w is set if slot 64 w + n is occupied. */
-  final long[] occupied;
+  /** The number of words of bits. */
+  final int words;
+
+  /** The words, between the padding. */
+  private final long[] occupied;
 
   /** The timeout that the visit of a slot looks at next; null if no slot is being visited. */
   private @Nullable WheelTimeout cursor;
@@ -47,7 +53,8 @@ final class HashedWheel extends Wheel {
   HashedWheel(Ticks ticks, int slots) {
     super(ticks);
     this.slots = new Slot[slots];
-    this.occupied = new long[(slots + Long.SIZE - 1) / Long.SIZE];
+    this.words = (slots + Long.SIZE - 1) / Long.SIZE;
+    this.occupied = new long[PADDING_WORDS + words + PADDING_WORDS];
   }
 
   /** Nothing to gain: where a timeout is kept does not depend on the time. */
@@ -68,7 +75,7 @@ final class HashedWheel extends Wheel {
   @Override
   void file(WheelTimeout timeout, Slot slot, long deadlineTick) {
     slot.add(timeout, deadlineTick);
-    occupied[slot.index >>> 6] |= 1L << slot.index;
+    occupied[PADDING_WORDS + (slot.index >>> 6)] |= 1L << slot.index;
   }
 
   @Override
@@ -78,7 +85,7 @@ final class HashedWheel extends Wheel {
     }
     Slot emptied = Slot.unlink(timeout);
     if (emptied != null) {
-      occupied[emptied.index >>> 6] &= ~(1L << emptied.index);
+      occupied[PADDING_WORDS + (emptied.index >>> 6)] &= ~(1L << emptied.index);
     }
   }
 
@@ -107,7 +114,7 @@ final class HashedWheel extends Wheel {
     return null;
   }
 
-  /** Moves the cursor on; at the end of the slot the visit is over, and the slot's bound exact. */
+  /** Moves the cursor on; at the end of the slot the visit is over, and the slot's bound is set. */
   private void stepPast(WheelTimeout timeout) {
     if (timeout.next instanceof WheelTimeout next) {
       cursor = next;
@@ -120,10 +127,10 @@ final class HashedWheel extends Wheel {
   @Override
   void drainTo(Collection<? super WheelTimeout> sink, int limit) {
     int left = limit;
-    for (int word = 0; word < occupied.length && left > 0; word++) {
-      while (occupied[word] != 0 && left > 0) {
+    for (int word = 0; word < words; word++) {
+      while (occupied(word) != 0 && left > 0) {
         WheelTimeout timeout =
-            slots[(word << 6) | Long.numberOfTrailingZeros(occupied[word])].first();
+            slots[(word << 6) | Long.numberOfTrailingZeros(occupied(word))].first();
         sink.add(timeout);
         remove(timeout);
         left--;
@@ -139,21 +146,26 @@ final class HashedWheel extends Wheel {
     int here = index(nowTick);
     long earliest = NEVER;
     int word = here >>> 6;
-    long bits = occupied[word] & (-1L << here);
+    long bits = occupied(word) & (-1L << here);
     // The last round takes the first word again, for the bits before the present slot.
-    for (int round = 0; round <= occupied.length; round++) {
+    for (int round = 0; round <= words; round++) {
       for (; bits != 0; bits &= bits - 1) {
         int index = (word << 6) | Long.numberOfTrailingZeros(bits);
         long tick = slots[index].earliestTick;
-        if (tick - nowTick <= index(index - here)) {
-          return tick;
+        if (tick - nowTick < slots.length) {
+          return tick; // within this turn, in which the slots stand in the order of their ticks
         }
         earliest = Math.min(earliest, tick);
       }
-      word = (word + 1) & (occupied.length - 1);
-      bits = occupied[word];
+      word = (word + 1) & (words - 1);
+      bits = occupied(word);
     }
     return earliest;
+  }
+
+  /** Bit n of word w is set if slot 64 w + n is occupied. */
+  long occupied(int word) {
+    return occupied[PADDING_WORDS + word];
   }
 
   private int index(long tick) {

@@ -21,22 +21,43 @@ public final class HashedWheelTimer extends WheelTimer {
     this(builder());
   }
 
-  /** Makes a timer with the given length of a tick. */
+  /**
+   * Makes a timer with the given length of a tick.
+   *
+   * @param tickDuration the length of a tick: more than zero, at most a day
+   * @param unit the unit of {@code tickDuration}
+   */
   public HashedWheelTimer(long tickDuration, TimeUnit unit) {
     this(builder().tick(tickDuration, unit));
   }
 
-  /** Makes a timer with the given length of a tick and number of slots. */
+  /**
+   * Makes a timer with the given length of a tick and number of slots.
+   *
+   * @param tickDuration the length of a tick: more than zero, at most a day
+   * @param unit the unit of {@code tickDuration}
+   * @param ticksPerWheel the number of slots, rounded up to a power of two: 1 to 1,048,576
+   */
   public HashedWheelTimer(long tickDuration, TimeUnit unit, int ticksPerWheel) {
     this(builder().tick(tickDuration, unit).ticksPerWheel(ticksPerWheel));
   }
 
-  /** Makes a timer whose thread the factory makes. */
+  /**
+   * Makes a timer whose thread the factory makes.
+   *
+   * @param threadFactory makes the thread of the timer, once
+   */
   public HashedWheelTimer(ThreadFactory threadFactory) {
     this(builder().threadFactory(threadFactory));
   }
 
-  /** Makes a timer whose thread the factory makes, with the given length of a tick. */
+  /**
+   * Makes a timer whose thread the factory makes, with the given length of a tick.
+   *
+   * @param threadFactory makes the thread of the timer, once
+   * @param tickDuration the length of a tick: more than zero, at most a day
+   * @param unit the unit of {@code tickDuration}
+   */
   public HashedWheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit) {
     this(builder().threadFactory(threadFactory).tick(tickDuration, unit));
   }
@@ -44,6 +65,11 @@ public final class HashedWheelTimer extends WheelTimer {
   /**
    * Makes a timer whose thread the factory makes, with the given length of a tick and number of
    * slots.
+   *
+   * @param threadFactory makes the thread of the timer, once
+   * @param tickDuration the length of a tick: more than zero, at most a day
+   * @param unit the unit of {@code tickDuration}
+   * @param ticksPerWheel the number of slots, rounded up to a power of two: 1 to 1,048,576
    */
   public HashedWheelTimer(
       ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel) {
@@ -55,6 +81,10 @@ public final class HashedWheelTimer extends WheelTimer {
    * and limit of pending timeouts.
    *
    * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+   * @param threadFactory makes the thread of the timer, once
+   * @param tickDuration the length of a tick: more than zero, at most a day
+   * @param unit the unit of {@code tickDuration}
+   * @param ticksPerWheel the number of slots, rounded up to a power of two: 1 to 1,048,576
    */
   public HashedWheelTimer(
       ThreadFactory threadFactory,
@@ -75,6 +105,11 @@ public final class HashedWheelTimer extends WheelTimer {
    * length of a tick, number of slots and limit of pending timeouts.
    *
    * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+   * @param threadFactory makes the thread of the timer, once
+   * @param tickDuration the length of a tick: more than zero, at most a day
+   * @param unit the unit of {@code tickDuration}
+   * @param ticksPerWheel the number of slots, rounded up to a power of two: 1 to 1,048,576
+   * @param executor runs the tasks
    */
   public HashedWheelTimer(
       ThreadFactory threadFactory,
@@ -82,14 +117,14 @@ public final class HashedWheelTimer extends WheelTimer {
       TimeUnit unit,
       int ticksPerWheel,
       long maxPendingTimeouts,
-      Executor taskExecutor) {
+      Executor executor) {
     this(
         builder()
             .threadFactory(threadFactory)
             .tick(tickDuration, unit)
             .ticksPerWheel(ticksPerWheel)
             .maxPendingTimeouts(maxPendingTimeouts)
-            .executor(taskExecutor));
+            .executor(executor));
   }
 
   private HashedWheelTimer(Builder settings) {
@@ -100,7 +135,7 @@ public final class HashedWheelTimer extends WheelTimer {
     super(settings, ticks -> new HashedWheel(ticks, slots));
   }
 
-  /** Returns a builder with the default settings. */
+  /** {@return a builder with the default settings} */
   public static Builder builder() {
     return new Builder();
   }
@@ -118,7 +153,9 @@ public final class HashedWheelTimer extends WheelTimer {
      * slot when their ticks differ by a multiple of it; about as many as there are ticks in a usual
      * delay serve best.
      *
-     * @throws IllegalArgumentException if {@code ticksPerWheel} is not from 1 to 16,777,216
+     * @param ticksPerWheel the number of slots, rounded up to a power of two: 1 to 1,048,576
+     * @return this builder
+     * @throws IllegalArgumentException if {@code ticksPerWheel} is not from 1 to 1,048,576
      */
     public Builder ticksPerWheel(int ticksPerWheel) {
       if (ticksPerWheel < 1 || ticksPerWheel > HashedWheel.MAX_SLOTS) {
@@ -149,7 +186,7 @@ public final class HashedWheelTimer extends WheelTimer {
       return this;
     }
 
-    /** Makes a timer. */
+    /** {@return a new timer with these settings} */
     public HashedWheelTimer build() {
       return new HashedWheelTimer(this);
     }

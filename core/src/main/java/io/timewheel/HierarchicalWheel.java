@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Granularity is the length of a slot; range is the delay, exclusive, that is sure to be kept at
- * this level or below when it is added at the start of the level's turn. Levels 8 to 10 are reached
- * only with ticks below 33 µs.
+ * this level or below when it is added at the start of the level's turn. Levels 8 to 10 take
+ * deadlines only with ticks below 33 µs, and what is never due with any tick.
  *
  * <h2>Invariants</h2>
  *
@@ -59,8 +59,8 @@ import org.jspecify.annotations.Nullable;
  * A slot above level 0 knows its earliest deadline, and the next tick of the wheel is that
  * deadline, not the start of the slot: timeouts that lie far ahead wake nobody just to be filed
  * anew. The price is that {@code nowTick} must stay before the slot's start while the clock goes
- * on, and that what is added meanwhile is filed more coarsely than it could be. Both end at the
- * next poll, and neither costs more than the one move that was saved.
+ * on, and that what is added meanwhile is filed more coarsely than it could be, so that it is moved
+ * once more if it is still there at the next poll, which ends both.
  *
  * <h2>Costs</h2>
  *
@@ -83,14 +83,16 @@ final class HierarchicalWheel extends Wheel {
   @Nullable Slot opening;
 
   /**
-   * The time from which {@link #catchUp} has to bring {@code nowTick} forward: the start of the
-   * next tick, or never while an occupied slot stands in the way.
+   * The time from which {@link #catchUp} has something to do: the start of the next tick, or never
+   * as long as {@link #blocking} is set.
    */
   private long catchUpNanos;
 
+  /** The slot that {@code nowTick} has to stay before until the next poll, or until it is empty. */
+  private @Nullable Slot blocking;
+
   HierarchicalWheel(Ticks ticks) {
     super(ticks);
-    advanceTo(0);
   }
 
   /**
@@ -103,13 +105,14 @@ final class HierarchicalWheel extends Wheel {
       return;
     }
     long tick = ticks.tickAt(elapsedNanos);
-    Slot slot = firstOccupied();
-    if (slot == null || startOf(slot) > tick) {
+    Slot slot = opening != null ? opening : firstOccupied();
+    if (slot == null || (slot != opening && startOf(slot) > tick)) {
       advanceTo(tick);
     } else {
-      if (opening == null && slot.level > 0) {
+      if (slot != opening && slot.level > 0) {
         advanceTo(startOf(slot) - 1);
       }
+      blocking = slot;
       catchUpNanos = Long.MAX_VALUE;
     }
   }
@@ -216,13 +219,14 @@ final class HierarchicalWheel extends Wheel {
     if (slot == opening) {
       opening = null;
     }
-    if (catchUpNanos == Long.MAX_VALUE) {
-      catchUpNanos = 0;
+    if (slot == blocking) {
+      advanceTo(nowTick);
     }
   }
 
   private void advanceTo(long tick) {
     nowTick = tick;
+    blocking = null;
     catchUpNanos = ticks.nanosAt(tick + 1);
   }
 

@@ -14,12 +14,12 @@ public final class HierarchicalWheelTimer extends WheelTimer {
     super(settings, HierarchicalWheel::new);
   }
 
-  /** Makes a timer with a tick of 1 ms and a daemon thread that runs the tasks. */
+  /** {@return a new timer with a tick of 1 ms and a daemon thread that runs the tasks} */
   public static HierarchicalWheelTimer create() {
     return builder().build();
   }
 
-  /** Returns a builder with the settings of {@link #create}. */
+  /** {@return a builder with the settings of {@link #create}} */
   public static Builder builder() {
     return new Builder();
   }
@@ -35,7 +35,7 @@ public final class HierarchicalWheelTimer extends WheelTimer {
       return this;
     }
 
-    /** Makes a timer. */
+    /** {@return a new timer with these settings} */
     public HierarchicalWheelTimer build() {
       return new HierarchicalWheelTimer(this);
     }

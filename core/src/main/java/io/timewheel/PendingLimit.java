@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The bound on pending timeouts, exact under contention: never more than the limit are pending, and
- * none is refused while fewer are. That takes one count for all stripes, which only timers with a
- * limit have.
+ * a place is free again before {@code cancel()} returns and before the task runs. That takes one
+ * count for all stripes, which only timers with a limit have.
  */
 final class PendingLimit {
   private final long limit;

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A timer without a thread: the caller polls it, from an event loop, an actor or a test, and the
@@ -16,15 +17,17 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <pre>{@code
  * while (running) {
- *   selector.select(millisUntil(timer.nextDeadlineNanos()));
+ *   long nanos = timer.nextDeadlineNanos() - System.nanoTime();
+ *   selector.select(1 + max(0, nanos / 1_000_000)); // rounded up: 0 would wait for ever
  *   handleIo();
  *   timer.poll();
  * }
  * }</pre>
  *
- * <p>All methods may be called from any thread. If several threads poll, they take turns. Starting
- * a timeout wakes nobody: who waits for {@link #nextDeadlineNanos} must have another way to learn
- * of earlier timeouts that other threads start.
+ * <p>All methods may be called from any thread. If several threads poll, they take turns. A task
+ * that polls runs what is due inside of itself. Starting a timeout wakes nobody: who waits for
+ * {@link #nextDeadlineNanos} must have another way to learn of earlier timeouts that other threads
+ * start.
  *
  * <p>It is a hierarchical wheel with a tick of 1 ms unless set otherwise, in one stripe: timeouts
  * of different ticks fire in the order of their ticks.
@@ -37,17 +40,18 @@ public final class PolledTimer implements Timer {
   private final ReentrantLock polling = new ReentrantLock();
   private final AtomicBoolean stopped = new AtomicBoolean();
 
-  private PolledTimer(Builder settings) {
-    engine = new Engine(this, settings, 1, false, HierarchicalWheel::new);
+  private PolledTimer(Builder settings, @Nullable Timer owner) {
+    Timer outward = owner == null ? this : owner;
+    engine = new Engine(outward, settings, 1, false, HierarchicalWheel::new);
     timeSource = settings.timeSource;
   }
 
-  /** Makes a timer with a tick of 1 ms on the clock of the machine. */
+  /** {@return a new timer with a tick of 1 ms on the clock of the machine} */
   public static PolledTimer create() {
     return builder().build();
   }
 
-  /** Returns a builder with the settings of {@link #create}. */
+  /** {@return a builder with the settings of {@link #create}} */
   public static Builder builder() {
     return new Builder();
   }
@@ -65,6 +69,7 @@ public final class PolledTimer implements Timer {
    * Runs tasks that are due now, or hands them to the executor if there is one, but no more than
    * {@code limit}; the others are left to the next poll.
    *
+   * @param limit how many tasks to run at most
    * @return how many
    * @throws IllegalArgumentException if {@code limit} is negative
    */
@@ -85,6 +90,8 @@ public final class PolledTimer implements Timer {
    * TimeSource}; in the past if something is due already. It may be earlier than the next timeout,
    * if timeouts were cancelled or moved, but it is never later. If there is no such time, it is
    * {@code Long.MAX_VALUE} nanoseconds from now. Compare it with other readings by difference.
+   *
+   * @return the time of the next poll that is worth it
    */
   public long nextDeadlineNanos() {
     long tick = engine.nextTick();
@@ -113,11 +120,12 @@ public final class PolledTimer implements Timer {
     if (polling.isHeldByCurrentThread()) {
       throw new IllegalStateException("stop() cannot be called by a task inside poll()");
     }
-    if (!stopped.compareAndSet(false, true)) {
-      return Set.of();
-    }
+    boolean first = stopped.compareAndSet(false, true);
+    // Not by the first call only: no call may return while timeouts are still accepted or pending.
     List<WheelTimeout> drained = engine.shutDown();
-    awaitPoll(patience);
+    if (first) {
+      awaitPoll(patience);
+    }
     return engine.afterShutDown(drained);
   }
 
@@ -162,9 +170,20 @@ public final class PolledTimer implements Timer {
       return this;
     }
 
-    /** Makes a timer. */
+    /** {@return a new timer with these settings} */
     public PolledTimer build() {
-      return new PolledTimer(this);
+      return new PolledTimer(this, null);
+    }
+
+    /**
+     * Makes the inner timer of another one, which is what its users see and which delegates to it:
+     * {@link Timeout#timer()} answers {@code owner}.
+     *
+     * @param owner the timer that users see
+     * @return the inner timer
+     */
+    public PolledTimer buildFor(Timer owner) {
+      return new PolledTimer(this, requireNonNull(owner, "owner"));
     }
   }
 }

@@ -21,7 +21,7 @@ public interface RejectionPolicy {
    */
   void rejected(Timeout timeout, Runnable execution, Throwable cause);
 
-  /** The default: the task runs at once, on the timer's own thread. */
+  /** {@return the default policy: the task runs at once, on the timer's own thread} */
   static RejectionPolicy runOnWorker() {
     return (timeout, execution, cause) -> execution.run();
   }

@@ -110,6 +110,7 @@ final class Stripe extends Padding {
    * Takes a timeout that is due at {@code nowTick}, leaving it in the given state, or returns null
    * if there is none. Lets go of the lock whenever the wheel's budget is spent.
    */
+  @SuppressWarnings("ThreadPriorityCheck") // the worker must not keep the lock to itself
   @Nullable WheelTimeout poll(long nowTick, int takenState) {
     while (true) {
       lock();
@@ -125,12 +126,13 @@ final class Stripe extends Padding {
           return timeout;
         }
         idleUntilTick = wheel.nextTick();
-        if (idleUntilTick > nowTick) {
+        if (idleUntilTick > Math.max(nowTick, wheel.nowTick)) {
           return null;
         }
       } finally {
         unlock();
       }
+      Thread.yield(); // the budget is spent: now it is the turn of those who wait for the lock
     }
   }
 
@@ -157,7 +159,8 @@ final class Stripe extends Padding {
   }
 
   /**
-   * Cancels what is pending, appending it to {@code sink}, with a pause of the lock now and then.
+   * Cancels what is pending and appends it to {@code sink}, letting go of the lock now and then.
+   * The sink must have room: running out of memory halfway would lose timeouts.
    */
   void drainTo(List<WheelTimeout> sink) {
     int before;
@@ -166,8 +169,8 @@ final class Stripe extends Padding {
       lock();
       try {
         wheel.drainTo(sink, Wheel.POLL_BUDGET);
-        for (WheelTimeout timeout : sink.subList(before, sink.size())) {
-          timeout.settle(WheelTimeout.CANCELLED);
+        for (int i = before; i < sink.size(); i++) {
+          sink.get(i).settle(WheelTimeout.CANCELLED);
           cancelled++;
         }
       } finally {
@@ -216,6 +219,9 @@ final class Stripe extends Padding {
         Thread.yield();
       } else {
         LockSupport.parkNanos(this, NAP_NANOS);
+        if (Thread.currentThread().isInterrupted()) {
+          Thread.yield(); // an interrupted thread cannot nap
+        }
       }
     }
   }

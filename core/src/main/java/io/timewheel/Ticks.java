@@ -7,7 +7,8 @@ package io.timewheel;
  *
  * <p>Everything below the timer counts in <i>elapsed</i> nanoseconds, the difference to that
  * moment, and in ticks, so that neither the origin of the clock nor its wrap-around is seen
- * anywhere else. Elapsed time is never negative and reaches to 292 years, where it saturates.
+ * anywhere else. Elapsed time is never negative and reaches to 292 years; after them, a clock
+ * cannot be told from one that has fallen behind that moment.
  */
 final class Ticks {
   final long tickNanos;

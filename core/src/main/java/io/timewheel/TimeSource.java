@@ -12,6 +12,11 @@ public interface TimeSource {
    * The current time in nanoseconds, from an arbitrary origin, as {@link System#nanoTime()}: only
    * the difference of two readings means anything, and readings may be negative and may wrap
    * around. It should not go back; if it does, the timer takes it as standing still.
+   *
+   * <p>Called for each timeout that is started or moved, and by the timer's thread between deciding
+   * to park and parking: it must be quick, and must neither lock nor park.
+   *
+   * @return the reading
    */
   long nanoTime();
 
@@ -30,7 +35,7 @@ public interface TimeSource {
     LockSupport.parkNanos(blocker, deadlineNanos - nanoTime());
   }
 
-  /** The time source of the machine: {@link System#nanoTime()}. */
+  /** {@return the clock of the machine, {@link System#nanoTime()}} */
   static TimeSource system() {
     return System::nanoTime;
   }

@@ -13,19 +13,20 @@ import java.util.concurrent.TimeUnit;
  * <p>All methods may be called from any thread.
  */
 public interface Timeout {
-  /** The timer that this timeout was started on. */
+  /** {@return the timer that this timeout was started on} */
   Timer timer();
 
-  /** The task that was given to the timer. */
+  /** {@return the task that was given to the timer} */
   TimerTask task();
 
   /**
-   * Whether the task runs or has run, or was handed to the executor that runs it. True inside the
-   * task.
+   * Whether the task runs or has run, or was handed to the executor that runs it.
+   *
+   * @return true inside the task, and from then on
    */
   boolean isExpired();
 
-  /** Whether this timeout was cancelled, by {@link #cancel} or by {@link Timer#stop()}. */
+  /** {@return whether this timeout was cancelled, by {@link #cancel} or by {@link Timer#stop()}} */
   boolean isCancelled();
 
   /**
@@ -43,6 +44,7 @@ public interface Timeout {
    * pending. The timeout keeps its identity; nothing is allocated.
    *
    * @param delay as in {@link Timer#newTimeout(TimerTask, long, TimeUnit)}
+   * @param unit the unit of {@code delay}
    * @return true if the deadline was moved: the task will not run for the old one any more; false
    *     if the timeout had expired or been cancelled before
    */
@@ -51,6 +53,7 @@ public interface Timeout {
   /**
    * Moves the deadline of this timeout, as {@link #reschedule(long, TimeUnit)} does.
    *
+   * @param delay how long from now
    * @return whether the deadline was moved
    */
   default boolean reschedule(Duration delay) {
@@ -61,6 +64,9 @@ public interface Timeout {
   /**
    * The time from now to the deadline, rounded toward zero; negative once the deadline is past,
    * also of a timeout that is no longer pending.
+   *
+   * @param unit the unit of the answer
+   * @return the time left, in {@code unit}
    */
   long remaining(TimeUnit unit);
 }

@@ -31,6 +31,10 @@ public interface Timer extends AutoCloseable {
    * <p>A delay of zero or less means the next tick; the task never runs inside this call. A delay
    * that leads beyond 292 years of the timer's life never fires.
    *
+   * @param task what to run
+   * @param delay how long from now
+   * @param unit the unit of {@code delay}
+   * @return the timeout, which is pending
    * @throws IllegalStateException if this timer is stopped, or can no longer run tasks
    * @throws RejectedExecutionException if as many timeouts are pending as this timer allows
    */
@@ -39,6 +43,9 @@ public interface Timer extends AutoCloseable {
   /**
    * Starts a timeout, as {@link #newTimeout(TimerTask, long, TimeUnit)} does.
    *
+   * @param task what to run
+   * @param delay how long from now
+   * @return the timeout, which is pending
    * @throws IllegalStateException if this timer is stopped, or can no longer run tasks
    * @throws RejectedExecutionException if as many timeouts are pending as this timer allows
    */
@@ -72,17 +79,19 @@ public interface Timer extends AutoCloseable {
    */
   Set<Timeout> stop(Duration patience);
 
-  /** Whether {@link #stop stop} was called. */
+  /** {@return whether {@link #stop stop} was called} */
   boolean isStopped();
 
   /**
    * How many timeouts are pending: neither expired nor cancelled. Exact when no other thread is
    * starting, cancelling or expiring timeouts; otherwise, each timeout is counted as it was at some
    * moment of this call.
+   *
+   * @return how many
    */
   long pendingTimeouts();
 
-  /** What this timer has done so far. */
+  /** {@return what this timer has done so far} */
   TimerStats stats();
 
   /** Stops this timer, as {@link #stop()} does, and forgets which timeouts were pending. */

@@ -22,7 +22,7 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   @Nullable Executor executor;
   @Nullable TimerListener listener;
   RejectionPolicy onRejected = RejectionPolicy.runOnWorker();
-  TaskErrorHandler onError = Engine::log;
+  TaskErrorHandler onError = Callbacks::log;
   TimeSource timeSource = TimeSource.system();
 
   TimerBuilder(Duration tick) {
@@ -33,6 +33,8 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
    * Sets the length of a tick: the shorter, the nearer to its deadline a timeout fires. Ticks at
    * which nothing is due cost nothing, however short they are.
    *
+   * @param tick the length of a tick
+   * @return this builder
    * @throws IllegalArgumentException if {@code tick} is not positive, or longer than a day
    */
   public B tick(Duration tick) {
@@ -50,6 +52,9 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
    * java.util.concurrent.RejectedExecutionException}. Zero or less, the default, is no limit. The
    * limit is exact, which takes a count that all threads share: they start and cancel somewhat
    * slower with it.
+   *
+   * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+   * @return this builder
    */
   public B maxPendingTimeouts(long maxPendingTimeouts) {
     this.maxPendingTimeouts = maxPendingTimeouts;
@@ -59,6 +64,9 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   /**
    * Sets the executor that runs the tasks. Without one they run on the thread that expires the
    * timeouts, where a slow task delays every other.
+   *
+   * @param executor runs the tasks
+   * @return this builder
    */
   public B executor(Executor executor) {
     this.executor = requireNonNull(executor, "executor");
@@ -67,25 +75,43 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
 
   /**
    * Sets what happens to tasks that the executor does not accept: by default the worker runs them.
+   *
+   * @param onRejected decides about tasks that the executor does not accept
+   * @return this builder
    */
   public B onRejected(RejectionPolicy onRejected) {
     this.onRejected = requireNonNull(onRejected, "onRejected");
     return self();
   }
 
-  /** Sets who is told of what tasks and other callbacks throw: by default a log. */
+  /**
+   * Sets who is told of what tasks and other callbacks throw: by default a log.
+   *
+   * @param onError is told of what callbacks throw
+   * @return this builder
+   */
   public B onError(TaskErrorHandler onError) {
     this.onError = requireNonNull(onError, "onError");
     return self();
   }
 
-  /** Sets the clock: by default the machine's. */
+  /**
+   * Sets the clock: by default the machine's.
+   *
+   * @param timeSource the clock
+   * @return this builder
+   */
   public B timeSource(TimeSource timeSource) {
     this.timeSource = requireNonNull(timeSource, "timeSource");
     return self();
   }
 
-  /** Sets who is told of everything that happens to the timeouts: by default nobody. */
+  /**
+   * Sets who is told of everything that happens to the timeouts: by default nobody.
+   *
+   * @param listener is told of what happens to timeouts
+   * @return this builder
+   */
   public B listener(TimerListener listener) {
     this.listener = requireNonNull(listener, "listener");
     return self();

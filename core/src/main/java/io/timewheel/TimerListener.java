@@ -5,10 +5,11 @@ package io.timewheel;
  * Told of everything that happens to the timeouts of a timer; the one seam for metrics, events and
  * traces. A timer without a listener pays nothing for it.
  *
- * <p>Each method is called on the thread on which the thing happened, outside of all locks, and
- * holds that thread up: the one that runs the timer among them. What a listener throws is given to
- * the {@link TaskErrorHandler}. Calls for one timeout may overlap if threads race for it: it may be
- * expired on one while {@link #started} is still being called on another.
+ * <p>Each method is called on the thread on which the thing happened, and holds that thread up, the
+ * one that runs the timer among them, but no lock that others need to start, move or cancel
+ * timeouts. What a listener throws is given to the {@link TaskErrorHandler}. Calls for one timeout
+ * may overlap and overtake each other: it may expire on one thread before {@link #started} is
+ * called on the one that started it.
  */
 public interface TimerListener {
   /**

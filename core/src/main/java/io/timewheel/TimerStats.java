@@ -2,8 +2,9 @@
 package io.timewheel;
 
 /**
- * What a timer has done since it was made. When no other thread uses the timer, {@code started =
- * expired + cancelled + pending}.
+ * What a timer has done since it was made. {@code started = expired + cancelled + pending} holds
+ * always; while other threads use the timer, each timeout is counted as it was at some moment of
+ * the call.
  *
  * @param pending timeouts that are neither expired nor cancelled
  * @param started timeouts that were started

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *   P2  add the timeout                  W2  lock stripe
  *   P3  unlock stripe                    W3  read the next tick of its wheel
  *   P4  read the plan                    W4  unlock stripe
- *   P5  if earlier: withdraw, unpark     W5  if earlier: do not park, else park
+ *   P5  if earlier: withdraw, unpark     W5  if earlier or withdrawn: do not park, else park
  * </pre>
  *
  * The two critical sections are ordered by the lock.
@@ -38,6 +38,11 @@ import org.jspecify.annotations.Nullable;
  *
  * A compare-and-set that fails in P5 means that the plan is not the one that was read, and the last
  * case applies. The lock orders everything, so the plan itself is read and written opaquely.
+ *
+ * <p>The permit alone would not do: if the worker has to wait for a lock in W2, it naps there, and
+ * a nap uses up the permit of a P5 that concerns a stripe which has been looked at before. But then
+ * that plan has been withdrawn, which W5 reads after the last of these naps. A plan that is
+ * withdrawn after that leaves its permit for the park.
  */
 final class WakeUp extends Padding {
   /** The plan of a worker that is not about to park: earlier than any deadline. */
@@ -67,6 +72,11 @@ final class WakeUp extends Padding {
   /** W1: the worker will sleep until {@code tick}, or is up, if that is {@link #AWAKE}. */
   void plan(long tick) {
     PLAN.setOpaque(this, tick);
+  }
+
+  /** W5: whether someone has withdrawn the plan, and the worker is not to park for it. */
+  boolean isWithdrawn() {
+    return (long) PLAN.getOpaque(this) == AWAKE;
   }
 
   /** P4 and P5: a timeout is due at {@code deadlineTick}. */

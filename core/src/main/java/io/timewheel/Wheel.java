@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * lock and knows nothing of tasks and states; its caller holds the lock of the {@link Stripe} that
  * it belongs to.
  *
- * <p>Time, as told to {@code add} and {@code poll}, may stand still but a value lower than an
- * earlier one is taken for that earlier one.
+ * <p>The time that {@code add}, {@code move} and {@code poll} are told may stand still; a time
+ * before {@code nowTick} is taken for {@code nowTick}.
  */
 abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWheel {
   /**
@@ -94,8 +94,9 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
 
   /**
    * The tick at which {@link #poll} next has something to do: never later than the earliest
-   * deadline, earlier only when the timeout that had the earliest deadline of its slot was removed.
-   * {@link #NEVER} if there is no such tick.
+   * deadline. It is earlier only while a poll has left a slot half done, which is to be gone on
+   * with at {@code nowTick}, or when the timeout that had the earliest deadline of its slot was
+   * removed. {@link #NEVER} if there is no such tick.
    */
   abstract long nextTick();
 }

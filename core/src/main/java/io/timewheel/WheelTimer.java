@@ -27,6 +27,11 @@ public abstract sealed class WheelTimer implements Timer
   private final Worker worker;
   private final Thread thread;
   private final AtomicBoolean stopped = new AtomicBoolean();
+
+  /** Whether the thread was started; guarded by this timer. */
+  private boolean started;
+
+  /** Whether the worker is known to have begun. */
   private volatile boolean running;
 
   WheelTimer(Builder<?> settings, Function<Ticks, Wheel> wheels) {
@@ -53,16 +58,31 @@ public abstract sealed class WheelTimer implements Timer
   @Override
   public final Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
     if (!running) {
+      requireNonNull(task, "task"); // no thread is started for what will be refused
+      requireNonNull(unit, "unit");
       startWorker();
     }
     return engine.start(task, delay, unit);
   }
 
-  /** Starts the worker before the first timeout is added: what nobody would run is not accepted. */
+  /**
+   * Starts the worker before the first timeout is added: what nobody would run is not accepted. A
+   * thread factory may also return a thread that does not run the worker, which is found out when
+   * that thread has ended.
+   */
   private synchronized void startWorker() {
-    if (!running && !stopped.get()) {
+    if (running || stopped.get()) {
+      return;
+    }
+    if (!started) {
       thread.start();
+      started = true;
+    }
+    boolean alive = thread.isAlive(); // asked first: it may begin and end between the questions
+    if (worker.hasBegun()) {
       running = true;
+    } else if (!alive) {
+      engine.fail(new IllegalStateException(thread + " has ended without running the timer"));
     }
   }
 
@@ -78,19 +98,22 @@ public abstract sealed class WheelTimer implements Timer
       throw new IllegalStateException(
           "stop() cannot be called by a task on the timer's own thread");
     }
-    if (!stopped.compareAndSet(false, true)) {
-      return Set.of();
-    }
-    List<WheelTimeout> drained = engine.shutDown();
-    if (wasStarted()) {
-      worker.stop(patience);
+    boolean first = stopped.compareAndSet(false, true);
+    // Not by the first call only: no call may return while timeouts are still accepted or pending.
+    List<WheelTimeout> drained;
+    try {
+      drained = engine.shutDown();
+    } finally {
+      if (first && canRun()) {
+        worker.stop(patience);
+      }
     }
     return engine.afterShutDown(drained);
   }
 
   /** Waits for a {@link #startWorker} in progress; a later one starts nothing. */
-  private synchronized boolean wasStarted() {
-    return running;
+  private synchronized boolean canRun() {
+    return started && (thread.isAlive() || worker.hasBegun());
   }
 
   @Override
@@ -130,7 +153,12 @@ public abstract sealed class WheelTimer implements Timer
       super(tick);
     }
 
-    /** Sets the name of the timer and, without a thread factory, of its thread. */
+    /**
+     * Sets the name of the timer and, without a thread factory, of its thread.
+     *
+     * @param name the name
+     * @return this builder
+     */
     public B name(String name) {
       this.name = requireNonNull(name, "name");
       return self();
@@ -139,6 +167,9 @@ public abstract sealed class WheelTimer implements Timer
     /**
      * Sets the factory that makes the worker's thread, once, when the timer is built. By default
      * the thread is a daemon.
+     *
+     * @param threadFactory makes the thread of the timer, once
+     * @return this builder
      */
     public B threadFactory(ThreadFactory threadFactory) {
       this.threadFactory = requireNonNull(threadFactory, "threadFactory");
@@ -151,6 +182,8 @@ public abstract sealed class WheelTimer implements Timer
      * at the same time; with one, timeouts of the same tick fire in the order in which they were
      * started, as long as none of them was started late or moved.
      *
+     * @param stripes how many parts: 1 to 256
+     * @return this builder
      * @throws IllegalArgumentException if {@code stripes} is not from 1 to 256
      */
     public B stripes(int stripes) {

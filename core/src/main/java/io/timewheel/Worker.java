@@ -67,7 +67,8 @@ final class Worker implements Runnable {
       }
       engine.wakeUp.plan(plan);
       // 4. Look once more: a timeout may have been started by someone who had not seen the plan.
-      if (engine.nextTick() < plan || stopping) {
+      // Who had seen it has withdrawn it; the wait for a lock may have used up that unpark.
+      if (engine.nextTick() < plan || stopping || engine.wakeUp.isWithdrawn()) {
         continue;
       }
       // 5. Park until then, or until someone who has seen the plan starts an earlier timeout.
@@ -88,6 +89,11 @@ final class Worker implements Runnable {
         // A log is foreign code; this worker has no part in what is wrong with it.
       }
     }
+  }
+
+  /** Whether a thread has come to run this worker. */
+  boolean hasBegun() {
+    return thread != null;
   }
 
   boolean isCurrentThread() {

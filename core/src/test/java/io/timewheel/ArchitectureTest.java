@@ -3,12 +3,16 @@ package io.timewheel;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.lang.ArchCondition;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +48,20 @@ class ArchitectureTest {
         .and(DescribedPredicate.not(publicApi()))
         .should()
         .bePackagePrivate()
+        .allowEmptyShould(true)
+        .check(MAIN);
+  }
+
+  @Test
+  void publicSignaturesNameOnlyPublicTypes() {
+    ArchCondition<JavaCodeUnit> nameOnlyPublicTypes =
+        ArchCondition.from(
+            DescribedPredicate.describe(
+                "name only public types",
+                unit -> unit.getAllInvolvedRawTypes().stream().allMatch(this::isVisible)));
+    codeUnits()
+        .that(DescribedPredicate.describe("users can call", this::isVisible))
+        .should(nameOnlyPublicTypes)
         .allowEmptyShould(true)
         .check(MAIN);
   }
@@ -95,6 +113,21 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .haveNameMatching("java\\.io\\.(File|RandomAccess|Object(In|Out)put).*")
         .check(MAIN);
+  }
+
+  private boolean isVisible(JavaCodeUnit unit) {
+    return isPublicOrProtected(unit.getModifiers()) && isVisible(unit.getOwner());
+  }
+
+  private boolean isVisible(JavaClass type) {
+    JavaClass element = type.getBaseComponentType();
+    return element.isPrimitive()
+        || (isPublicOrProtected(element.getModifiers())
+            && element.getEnclosingClass().map(this::isVisible).orElse(true));
+  }
+
+  private static boolean isPublicOrProtected(Set<JavaModifier> modifiers) {
+    return modifiers.contains(JavaModifier.PUBLIC) || modifiers.contains(JavaModifier.PROTECTED);
   }
 
   private static DescribedPredicate<JavaClass> publicApi() {

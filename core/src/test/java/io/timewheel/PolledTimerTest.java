@@ -199,6 +199,18 @@ class PolledTimerTest {
   }
 
   @Test
+  void timeoutsOfAnInnerTimerNameTheOuterOne() {
+    PolledTimer inner = PolledTimer.builder().timeSource(clock).buildFor(timer);
+
+    assertThat(inner.newTimeout(timeout -> {}, 1, TimeUnit.MILLISECONDS).timer()).isSameAs(timer);
+    assertThat(inner.stop()).hasSize(1);
+    assertThat(timer.isStopped()).isFalse();
+    assertThatNullPointerException()
+        .isThrownBy(() -> PolledTimer.builder().buildFor(null))
+        .withMessage("owner");
+  }
+
+  @Test
   void stopInsideATaskIsRefused() {
     List<Throwable> errors = new ArrayList<>();
     PolledTimer polled =

@@ -94,6 +94,19 @@ class StripeTest {
     assertThat(stripe.pending()).isEqualTo(many);
   }
 
+  /** What was due at the later time is due still; a clock that goes back takes nothing back. */
+  @Test
+  void pollGoesOnThoughTheClockHasGoneBack() {
+    WheelTimeout first = add(4_096 + 1);
+    for (int i = 0; i < 10 * Wheel.POLL_BUDGET; i++) {
+      add(4_096 + 3_000);
+    }
+    WheelTimeout last = add(4_096 + 1);
+
+    assertThat(stripe.poll(4_096 + 1, WheelTimeout.RUN)).isSameAs(first);
+    assertThat(stripe.poll(10, WheelTimeout.RUN)).isSameAs(last);
+  }
+
   @Test
   void closedStripeTakesNothingInAndGivesNothingOut() {
     WheelTimeout pending = add(1);

@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A timer on a clock that stands still, with a naive model beside it: a list of what was started. A
+ * program of {@link FuzzOp}s drives both; the tasks, and the callbacks of cancelled timeouts, run
+ * parts of the same program, so that everything is also done from within everything else.
+ *
+ * <p>The model knows nothing of slots and levels. A timeout is due at a time if there is a tick
+ * that begins at or after its deadline, and not after that time.
+ */
+final class FuzzedTimer {
+  private static final int MAX_PENDING = 120;
+  private static final int MAX_DEPTH = 12;
+
+  /** What is run before a program ends anyway: tasks may start each other for ever. */
+  private static final int FUEL = 300;
+
+  private final FuzzClock clock;
+  private final FuzzExecutor executor;
+  private final long limit;
+  private final int policyKind;
+  private final boolean linksChecked;
+  private final boolean listening;
+  private final boolean listenerThrows;
+
+  private final Timer timer;
+  private final Wheel wheel;
+  private final List<List<FuzzOp>> scripts = new ArrayList<>();
+
+  // The model
+
+  private final List<Task> pending = new ArrayList<>();
+  private final List<Task> all = new ArrayList<>();
+  private final Deque<Poll> polls = new ArrayDeque<>();
+  private boolean stopped;
+  private long started;
+  private long rescheduled;
+  private long expired;
+  private long cancelled;
+  private long failed;
+  private long maxLagNanos;
+  private long thrown;
+  private long handled;
+  private int calls;
+  private int fuel = FUEL;
+  private int depth;
+  private long done;
+
+  /** The first thing that was wrong; kept, because the timer catches whatever a task throws. */
+  private Throwable failure;
+
+  FuzzedTimer(List<FuzzOp> program) {
+    clock = new FuzzClock(program);
+    executor = new FuzzExecutor(program);
+    limit = FuzzOp.setting(program, "limit", 0);
+    policyKind = (int) FuzzOp.setting(program, "policy", 0);
+    linksChecked = FuzzOp.setting(program, "links", 1) != 0;
+    int listenerKind = (int) FuzzOp.setting(program, "listener", 0);
+    listening = listenerKind != 0 || executor.kind != FuzzExecutor.NONE;
+    listenerThrows = listenerKind == 2;
+    int slots = (int) FuzzOp.setting(program, "slots", 0);
+    PolledTimer.Builder builder =
+        PolledTimer.builder()
+            .tick(Duration.ofNanos(clock.tickNanos))
+            .maxPendingTimeouts(limit)
+            .timeSource(clock::reading)
+            .onError((timeout, error) -> handled++);
+    if (executor.kind != FuzzExecutor.NONE) {
+      builder.executor(executor);
+    }
+    if (policyKind != 0) {
+      builder.onRejected(this::onRejected);
+    }
+    if (listening) {
+      builder.listener(new Listener());
+    }
+    if (slots > 0) {
+      EngineTimer engineTimer =
+          new EngineTimer(builder, ticks -> new HashedWheel(ticks, Integer.highestOneBit(slots)));
+      timer = engineTimer;
+      wheel = wheelOf(engineTimer.engine);
+    } else {
+      timer = builder.build();
+      wheel = wheelOf((Engine) field(timer, "engine"));
+    }
+    scripts.add(new ArrayList<>());
+    for (FuzzOp op : program) {
+      if (op.name().equals("script")) {
+        scripts.add(new ArrayList<>());
+      } else {
+        scripts.get(scripts.size() - 1).add(op);
+      }
+    }
+  }
+
+  /** Runs the program, then lets all expire that can, stops, and returns how much was done. */
+  long run() {
+    try {
+      runAll();
+    } finally {
+      Thread.interrupted();
+    }
+    if (failure != null) {
+      throw new AssertionError(failure.getMessage(), failure);
+    }
+    return done;
+  }
+
+  private void runAll() {
+    runScript(0);
+    depth = 1; // what runs from here on, callbacks run
+    fuel = 0;
+    while (!stopped && failure == null && pending.stream().anyMatch(this::dueByTheEnd)) {
+      long nextNanos =
+          pending.stream()
+              .filter(this::dueByTheEnd)
+              .mapToLong(task -> clock.dueNanos(task.deadlineNanos))
+              .min()
+              .getAsLong();
+      clock.advance(Math.max(nextNanos, clock.seenNanos()) - clock.offsetNanos());
+      long before = expired;
+      poll(Integer.MAX_VALUE);
+      require(expired > before, "what is due does not expire", clock.offsetNanos());
+    }
+    executor.runAccepted();
+    stop();
+    check();
+    for (Task task : all) {
+      task.checkEnd();
+    }
+  }
+
+  // Operations
+
+  private void runScript(int number) {
+    if (depth >= MAX_DEPTH || failure != null) {
+      return;
+    }
+    depth++;
+    try {
+      for (FuzzOp op : scripts.get(number)) {
+        if (failure != null || (depth > 1 && fuel-- <= 0)) {
+          return;
+        }
+        apply(op);
+        done++;
+        check();
+      }
+    } finally {
+      depth--;
+    }
+  }
+
+  private void apply(FuzzOp op) {
+    long a = op.a();
+    long b = op.b();
+    switch (op.name()) {
+      case "start" -> start(clock.nanos(Math.abs(a)), b);
+      case "startNanos" -> start(a, b);
+      case "startMany" -> {
+        for (int i = 0; i < 70; i++) {
+          start(clock.nanos(Math.abs(a)), b);
+        }
+      }
+      case "cancel" -> cancel(pick(a));
+      case "move" -> move(pick(a), clock.nanos(Math.abs(b)));
+      case "moveNanos" -> move(pick(a), b);
+      case "advance" -> clock.advance(clock.nanos(Math.abs(a)) + b);
+      case "advanceNanos" -> clock.advance(a);
+      case "advanceNext" ->
+          pending.stream()
+              .mapToLong(task -> task.deadlineNanos)
+              .min()
+              .ifPresent(nanos -> clock.advance(nanos - clock.offsetNanos() + a % 2));
+      case "poll" -> poll(a == 0 ? Integer.MAX_VALUE : (int) Math.abs(a % 100));
+      case "stop" -> stop();
+      case "runAccepted" -> executor.runAccepted();
+      case "throw" -> {
+        if (depth > 1) {
+          throw new Thrown();
+        }
+      }
+      case "interrupt" -> Thread.currentThread().interrupt();
+      default -> {} // a setting
+    }
+  }
+
+  private void start(long delayNanos, long script) {
+    if (pending.size() >= MAX_PENDING) {
+      return;
+    }
+    Task task = new Task((int) Math.floorMod(script, (long) scripts.size()));
+    task.deadlineNanos = clock.deadlineNanos(delayNanos);
+    task.late = clock.dueNanos(task.deadlineNanos) <= clock.seenNanos();
+    clock.see();
+    boolean full = limit > 0 && pending.size() >= limit;
+    if (!stopped && !full) {
+      // The model is ahead: a listener may do anything before newTimeout returns.
+      pending.add(task);
+      started++;
+    }
+    try {
+      task.timeout = timer.newTimeout(task, delayNanos, TimeUnit.NANOSECONDS);
+      require(!stopped && !full, "accepted a timeout", pending.size());
+      require(task.timeout.task() == task && task.timeout.timer() == timer, "not its own task");
+      all.add(task);
+    } catch (IllegalStateException e) {
+      require(stopped, "refused as if stopped");
+    } catch (RejectedExecutionException e) {
+      require(full && !stopped, "refused as if full", pending.size());
+      require(e.getMessage().contains("" + limit), e.getMessage());
+    }
+  }
+
+  private void cancel(Task task) {
+    if (task == null || task.timeout == null) {
+      return;
+    }
+    boolean expected = task.state == State.PENDING;
+    if (expected) {
+      task.cancelled(); // ahead, because of the callback
+    }
+    boolean actual = task.timeout.cancel();
+    require(actual == expected, "cancel() returned " + actual);
+    if (expected) {
+      require(task.told == 1, "cancelled() was called, in cancel()", task.told);
+    }
+  }
+
+  private void move(Task task, long delayNanos) {
+    if (task == null || task.timeout == null) {
+      return;
+    }
+    boolean expected = task.state == State.PENDING;
+    long oldNanos = task.deadlineNanos;
+    if (expected) {
+      task.deadlineNanos = clock.deadlineNanos(delayNanos);
+      task.late = clock.dueNanos(task.deadlineNanos) <= clock.seenNanos();
+      rescheduled++;
+    }
+    clock.see();
+    long nowNanos = clock.elapsedNanos();
+    boolean actual = task.timeout.reschedule(delayNanos, TimeUnit.NANOSECONDS);
+    require(actual == expected, "reschedule() returned " + actual, oldNanos);
+    if (clock.elapsedNanos() == nowNanos && task.state == State.PENDING) {
+      require(
+          task.timeout.remaining(TimeUnit.NANOSECONDS) == task.deadlineNanos - nowNanos,
+          "remaining",
+          task.deadlineNanos);
+    }
+  }
+
+  private void poll(int max) {
+    if (depth >= MAX_DEPTH) {
+      return;
+    }
+    clock.see();
+    Poll poll = new Poll(clock.elapsedNanos(), max, stopped);
+    polls.push(poll);
+    boolean interrupted = Thread.currentThread().isInterrupted();
+    int ran = timer instanceof PolledTimer polled ? polled.poll(max) : engineTimer().poll(max);
+    polls.pop();
+    require(
+        !interrupted || Thread.currentThread().isInterrupted(),
+        "poll() cleared the interrupt flag");
+    require(ran == poll.ran, "poll() returned, and this ran", ran, poll.ran);
+    if (ran < max && !stopped) {
+      for (Task task : pending) {
+        require(
+            !clock.isDue(task.deadlineNanos, poll.nowNanos),
+            "late",
+            task.deadlineNanos,
+            poll.nowNanos);
+      }
+    }
+  }
+
+  private void stop() {
+    if (!polls.isEmpty()) {
+      try {
+        timer.stop();
+        require(false, "stop() inside poll() returned");
+      } catch (IllegalStateException e) {
+        return;
+      }
+    }
+    List<Task> expected = new ArrayList<>();
+    if (!stopped) {
+      expected.addAll(pending);
+      expected.forEach(Task::cancelled);
+      stopped = true;
+    }
+    Thread.interrupted(); // or stop() would not wait; there is nobody to wait for
+    Set<Timeout> returned = timer.stop();
+    require(returned.size() == expected.size(), "stop() returned", returned.size());
+    for (Task task : expected) {
+      require(returned.contains(task.timeout), "stop() did not return all");
+      require(task.told == 1, "cancelled() was called, in stop()", task.told);
+    }
+    require(timer.isStopped(), "isStopped() after stop()");
+  }
+
+  private boolean dueByTheEnd(Task task) {
+    return clock.dueNanos(task.deadlineNanos) < Long.MAX_VALUE;
+  }
+
+  private EngineTimer engineTimer() {
+    return (EngineTimer) timer;
+  }
+
+  /** Mostly one that is pending. */
+  private Task pick(long number) {
+    List<Task> from = number % 8 == 0 || pending.isEmpty() ? all : pending;
+    return from.isEmpty() ? null : from.get((int) Math.floorMod(number / 8, (long) from.size()));
+  }
+
+  // Checks
+
+  /** Everything that holds between any two operations. */
+  private void check() {
+    if (failure != null) {
+      return;
+    }
+    try {
+      checkAll();
+    } catch (AssertionError e) {
+      failure = e;
+    }
+  }
+
+  private void checkAll() {
+    require(timer.pendingTimeouts() == pending.size(), "pending", timer.pendingTimeouts());
+    TimerStats stats = timer.stats();
+    require(stats.pending() == pending.size(), "stats: pending", stats.pending(), pending.size());
+    require(stats.started() == started, "stats: started", stats.started(), started);
+    require(stats.rescheduled() == rescheduled, "stats: rescheduled", stats.rescheduled());
+    require(stats.expired() == expired, "stats: expired", stats.expired(), expired);
+    require(stats.cancelled() == cancelled, "stats: cancelled", stats.cancelled(), cancelled);
+    require(stats.failed() == failed, "stats: failed", stats.failed(), failed);
+    require(stats.rejected() == executor.rejected(), "stats: rejected", stats.rejected());
+    require(started == expired + cancelled + pending.size(), "balance");
+    require(stats.maxLagNanos() == maxLagNanos, "stats: lag", stats.maxLagNanos(), maxLagNanos);
+    require(handled == thrown, "errors handled", handled, thrown);
+    if (linksChecked) {
+      IdentityHashMap<WheelTimeout, Slot> places = WheelChecks.check(wheel);
+      require(places.size() == pending.size(), "in the wheel", places.size(), pending.size());
+      for (Task task : pending) {
+        require(task.timeout == null || places.containsKey(task.timeout), "not in the wheel");
+      }
+    }
+    long earliestNanos = Long.MAX_VALUE;
+    for (Task task : pending) {
+      earliestNanos = Math.min(earliestNanos, clock.dueNanos(task.deadlineNanos));
+      require(
+          task.timeout == null || (!task.timeout.isExpired() && !task.timeout.isCancelled()),
+          "state of a pending one");
+    }
+    if (timer instanceof PolledTimer polled && !stopped) {
+      long nextNanos = clock.offsetOf(polled.nextDeadlineNanos());
+      if (pending.isEmpty()) {
+        require(
+            nextNanos == clock.offsetNanos() + Long.MAX_VALUE, "next deadline of none", nextNanos);
+      } else {
+        long latestNanos = Math.max(earliestNanos, clock.seenNanos());
+        require(nextNanos <= latestNanos, "next deadline", nextNanos, latestNanos);
+      }
+    }
+  }
+
+  private void require(boolean condition, String message, long... figures) {
+    if (!condition) {
+      AssertionError error = new AssertionError(message + " " + Arrays.toString(figures));
+      if (failure == null) {
+        failure = error;
+      }
+      throw error;
+    }
+  }
+
+  // Callbacks
+
+  private enum State {
+    PENDING,
+    TAKEN,
+    RAN,
+    DROPPED,
+    CANCELLED
+  }
+
+  /** A poll under way. */
+  private static final class Poll {
+    final long nowNanos;
+    final int max;
+    final boolean stopped;
+    int ran;
+
+    Poll(long nowNanos, int max, boolean stopped) {
+      this.nowNanos = nowNanos;
+      this.max = max;
+      this.stopped = stopped;
+    }
+  }
+
+  /** What the program throws. */
+  private static final class Thrown extends RuntimeException {
+    private static final long serialVersionUID = 1;
+  }
+
+  private final class Task implements TimerTask {
+    private final int script;
+    private Timeout timeout;
+    private State state = State.PENDING;
+    private long deadlineNanos;
+
+    /** Was due already when it was started: out of order then. */
+    private boolean late;
+
+    private int told;
+
+    Task(int script) {
+      this.script = script;
+    }
+
+    /** The timer has decided to run this. */
+    void taken() {
+      require(state == State.PENDING, "expired, but was " + state);
+      Poll poll = polls.peek();
+      require(poll != null && poll.ran < poll.max && !poll.stopped, "expired outside of a poll");
+      require(
+          clock.isDue(deadlineNanos, clock.seenNanos()), "early", deadlineNanos, clock.seenNanos());
+      for (Task other : pending) {
+        require(
+            other.late || clock.dueNanos(other.deadlineNanos) >= clock.dueNanos(deadlineNanos),
+            "in another order than by ticks",
+            deadlineNanos,
+            other.deadlineNanos);
+      }
+      poll.ran++;
+      state = State.TAKEN;
+      pending.remove(this);
+      expired++;
+      maxLagNanos = Math.max(maxLagNanos, clock.elapsedNanos() - deadlineNanos);
+    }
+
+    /** The model takes the cancellation for granted. */
+    void cancelled() {
+      state = State.CANCELLED;
+      pending.remove(this);
+      cancelled++;
+    }
+
+    @Override
+    public void run(Timeout self) {
+      guarded(
+          () -> {
+            if (!listening) {
+              taken();
+            }
+            require(state == State.TAKEN, "ran, but was " + state);
+            state = State.RAN;
+            require(timeout == null || timeout == self, "ran with another timeout");
+            require(self.isExpired() && !self.isCancelled(), "state inside the task");
+            require(!self.cancel(), "cancel() inside the task");
+            require(!self.reschedule(1, TimeUnit.SECONDS), "reschedule() inside the task");
+          });
+      try {
+        runScript(script);
+      } catch (Throwable e) {
+        failed++;
+        thrownBy(e);
+        throw e;
+      }
+    }
+
+    @Override
+    public void cancelled(Timeout self) {
+      guarded(
+          () -> {
+            require(state == State.CANCELLED, "told of its cancellation, but was " + state);
+            require(++told == 1, "told of its cancellation", told);
+            require(self.isCancelled() && !self.isExpired(), "state inside cancelled()");
+          });
+      try {
+        runScript((script + 1) % scripts.size());
+      } catch (Throwable e) {
+        thrownBy(e);
+        throw e;
+      }
+    }
+
+    void checkEnd() {
+      require(state != State.PENDING && state != State.TAKEN, "in the end " + state);
+      require(told == (state == State.CANCELLED ? 1 : 0), "told", told);
+      require(timeout.isCancelled() == (state == State.CANCELLED), "isCancelled() in the end");
+      require(timeout.isExpired() != timeout.isCancelled(), "isExpired() in the end");
+      require(!timeout.cancel(), "cancel() in the end");
+      require(!timeout.reschedule(1, TimeUnit.SECONDS), "reschedule() in the end");
+    }
+  }
+
+  /** What comes out of a callback is the program's own, or else a failure. */
+  private void thrownBy(Throwable error) {
+    thrown++;
+    if (!(error instanceof Thrown) && failure == null) {
+      failure = error;
+    }
+  }
+
+  /** What fails in a callback is caught by the timer, and must not be taken for the program's. */
+  private void guarded(Runnable checks) {
+    try {
+      checks.run();
+    } catch (AssertionError e) {
+      thrown++;
+      failure = failure == null ? e : failure;
+      throw e;
+    }
+  }
+
+  private final class Listener implements TimerListener {
+    @Override
+    public void started(Timeout timeout) {
+      maybeThrow();
+    }
+
+    @Override
+    public void rescheduled(Timeout timeout) {
+      maybeThrow();
+    }
+
+    @Override
+    public void cancelled(Timeout timeout) {
+      maybeThrow();
+    }
+
+    @Override
+    public void expired(Timeout timeout, long lagNanos) {
+      Task task = (Task) timeout.task();
+      guarded(
+          () -> {
+            task.taken();
+            require(lagNanos == clock.elapsedNanos() - task.deadlineNanos, "lag", lagNanos);
+          });
+      maybeThrow();
+    }
+
+    @Override
+    public void rejected(Timeout timeout, Throwable cause) {
+      maybeThrow();
+    }
+
+    private void maybeThrow() {
+      if (listenerThrows && ++calls % 5 == 0) {
+        thrown++;
+        throw new Thrown();
+      }
+    }
+  }
+
+  /** 1 drops the task, 2 throws, 3 runs it twice. */
+  private void onRejected(Timeout timeout, Runnable execution, Throwable cause) {
+    switch (policyKind) {
+      case 1 -> {
+        Task task = (Task) timeout.task();
+        if (executor.kind != FuzzExecutor.ACCEPTS_AND_THROWS) {
+          task.state = State.DROPPED;
+        }
+      }
+      case 2 -> {
+        thrown++;
+        throw new Thrown();
+      }
+      default -> {
+        execution.run();
+        execution.run();
+      }
+    }
+  }
+
+  // What the public API does not show
+
+  private static Wheel wheelOf(Engine engine) {
+    return (Wheel) field(((Stripe[]) field(engine, "stripes"))[0], "wheel");
+  }
+
+  private static Object field(Object owner, String name) {
+    try {
+      Field field = owner.getClass().getDeclaredField(name);
+      field.setAccessible(true);
+      return field.get(owner);
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError(e.getMessage(), e);
+    }
+  }
+}

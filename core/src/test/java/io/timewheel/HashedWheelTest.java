@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The hashed wheel, as scripts in time. Ticks are of 1 ms, and a turn has 128 of them, unless a
+ * test says otherwise. {@link WheelModel} checks the whole wheel after every line.
+ */
+class HashedWheelTest {
+  private static final long TICK_NANOS = 1_000_000;
+  private static final int TURN = 128;
+  private static final int BUDGET = Wheel.POLL_BUDGET;
+
+  private final WheelModel model = wheelOf(TURN);
+  private final HashedWheel wheel = (HashedWheel) model.wheel;
+
+  private static WheelModel wheelOf(int slots) {
+    return new WheelModel(0, TICK_NANOS, ticks -> new HashedWheel(ticks, slots));
+  }
+
+  // Being due
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 64, 128, 512, 4096})
+  void nothingFiresBeforeItsTickAndAllThatIsDueFiresAtIt(int slots) {
+    WheelModel model = wheelOf(slots);
+    long[] deadlineTicks = {1, 63, 64, 65, 127, 128, 511, 512, 4095, 4096, 4097, 1_000_000};
+    for (long tick : deadlineTicks) {
+      model.startAt(tick);
+    }
+    for (long tick : deadlineTicks) {
+      assertThat(model.wheel.nextTick()).isEqualTo(tick);
+      assertThat(model.runTo(tick - 1)).isEmpty();
+      assertThat(model.runTo(tick)).hasSize(1);
+    }
+    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, -10 * TICK_NANOS, Long.MIN_VALUE})
+  void aDelayOfZeroOrLessFiresAtTheNextTick(long delayNanos) {
+    WheelTimeout timeout = model.start(delayNanos);
+    assertThat(model.runTo(0)).isEmpty();
+    assertThat(model.runTo(1)).containsExactly(timeout);
+  }
+
+  @Test
+  void timeoutsFireInTheOrderOfTheirTicksHoweverLateTheyArePolled() {
+    WheelTimeout third = model.startAt(10 * TURN + 5);
+    WheelTimeout second = model.startAt(10 * TURN);
+    WheelTimeout first = model.startAt(TURN - 1);
+    WheelTimeout fourth = model.startAt(11 * TURN);
+    assertThat(model.runTo(100 * TURN)).containsExactly(first, second, third, fourth);
+  }
+
+  @Test
+  void timeoutsOfOneTickFireInTheOrderInWhichTheyWereAdded() {
+    List<WheelTimeout> timeouts = model.startAt(10, 5);
+    assertThat(model.runTo(10)).containsExactlyElementsOf(timeouts);
+  }
+
+  @Test
+  void whatIsAlreadyDueWhenAddedIsReturnedByTheNextPoll() {
+    model.runTo(100);
+    WheelTimeout late = model.start(TICK_NANOS, 20 * TICK_NANOS);
+    assertThat(wheel.nextTick()).isEqualTo(100);
+    assertThat(model.poll()).isSameAs(late);
+  }
+
+  @Test
+  void aFullTurnAheadIsNotThisTurn() {
+    model.runTo(5);
+    WheelTimeout timeout = model.startAt(5 + TURN);
+    assertThat(wheel.nextTick()).isEqualTo(5 + TURN);
+    assertThat(model.runTo(5 + TURN - 1)).isEmpty();
+    assertThat(model.runTo(5 + TURN)).containsExactly(timeout);
+  }
+
+  /** A timeout that starts itself anew keeps its rhythm over many turns. */
+  @Test
+  void nothingDriftsOverManyTurns() {
+    for (long tick = 200; tick <= 200 * 20; tick += 200) {
+      WheelTimeout timeout = model.startAt(tick);
+      assertThat(model.runTo(tick - 1)).isEmpty();
+      assertThat(model.runTo(tick)).containsExactly(timeout);
+    }
+  }
+
+  @Test
+  void whatIsNeverDueStaysUntilTheEndOfTime() {
+    WheelModel model = new WheelModel(Long.MIN_VALUE, 1, ticks -> new HashedWheel(ticks, TURN));
+    WheelTimeout last = model.start(Long.MAX_VALUE - 1);
+    WheelTimeout never = model.startNever();
+    model.advance(Long.MAX_VALUE - 2);
+    assertThat(model.pollAll()).isEmpty();
+    assertThat(model.wheel.nextTick()).isEqualTo(Long.MAX_VALUE - 1);
+    model.advance(1);
+    assertThat(model.pollAll()).containsExactly(last);
+    model.advance(1);
+    assertThat(model.pollAll()).isEmpty();
+    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(model.drain(10)).containsExactly(never);
+  }
+
+  /** Their slot is visited, because others are due in it. */
+  @Test
+  void whatIsNeverDueIsPassedInAVisit() {
+    WheelModel model = wheelOf(1);
+    model.startNever();
+    WheelTimeout timeout = model.startAt(7);
+    assertThat(model.runTo(7)).containsExactly(timeout);
+    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+  }
+
+  // The next tick
+
+  @Test
+  void nearBeatsFarWhicheverSlotComesFirst() {
+    model.startAt(3 + 10 * TURN);
+    model.startAt(70 + 5 * TURN);
+    assertThat(wheel.nextTick()).isEqualTo(70 + 5 * TURN);
+    model.startAt(100 + TURN);
+    assertThat(wheel.nextTick()).isEqualTo(100 + TURN);
+    model.startAt(90);
+    assertThat(wheel.nextTick()).isEqualTo(90);
+  }
+
+  @Test
+  void theSearchGoesAroundTheWheel() {
+    model.runTo(100);
+    model.startAt(TURN + 99);
+    assertThat(wheel.nextTick()).isEqualTo(TURN + 99);
+    model.startAt(TURN + 70);
+    assertThat(wheel.nextTick()).isEqualTo(TURN + 70);
+    model.startAt(TURN + 3);
+    assertThat(wheel.nextTick()).isEqualTo(TURN + 3);
+    model.startAt(TURN - 1);
+    assertThat(wheel.nextTick()).isEqualTo(TURN - 1);
+  }
+
+  /** Each look at a slot of a later turn would show as a poll that spends its budget. */
+  @Test
+  void timeoutsOfLaterTurnsAreNotVisited() {
+    long farTick = 3 * TURN + 5;
+    model.startAt(farTick, 2 * BUDGET);
+    for (long tick = 1; tick < farTick; tick++) {
+      model.advanceTo(tick);
+      assertThat(model.poll()).isNull();
+      assertThat(wheel.nextTick()).isEqualTo(farTick);
+    }
+    assertThat(model.runTo(farTick)).hasSize(2 * BUDGET);
+  }
+
+  @Test
+  void emptyTurnsAreSleptThrough() {
+    WheelTimeout timeout = model.startAt(1_000_000L * TURN + 5);
+    assertThat(wheel.nextTick()).isEqualTo(1_000_000L * TURN + 5);
+    model.advanceTo(2_000_000L * TURN);
+    assertThat(model.poll()).isSameAs(timeout);
+    assertThat(wheel.nowTick).isEqualTo(1_000_000L * TURN + 5);
+    assertThat(model.poll()).isNull();
+    assertThat(wheel.nowTick).isEqualTo(2_000_000L * TURN);
+  }
+
+  @Test
+  void aPollWithATimeReadLongAgoDoesNotTurnTheWheelBack() {
+    model.runTo(100);
+    WheelTimeout timeout = model.startAt(101);
+    assertThat(model.poll(50)).isNull();
+    assertThat(wheel.nowTick).isEqualTo(100);
+    assertThat(model.runTo(101)).containsExactly(timeout);
+  }
+
+  // Stopping and moving
+
+  @Test
+  void aStoppedTimeoutLeavesAtOnceAndNeverFires() {
+    WheelTimeout stopped = model.startAt(50);
+    WheelTimeout other = model.startAt(60);
+    model.stop(stopped);
+    assertThat(wheel.nextTick()).isEqualTo(60);
+    assertThat(model.runTo(59)).isEmpty();
+    assertThat(model.runTo(60)).containsExactly(other);
+  }
+
+  @Test
+  void stoppingTheEarliestOfASlotLeavesItsTickAsTheBoundUntilTheNextVisit() {
+    WheelTimeout earliest = model.startAt(5);
+    WheelTimeout other = model.startAt(2 * TURN + 5);
+    model.stop(earliest);
+    assertThat(wheel.nextTick()).isEqualTo(5);
+    assertThat(model.runTo(5)).isEmpty();
+    assertThat(wheel.nextTick()).isEqualTo(2 * TURN + 5);
+    assertThat(model.runTo(2 * TURN + 5)).containsExactly(other);
+  }
+
+  @Test
+  void aTimeoutMovesEarlierAndLater() {
+    WheelTimeout timeout = model.startAt(1000);
+    model.moveTo(timeout, 20);
+    assertThat(wheel.nextTick()).isEqualTo(20);
+    model.moveTo(timeout, 2000);
+    assertThat(wheel.nextTick()).isEqualTo(2000);
+    assertThat(model.runTo(1999)).isEmpty();
+    assertThat(model.runTo(2000)).containsExactly(timeout);
+  }
+
+  @Test
+  void movingToThePastMakesDueAtOnce() {
+    model.runTo(100);
+    WheelTimeout timeout = model.startAt(1000);
+    model.move(timeout, 0, 10 * TICK_NANOS);
+    assertThat(model.pollAll()).containsExactly(timeout);
+  }
+
+  // Visiting a slot
+
+  @Test
+  void aVisitGoesOnOverSeveralPolls() {
+    model.startAt(9 * TURN + 5, 2 * BUDGET);
+    WheelTimeout due = model.startAt(5);
+    model.advanceTo(7);
+    assertThat(model.poll()).isNull();
+    assertThat(model.poll()).isNull();
+    assertThat(wheel.nextTick()).isEqualTo(5); // there is more to do
+    assertThat(wheel.nowTick).isEqualTo(5);
+    assertThat(model.poll()).isSameAs(due);
+    assertThat(wheel.nextTick()).isEqualTo(9 * TURN + 5); // exact again
+    assertThat(model.poll()).isNull();
+    assertThat(wheel.nowTick).isEqualTo(7);
+  }
+
+  @Test
+  void theBudgetIsSpentOnWhatIsPassedOnly() {
+    model.startAt(9 * TURN + 5, BUDGET - 1);
+    WheelTimeout due = model.startAt(5);
+    model.advanceTo(5);
+    assertThat(model.poll()).isSameAs(due);
+  }
+
+  @Test
+  void whatIsAddedDuringAVisitIsVisitedToo() {
+    halfVisitedSlot();
+    WheelTimeout far = model.startAt(3 * TURN + 5);
+    WheelTimeout due = model.start(0, 0);
+    assertThat(model.pollAll()).containsExactly(due);
+    assertThat(wheel.nextTick()).isEqualTo(3 * TURN + 5);
+    assertThat(model.runTo(3 * TURN + 5)).containsExactly(far);
+  }
+
+  @Test
+  void theTimeoutThatIsLookedAtNextIsStopped() {
+    List<WheelTimeout> timeouts = halfVisitedSlot();
+    model.stop(timeouts.get(BUDGET));
+    assertVisitEnds(9 * TURN + 5);
+    assertThat(model.runTo(9 * TURN + 5)).hasSize(2 * BUDGET - 1);
+  }
+
+  @Test
+  void theTimeoutThatIsLookedAtNextIsMoved() {
+    List<WheelTimeout> timeouts = halfVisitedSlot();
+    WheelTimeout next = timeouts.get(BUDGET);
+    model.moveTo(next, 4 * TURN + 5);
+    assertVisitEnds(4 * TURN + 5);
+    assertThat(model.runTo(4 * TURN + 5)).containsExactly(next);
+  }
+
+  @Test
+  void allThatIsNotYetVisitedIsStopped() {
+    List<WheelTimeout> timeouts = halfVisitedSlot();
+    timeouts.subList(BUDGET, 2 * BUDGET).forEach(model::stop);
+    assertThat(wheel.nextTick()).isEqualTo(9 * TURN + 5); // the visit is over
+    assertThat(model.runTo(9 * TURN + 5)).containsExactlyElementsOf(timeouts.subList(0, BUDGET));
+  }
+
+  @Test
+  void allOfTheSlotIsStopped() {
+    List<WheelTimeout> timeouts = halfVisitedSlot();
+    timeouts.forEach(model::stop);
+    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    WheelTimeout timeout = model.startAt(TURN + 5);
+    assertThat(model.runTo(TURN + 5)).containsExactly(timeout);
+  }
+
+  @Test
+  void theOnlyOneLeftIsMovedWithinItsSlot() {
+    List<WheelTimeout> timeouts = halfVisitedSlot();
+    WheelTimeout last = timeouts.get(2 * BUDGET - 1);
+    timeouts.subList(0, 2 * BUDGET - 1).forEach(model::stop);
+    model.moveTo(last, 2 * TURN + 5);
+    assertThat(wheel.nextTick()).isEqualTo(2 * TURN + 5); // the visit is over
+    assertThat(model.runTo(2 * TURN + 5)).containsExactly(last);
+  }
+
+  /** The walk remembers the deadline of what it passed, though that has left meanwhile. */
+  @Test
+  void whatWasPassedIsStoppedBeforeTheVisitEnds() {
+    WheelTimeout passed = model.startAt(2 * TURN + 5);
+    List<WheelTimeout> timeouts = halfVisitedSlot();
+    model.stop(passed);
+    assertVisitEnds(2 * TURN + 5);
+    assertThat(model.runTo(2 * TURN + 5)).isEmpty();
+    assertThat(wheel.nextTick()).isEqualTo(9 * TURN + 5);
+    assertThat(model.runTo(9 * TURN + 5)).containsExactlyElementsOf(timeouts);
+  }
+
+  @Test
+  void timeIsNotLostWhileASlotIsVisited() {
+    WheelTimeout first = model.startAt(7);
+    WheelTimeout second = model.startAt(TURN + 5);
+    List<WheelTimeout> timeouts = halfVisitedSlot();
+    model.advanceTo(9 * TURN + 5);
+    List<WheelTimeout> polled = model.pollAll();
+    assertThat(polled).startsWith(first, second).hasSize(2 + timeouts.size());
+  }
+
+  @Test
+  void timeoutsAreDrainedDuringAVisit() {
+    List<WheelTimeout> timeouts = halfVisitedSlot();
+    List<WheelTimeout> drained = new ArrayList<>(model.drain(BUDGET + 1));
+    drained.addAll(model.drain(10 * BUDGET));
+    assertThat(drained).containsExactlyElementsOf(timeouts);
+    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
+  }
+
+  private void assertVisitEnds(long nextTick) {
+    assertThat(wheel.nextTick()).isEqualTo(5);
+    assertThat(model.pollAll()).isEmpty();
+    assertThat(wheel.nextTick()).isEqualTo(nextTick);
+  }
+
+  /**
+   * At tick 5, walks past the first half of slot 5; a timeout that was due is stopped so that there
+   * is a reason to visit it.
+   */
+  private List<WheelTimeout> halfVisitedSlot() {
+    WheelTimeout bait = model.startAt(5);
+    int before = model.slotMates(bait).size() - 1;
+    List<WheelTimeout> timeouts = model.startAt(9 * TURN + 5, 2 * BUDGET - before);
+    model.stop(bait);
+    model.advanceTo(5);
+    assertThat(model.poll()).isNull();
+    assertThat(wheel.nextTick()).isEqualTo(5);
+    return timeouts;
+  }
+
+  // Structure
+
+  @Test
+  void slotsAreMadeWhenTheyAreFirstNeededAndKept() {
+    assertThat(wheel.slots).hasSize(TURN).containsOnlyNulls();
+    WheelTimeout timeout = model.startAt(TURN + 70);
+    Slot made = wheel.slots[70];
+    assertThat(WheelChecks.slotOf(timeout)).isSameAs(made);
+    model.stop(timeout);
+    model.startAt(2 * TURN + 70);
+    assertThat(wheel.slots[70]).isSameAs(made);
+    assertThat(wheel.slots).filteredOn(slot -> slot != null).hasSize(1);
+  }
+
+  @Test
+  void theBitmapHasAWordForEvery64Slots() {
+    assertThat(new HashedWheel(model.ticks, 1).words).isEqualTo(1);
+    assertThat(new HashedWheel(model.ticks, 64).words).isEqualTo(1);
+    assertThat(new HashedWheel(model.ticks, 128).words).isEqualTo(2);
+  }
+
+  @Test
+  void drainingStopsAtItsLimit() {
+    List<WheelTimeout> timeouts = model.startAt(50, 70);
+    timeouts.addAll(model.startAt(100, 30));
+    timeouts.add(model.startNever());
+    assertThat(model.drain(0)).isEmpty();
+    List<WheelTimeout> drained = new ArrayList<>(model.drain(64));
+    assertThat(drained).hasSize(64);
+    drained.addAll(model.drain(64));
+    assertThat(drained).containsExactlyInAnyOrderElementsOf(timeouts);
+    assertThat(model.drain(64)).isEmpty();
+  }
+}

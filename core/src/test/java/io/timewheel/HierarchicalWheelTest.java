@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The hierarchical wheel, as scripts in time. Ticks are of 1 ms. {@link WheelModel} checks the
+ * whole wheel after every line.
+ */
+class HierarchicalWheelTest {
+  private static final long TICK_NANOS = 1_000_000;
+  private static final long SECOND = 1_000;
+  private static final long HOUR = 3_600 * SECOND;
+  private static final long YEAR = 365 * 24 * HOUR;
+  private static final int BUDGET = Wheel.POLL_BUDGET;
+
+  private final WheelModel model = new WheelModel(0, TICK_NANOS, HierarchicalWheel::new);
+  private final HierarchicalWheel wheel = (HierarchicalWheel) model.wheel;
+
+  // Being due
+
+  @Test
+  void nothingFiresBeforeItsTickAndAllThatIsDueFiresAtIt() {
+    WheelTimeout early = model.startAt(99);
+    WheelTimeout late = model.startAt(100);
+    assertThat(model.runTo(98)).isEmpty();
+    assertThat(model.runTo(99)).containsExactly(early);
+    assertThat(model.runTo(100)).containsExactly(late);
+    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
+  }
+
+  @Test
+  void aDeadlineWithinATickFiresAtTheNextOne() {
+    WheelTimeout timeout = model.start(TICK_NANOS + 1);
+    assertThat(model.runTo(1)).isEmpty();
+    assertThat(model.runTo(2)).containsExactly(timeout);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, -10 * TICK_NANOS, Long.MIN_VALUE})
+  void aDelayOfZeroOrLessFiresAtTheNextTick(long delayNanos) {
+    WheelTimeout timeout = model.start(delayNanos);
+    assertThat(model.runTo(0)).isEmpty();
+    assertThat(model.runTo(1)).containsExactly(timeout);
+  }
+
+  @Test
+  void timeoutsOfOneTickFireInTheOrderInWhichTheyWereAdded() {
+    List<WheelTimeout> timeouts = model.startAt(10, 5);
+    assertThat(model.runTo(10)).containsExactlyElementsOf(timeouts);
+  }
+
+  @Test
+  void timeoutsFireInTheOrderOfTheirTicksHoweverLateTheyArePolled() {
+    WheelTimeout third = model.startAt(2 * HOUR);
+    WheelTimeout first = model.startAt(30);
+    WheelTimeout fourth = model.startAt(2 * HOUR + 1);
+    WheelTimeout second = model.startAt(5 * SECOND);
+    assertThat(model.runTo(YEAR)).containsExactly(first, second, third, fourth);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {64, 2 * 64, 4096, 3 * 4096, 262_144, 16_777_216, 1_073_741_824L})
+  void whatIsDueExactlyAtTheStartOfAHigherSlotFiresThen(long startTick) {
+    WheelTimeout before = model.startAt(startTick - 1);
+    WheelTimeout atStart = model.startAt(startTick);
+    WheelTimeout after = model.startAt(startTick + 1);
+    assertThat(model.runTo(startTick - 1)).containsExactly(before);
+    assertThat(wheel.nextTick()).isEqualTo(startTick);
+    assertThat(model.runTo(startTick)).containsExactly(atStart);
+    assertThat(wheel.nextTick()).isEqualTo(startTick + 1);
+    assertThat(model.runTo(startTick + 1)).containsExactly(after);
+  }
+
+  @Test
+  void whatIsAlreadyDueWhenAddedIsReturnedByTheNextPoll() {
+    model.runTo(100);
+    WheelTimeout late = model.start(TICK_NANOS, 20 * TICK_NANOS);
+    assertThat(wheel.nextTick()).isEqualTo(100);
+    assertThat(model.poll()).isSameAs(late);
+  }
+
+  @Test
+  void whatIsNeverDueStaysUntilTheEndOfTime() {
+    WheelModel model = new WheelModel(Long.MIN_VALUE, 1, HierarchicalWheel::new);
+    WheelTimeout last = model.start(Long.MAX_VALUE - 1);
+    WheelTimeout never = model.startNever();
+    model.advance(Long.MAX_VALUE - 2);
+    assertThat(model.pollAll()).isEmpty();
+    assertThat(model.wheel.nextTick()).isEqualTo(Long.MAX_VALUE - 1);
+    model.advance(1);
+    assertThat(model.pollAll()).containsExactly(last);
+    model.advance(1);
+    assertThat(model.pollAll()).isEmpty();
+    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(model.drain(10)).containsExactly(never);
+  }
+
+  // Stopping and moving
+
+  @Test
+  void aStoppedTimeoutLeavesAtOnceAndNeverFires() {
+    WheelTimeout stopped = model.startAt(50);
+    WheelTimeout other = model.startAt(5000);
+    model.stop(stopped);
+    assertThat(wheel.nextTick()).isEqualTo(5000);
+    assertThat(model.runTo(4999)).isEmpty();
+    assertThat(model.runTo(5000)).containsExactly(other);
+  }
+
+  /** It wakes the worker once for nothing; a walk for the exact bound would cost more. */
+  @Test
+  void stoppingTheEarliestOfASlotLeavesItsTickAsTheBound() {
+    WheelTimeout earliest = model.startAt(4096 + 50);
+    WheelTimeout other = model.startAt(4096 + 500);
+    model.stop(earliest);
+    assertThat(wheel.nextTick()).isEqualTo(4096 + 50);
+    assertThat(model.runTo(4096 + 50)).isEmpty();
+    assertThat(wheel.nextTick()).isEqualTo(4096 + 500);
+    assertThat(model.runTo(4096 + 500)).containsExactly(other);
+  }
+
+  @Test
+  void aTimeoutMovesEarlierAndLater() {
+    WheelTimeout timeout = model.startAt(HOUR);
+    model.moveTo(timeout, 20);
+    assertThat(wheel.nextTick()).isEqualTo(20);
+    model.moveTo(timeout, 2 * HOUR);
+    assertThat(wheel.nextTick()).isEqualTo(2 * HOUR);
+    assertThat(model.runTo(2 * HOUR - 1)).isEmpty();
+    assertThat(model.runTo(2 * HOUR)).containsExactly(timeout);
+  }
+
+  @Test
+  void movingWithinOneSlotPutsTheTimeoutBehindTheOthers() {
+    WheelTimeout first = model.startAt(30);
+    WheelTimeout second = model.startAt(30);
+    model.moveTo(first, 30);
+    assertThat(model.runTo(30)).containsExactly(second, first);
+  }
+
+  @Test
+  void movingToThePastMakesDueAtOnce() {
+    model.runTo(100);
+    WheelTimeout timeout = model.startAt(HOUR);
+    model.move(timeout, 0, 10 * TICK_NANOS);
+    assertThat(model.pollAll()).containsExactly(timeout);
+  }
+
+  // Time, as it is told
+
+  @Test
+  void aShortDelayAfterAnIdleHourIsFiledFinely() {
+    model.advanceTo(HOUR); // which is the start of a turn of level 0
+    assertThat(levelOf(model.startAt(HOUR + 63))).isZero();
+    assertThat(levelOf(model.startAt(HOUR + 64))).isEqualTo(1);
+    assertThat(wheel.nowTick).isEqualTo(HOUR);
+  }
+
+  @Test
+  void theWheelFollowsTheTimeUpToTheFirstSlotInItsWay() {
+    WheelTimeout far = model.startAt(10 * 4096 + 4000);
+    model.advanceTo(9 * 4096);
+    model.startAt(10 * 4096);
+    assertThat(wheel.nowTick).isEqualTo(9 * 4096);
+
+    model.advanceTo(10 * 4096 + 100);
+    assertThat(levelOf(model.startAt(10 * 4096 + 101))).isEqualTo(2);
+    assertThat(wheel.nowTick).isEqualTo(10 * 4096 - 1);
+
+    // The next poll opens the slot, and all is well again.
+    assertThat(model.runTo(10 * 4096 + 101)).hasSize(2);
+    assertThat(levelOf(model.startAt(10 * 4096 + 102))).isZero();
+    assertThat(model.runTo(10 * 4096 + 4000)).contains(far);
+  }
+
+  @Test
+  void theWheelFollowsTheTimeAgainWhenTheSlotInItsWayIsEmptied() {
+    WheelTimeout inTheWay = model.startAt(4096 + 4000);
+    model.advanceTo(4096 + 100);
+    WheelTimeout coarse = model.startAt(4096 + 101);
+    assertThat(levelOf(coarse)).isEqualTo(2);
+    model.stop(inTheWay);
+    model.stop(coarse);
+    assertThat(levelOf(model.startAt(4096 + 101))).isZero();
+    assertThat(wheel.nowTick).isEqualTo(4096 + 100);
+  }
+
+  @Test
+  void movingFollowsTheTimeAsAddingDoes() {
+    WheelTimeout timeout = model.startAt(2 * HOUR);
+    model.advanceTo(HOUR);
+    model.moveTo(timeout, HOUR + 5);
+    assertThat(wheel.nowTick).isEqualTo(HOUR);
+    assertThat(levelOf(timeout)).isZero();
+  }
+
+  @Test
+  void addingDoesNotAdvanceTheTimeOverWhatIsDue() {
+    WheelTimeout due = model.startAt(10);
+    model.advanceTo(20);
+    WheelTimeout next = model.startAt(21);
+    assertThat(wheel.nowTick).isZero();
+    assertThat(wheel.nextTick()).isEqualTo(10);
+    assertThat(model.pollAll()).containsExactly(due);
+    assertThat(model.runTo(21)).containsExactly(next);
+  }
+
+  /** Or what is at level 0 in a slot of the next 64 ticks is taken for due at once. */
+  @Test
+  void aTimeReadLongAgoDoesNotTurnTheWheelBack() {
+    model.runTo(64);
+    WheelTimeout first = model.startAt(70);
+    WheelTimeout second = model.startAt(100);
+    model.advanceTo(80);
+    model.startAt(300); // finds the way ahead blocked by the first
+    model.stop(first);
+
+    WheelTimeout slow = model.start(TICK_NANOS, 63 * TICK_NANOS);
+
+    assertThat(wheel.nowTick).isEqualTo(64);
+    assertThat(model.runTo(99)).containsExactly(slow);
+    assertThat(model.runTo(100)).containsExactly(second);
+  }
+
+  @Test
+  void aPollWithATimeReadLongAgoDoesNotTurnTheWheelBack() {
+    model.runTo(100);
+    WheelTimeout timeout = model.startAt(101);
+    assertThat(model.poll(50)).isNull();
+    assertThat(wheel.nowTick).isEqualTo(100);
+    assertThat(model.runTo(101)).containsExactly(timeout);
+  }
+
+  // Sleeping past slots
+
+  @Test
+  void aFarSlotWakesNobodyBeforeItsEarliestDeadline() {
+    model.startAt(5 * 262_144 + 200_000);
+    WheelTimeout earliest = model.startAt(5 * 262_144 + 100_000);
+    model.startAt(5 * 262_144 + 150_000);
+    assertThat(wheel.nextTick()).isEqualTo(5 * 262_144 + 100_000);
+    assertThat(model.runTo(5 * 262_144 + 100_000)).containsExactly(earliest);
+    assertThat(wheel.nextTick()).isEqualTo(5 * 262_144 + 150_000);
+  }
+
+  @Test
+  void aPollWithinAFarSlotOpensItAndFiresNothing() {
+    WheelTimeout timeout = model.startAt(5 * 4096 + 3000);
+    assertThat(model.runTo(5 * 4096 + 1000)).isEmpty();
+    assertThat(wheel.nowTick).isEqualTo(5 * 4096 + 1000);
+    assertThat(wheel.nextTick()).isEqualTo(5 * 4096 + 3000);
+    assertThat(levelOf(timeout)).isEqualTo(1);
+    assertThat(model.runTo(5 * 4096 + 3000)).containsExactly(timeout);
+  }
+
+  /** The nearer the time to the timeouts of the slot, the lower they land. */
+  @Test
+  void aSlotOpensAtTheTimeOfItsEarliestDeadline() {
+    WheelTimeout first = model.startAt(5 * 4096 + 3008);
+    WheelTimeout second = model.startAt(5 * 4096 + 3009);
+    model.advanceTo(6 * 4096);
+    assertThat(model.poll()).isSameAs(first);
+    assertThat(wheel.nowTick).isEqualTo(5 * 4096 + 3008);
+    assertThat(levelOf(second)).isZero();
+  }
+
+  // Opening a slot
+
+  @Test
+  void openingASlotGoesOnOverSeveralPolls() {
+    List<WheelTimeout> timeouts = model.startAt(4096 + 100, 3 * BUDGET);
+    model.advanceTo(4096 + 50);
+    for (int left = 3 * BUDGET; left > BUDGET; left -= BUDGET) {
+      assertThat(model.poll()).isNull();
+      assertThat(wheel.nextTick()).isEqualTo(4096 + 50);
+      assertThat(wheel.opening).isNotNull();
+      assertThat(model.slotMates(timeouts.get(3 * BUDGET - 1))).hasSize(left - BUDGET);
+    }
+    assertThat(model.poll()).isNull();
+    assertThat(wheel.opening).isNull();
+    assertThat(wheel.nextTick()).isEqualTo(4096 + 100);
+    assertThat(model.runTo(4096 + 100)).containsExactlyInAnyOrderElementsOf(timeouts);
+  }
+
+  /** So that one full slot does not hold up what is due until all of it is moved. */
+  @Test
+  void whatIsDueIsHandedOutWhileTheSlotIsStillBeingOpened() {
+    List<WheelTimeout> timeouts = model.startAt(4096, 3 * BUDGET);
+    model.advanceTo(4096);
+    assertThat(model.poll()).isSameAs(timeouts.get(0));
+    assertThat(wheel.opening).isNotNull();
+    assertThat(model.pollAll()).containsExactlyElementsOf(timeouts.subList(1, 3 * BUDGET));
+  }
+
+  /** The slot of level 2 opens at a bound that is not exact, so one of level 1 opens after it. */
+  @Test
+  void oneBudgetServesAllTheSlotsThatAPollOpens() {
+    WheelTimeout bait = model.startAt(4096 + 10);
+    List<WheelTimeout> timeouts = model.startAt(4096 + 200, BUDGET / 2 + 8);
+    model.stop(bait);
+    model.advanceTo(4096 + 300);
+    assertThat(model.poll()).isSameAs(timeouts.get(0));
+    assertThat(wheel.nowTick).isEqualTo(4096 + 200);
+    assertThat(model.slotMates(timeouts.get(timeouts.size() - 1))).hasSize(16);
+    assertThat(model.pollAll()).hasSize(timeouts.size() - 1);
+  }
+
+  @Test
+  void timeoutsAreAddedWhileASlotIsBeingOpened() {
+    List<WheelTimeout> timeouts = halfOpenSlot(4096 + 50, 4096 + 200);
+
+    WheelTimeout due = model.start(0, 0);
+    WheelTimeout soon = model.startAt(4096 + 51);
+    WheelTimeout same = model.startAt(4096 + 200);
+    WheelTimeout far = model.startAt(HOUR);
+
+    assertThat(wheel.opening).isNotNull();
+    assertThat(model.poll()).isSameAs(due);
+    assertThat(model.pollAll()).isEmpty();
+    assertThat(model.runTo(4096 + 51)).containsExactly(soon);
+    assertThat(model.runTo(4096 + 200)).hasSize(timeouts.size() + 1).contains(same);
+    assertThat(model.runTo(HOUR)).containsExactly(far);
+  }
+
+  @Test
+  void timeoutsAreStoppedWhileASlotIsBeingOpened() {
+    List<WheelTimeout> timeouts = halfOpenSlot(4096 + 50, 4096 + 200);
+    WheelTimeout moved = timeouts.get(0);
+    WheelTimeout nextToMove = timeouts.get(BUDGET);
+    WheelTimeout last = timeouts.get(timeouts.size() - 1);
+    for (WheelTimeout timeout : List.of(moved, nextToMove, last)) {
+      model.stop(timeout);
+    }
+    timeouts.removeAll(List.of(moved, nextToMove, last));
+    assertThat(model.runTo(4096 + 200)).containsExactlyInAnyOrderElementsOf(timeouts);
+  }
+
+  @Test
+  void stoppingAllTheRestEndsTheOpening() {
+    List<WheelTimeout> timeouts = halfOpenSlot(4096 + 50, 4096 + 200);
+    timeouts.subList(BUDGET, timeouts.size()).forEach(model::stop);
+    assertThat(wheel.opening).isNull();
+    assertThat(wheel.nextTick()).isEqualTo(4096 + 200);
+    assertThat(model.runTo(4096 + 200)).containsExactlyElementsOf(timeouts.subList(0, BUDGET));
+  }
+
+  @Test
+  void movingAllTheRestEndsTheOpening() {
+    List<WheelTimeout> timeouts = halfOpenSlot(4096 + 50, 4096 + 200);
+    List<WheelTimeout> rest = timeouts.subList(BUDGET, timeouts.size());
+    rest.forEach(timeout -> model.moveTo(timeout, 4096 + 60));
+    assertThat(wheel.opening).isNull();
+    assertThat(model.runTo(4096 + 60)).containsExactlyElementsOf(rest);
+  }
+
+  @Test
+  void timeoutsAreDrainedWhileASlotIsBeingOpened() {
+    List<WheelTimeout> timeouts = halfOpenSlot(4096 + 50, 4096 + 200);
+    List<WheelTimeout> drained = new ArrayList<>(model.drain(BUDGET + 1));
+    assertThat(wheel.opening).isNotNull();
+    drained.addAll(model.drain(10 * BUDGET));
+    assertThat(wheel.opening).isNull();
+    assertThat(drained).containsExactlyInAnyOrderElementsOf(timeouts);
+  }
+
+  /** Or what is still in the slot lands behind it, and waits for all that is before it. */
+  @Test
+  void addingDoesNotAdvanceTheTimeOverWhatIsStillInTheSlotBeingOpened() {
+    List<WheelTimeout> others = model.startAt(4096 + 200, BUDGET);
+    List<WheelTimeout> early = model.startAt(4096 + 10, 2);
+    model.advanceTo(4096 + 10);
+    assertThat(model.poll()).isNull(); // the budget went into the others
+
+    model.advanceTo(4096 + 80);
+    WheelTimeout late = model.startAt(4096 + 120);
+
+    assertThat(wheel.nowTick).isEqualTo(4096 + 10);
+    assertThat(model.pollAll()).containsExactlyElementsOf(early);
+    assertThat(model.runTo(4096 + 120)).containsExactly(late);
+    assertThat(model.runTo(4096 + 200)).containsExactlyElementsOf(others);
+  }
+
+  /** Opens a slot of level 2 with one poll, which leaves half of it. */
+  private List<WheelTimeout> halfOpenSlot(long nowTick, long deadlineTick) {
+    List<WheelTimeout> timeouts = model.startAt(deadlineTick, 2 * BUDGET);
+    model.advanceTo(nowTick);
+    assertThat(model.poll()).isNull();
+    assertThat(model.slotMates(timeouts.get(BUDGET))).hasSize(BUDGET);
+    return timeouts;
+  }
+
+  // Costs
+
+  @Test
+  void aStallOfHoursCostsOneStepPerOccupiedSlot() {
+    int count = 300;
+    for (int i = 0; i < count; i++) {
+      model.startAt(1 + i * (3 * HOUR / count));
+    }
+    model.advanceTo(3 * HOUR);
+    int polls = 0;
+    for (int fired = 0; fired < count; polls++) {
+      fired += model.poll() == null ? 0 : 1;
+    }
+    // Each is moved three times at most; more polls would mean that ticks were walked.
+    assertThat(polls).isBetween(count, count + 3 * count / BUDGET);
+    assertThat(model.poll()).isNull();
+    assertThat(wheel.nowTick).isEqualTo(3 * HOUR);
+  }
+
+  @Test
+  void aStallOfYearsCostsOnePoll() {
+    WheelTimeout timeout = model.startAt(7 * YEAR + 12_345);
+    model.advanceTo(250 * YEAR);
+    assertThat(model.poll()).isSameAs(timeout);
+    assertThat(model.poll()).isNull();
+    assertThat(wheel.nowTick).isEqualTo(250 * YEAR);
+  }
+
+  @Test
+  void levelsAreMadeWhenTheyAreFirstNeededAndKept() {
+    assertThat(wheel.levels).containsOnlyNulls();
+    WheelTimeout timeout = model.startAt(5000);
+    assertThat(wheel.levels[2]).isNotNull();
+    assertThat(wheel.levels).filteredOn(level -> level != null).hasSize(1);
+    HierarchicalWheel.Level made = wheel.levels[2];
+    model.stop(timeout);
+    model.startAt(5000);
+    assertThat(wheel.levels[2]).isSameAs(made);
+  }
+
+  // The end
+
+  @Test
+  void drainingStopsAtItsLimit() {
+    List<WheelTimeout> timeouts = model.startAt(50, 70);
+    timeouts.addAll(model.startAt(5000, 30));
+    timeouts.add(model.startNever());
+    assertThat(model.drain(0)).isEmpty();
+    List<WheelTimeout> drained = new ArrayList<>(model.drain(64));
+    assertThat(drained).hasSize(64);
+    drained.addAll(model.drain(64));
+    assertThat(drained).containsExactlyInAnyOrderElementsOf(timeouts);
+    assertThat(model.drain(64)).isEmpty();
+    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
+  }
+
+  private static int levelOf(WheelTimeout timeout) {
+    return WheelChecks.slotOf(timeout).level;
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.invoke.MethodHandles;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The second look of the worker when a lock that it needs for it is taken. */
+@Timeout(60)
+class SecondLookTest {
+
+  private final AtomicInteger readings = new AtomicInteger();
+  private final CountDownLatch held = new CountDownLatch(1);
+  private final CountDownLatch release = new CountDownLatch(1);
+  private final BlockingQueue<Long> parks = new LinkedBlockingQueue<>();
+  private final List<ExecutorService> threads = new ArrayList<>();
+
+  private final PolledTimer.Builder settings =
+      PolledTimer.builder().tick(Duration.ofNanos(1)).timeSource(new Clock());
+  private final Engine engine =
+      new Engine(PolledTimer.create(), settings, 2, true, HierarchicalWheel::new);
+  private final Stripe[] stripes = stripes(engine);
+  private final Worker worker = new Worker(engine);
+  private final Thread workerThread = new Thread(worker);
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    release.countDown();
+    worker.stop(Duration.ofSeconds(10));
+    workerThread.join();
+    threads.forEach(ExecutorService::shutdownNow);
+  }
+
+  /**
+   * Who waits for a lock naps, and a nap uses up the permit of an unpark. So the worker looks at
+   * the first stripe, naps at the second, is woken for a timeout on the first, and does not notice.
+   */
+  @Test
+  void wakeUpDuringNapIsNotLost() throws Exception {
+    ExecutorService producer = threadOfFirstStripe();
+    addTo(stripes[1], 100);
+
+    workerThread.start();
+    awaitNaps(1);
+    producer.submit(() -> engine.start(timeout -> {}, 5, TimeUnit.NANOSECONDS)).get();
+    awaitNaps(3);
+    release.countDown();
+
+    assertThat(parks.take()).isEqualTo(5);
+  }
+
+  private void addTo(Stripe stripe, long deadlineNanos) {
+    stripe.add(new WheelTimeout(timeout -> {}, stripe, deadlineNanos), deadlineNanos, 0);
+  }
+
+  /** Returns when the worker has begun that many naps at the lock of the second stripe. */
+  private void awaitNaps(int naps) {
+    for (int seen = 0; seen < naps; seen++) {
+      await(false);
+      await(true);
+    }
+  }
+
+  private void await(boolean napping) {
+    while ((LockSupport.getBlocker(workerThread) == stripes[1]) != napping) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private ExecutorService threadOfFirstStripe() throws Exception {
+    while (true) {
+      ExecutorService thread = Executors.newSingleThreadExecutor();
+      threads.add(thread);
+      WheelTimeout timeout =
+          (WheelTimeout)
+              thread.submit(() -> engine.start(t -> {}, 100, TimeUnit.NANOSECONDS)).get();
+      if (timeout.stripe == stripes[0]) {
+        return thread;
+      }
+    }
+  }
+
+  /** Takes the lock of the second stripe, and keeps it: a drain calls its sink with the lock. */
+  private void hold() {
+    stripes[1].drainTo(
+        new ArrayList<>() {
+          @Override
+          public boolean add(WheelTimeout timeout) {
+            held.countDown();
+            awaitUninterruptibly(release);
+            return super.add(timeout);
+          }
+        });
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static Stripe[] stripes(Engine engine) {
+    try {
+      return (Stripe[])
+          MethodHandles.privateLookupIn(Engine.class, MethodHandles.lookup())
+              .findGetter(Engine.class, "stripes", Stripe[].class)
+              .invoke(engine);
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Stands still; has the lock taken when the worker has run what is due, and is going to plan. */
+  private final class Clock implements TimeSource {
+    @Override
+    public long nanoTime() {
+      if (Thread.currentThread() == workerThread && readings.incrementAndGet() == 2) {
+        ExecutorService holder = Executors.newSingleThreadExecutor();
+        threads.add(holder);
+        holder.execute(SecondLookTest.this::hold);
+        awaitUninterruptibly(held);
+      }
+      return 0;
+    }
+
+    @Override
+    public void parkUntil(long deadlineNanos, Object blocker) {
+      parks.add(deadlineNanos);
+      LockSupport.park(blocker);
+    }
+  }
+}

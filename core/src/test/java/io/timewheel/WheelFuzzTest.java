@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Fuzzes the two wheels against {@link WheelModel}, which checks every link, bit and bound after
+ * every operation.
+ *
+ * <p>{@link WheelPropertyTest} runs some thousand scripts that are chosen with care; this runs as
+ * many as there is time for, and keeps those that failed.
+ *
+ * <p>{@code mvn -B -pl core test -Dtest=WheelFuzzTest -Dtimewheel.fuzz.operations=100000000}
+ */
+class WheelFuzzTest {
+  private static final long OPERATIONS_OF_THE_BUILD = 1_000_000;
+  private static final int MAX_PENDING = 200;
+  private static final long MILLI = 1_000_000;
+
+  private static final long[] ORIGINS = {0, Long.MIN_VALUE, -1, Long.MAX_VALUE - 5, -90 * MILLI};
+  private static final long[] TICKS = {MILLI, 1, 7, 100 * MILLI, 86_400_000 * MILLI};
+  private static final long[] SLOTS = {0, 0, 0, 0, 1, 2, 64, 512};
+
+  @Test
+  void wheelsDoAsTheirModel() {
+    new Fuzzer("wheel", WheelFuzzTest::run, WheelFuzzTest::generate)
+        .replay()
+        .run(OPERATIONS_OF_THE_BUILD);
+  }
+
+  /** Runs a program, and then everything that is left. */
+  private static long run(List<FuzzOp> program) {
+    int slots = (int) FuzzOp.setting(program, "slots", 0); // none: hierarchical
+    Function<Ticks, Wheel> wheels =
+        slots <= 0
+            ? HierarchicalWheel::new
+            : ticks -> new HashedWheel(ticks, Integer.highestOneBit(slots));
+    WheelModel model =
+        new WheelModel(
+            FuzzOp.setting(program, "origin", 0),
+            Math.max(1, FuzzOp.setting(program, "tick", MILLI)),
+            wheels);
+    long done = 0;
+    for (FuzzOp op : program) {
+      done += apply(model, op);
+    }
+    model.pollAll();
+    while (model.size() > 0 && model.earliestTick() <= model.ticks.tickAt(Long.MAX_VALUE)) {
+      done += model.runTo(model.earliestTick()).size();
+    }
+    model.drain(MAX_PENDING);
+    return done;
+  }
+
+  private static long apply(WheelModel model, FuzzOp op) {
+    long a = op.a();
+    long b = op.b();
+    Ticks ticks = model.ticks;
+    switch (op.name()) {
+      case "start" -> start(model, ticks.nanosAt(Math.abs(a)), 0);
+      case "startNanos" -> start(model, a, 0);
+      case "startBorder" -> start(model, untilBorder(model, a, b), 0);
+      case "startStale" -> start(model, ticks.nanosAt(Math.abs(a)), ticks.nanosAt(Math.abs(b)));
+      case "startMany" -> {
+        for (int i = 0; i < Math.abs(b % 100); i++) {
+          start(model, ticks.nanosAt(Math.abs(a)), 0);
+        }
+        return Math.abs(b % 100);
+      }
+      case "advance" -> model.advance(ticks.nanosAt(Math.abs(a)) + b);
+      case "advanceNanos" -> model.advance(Math.max(-100 * MILLI, a));
+      case "advanceBorder" -> model.advance(Math.max(0, untilBorder(model, a, b)));
+      case "advanceNext" -> {
+        if (model.wheel.nextTick() != Wheel.NEVER) {
+          model.advanceTo(Math.max(model.nowTick(), model.wheel.nextTick() + Math.abs(a % 3) - 1));
+        }
+      }
+      case "poll" -> model.poll(Math.max(0, model.nowTick() - Math.abs(a)));
+      case "pollAll" -> model.pollAll();
+      case "drain" -> model.drain((int) Math.abs(a % MAX_PENDING));
+      default -> applyToOne(model, op);
+    }
+    return 1;
+  }
+
+  private static void applyToOne(WheelModel model, FuzzOp op) {
+    if (model.size() == 0) {
+      return;
+    }
+    WheelTimeout timeout = model.pick((int) Math.floorMod(op.a(), (long) model.size()));
+    Ticks ticks = model.ticks;
+    switch (op.name()) {
+      case "stop" -> model.stop(timeout);
+      case "stopSlot" -> {
+        List<WheelTimeout> mates = model.slotMates(timeout);
+        mates
+            .subList(0, Math.max(0, mates.size() - (int) Math.abs(op.b() % 70)))
+            .forEach(model::stop);
+      }
+      case "move" -> model.move(timeout, ticks.nanosAt(Math.abs(op.b())));
+      case "moveNanos" -> model.move(timeout, op.b());
+      case "moveBorder" -> model.move(timeout, untilBorder(model, op.b(), 1));
+      case "moveStale" ->
+          model.move(
+              timeout,
+              ticks.tickNanos,
+              Math.max(0, model.elapsedNanos() - ticks.nanosAt(Math.abs(op.b()))));
+      default -> {} // a setting
+    }
+  }
+
+  private static void start(WheelModel model, long delayNanos, long staleNanos) {
+    if (model.size() < MAX_PENDING) {
+      model.start(delayNanos, Math.max(0, model.elapsedNanos() - staleNanos));
+    }
+  }
+
+  /** The time to the beginning of a tick that is a multiple of a power of 64, in nanoseconds. */
+  private static long untilBorder(WheelModel model, long power, long multiple) {
+    long powerTicks = 1L << (6 * Math.abs(power % 10));
+    long next = model.nowTick() / powerTicks + Math.abs(multiple % 4);
+    long tick =
+        Math.multiplyHigh(next, powerTicks) != 0 ? Long.MAX_VALUE : Math.abs(next * powerTicks);
+    return model.ticks.nanosAt(tick) - model.elapsedNanos();
+  }
+
+  // How programs are made
+
+  private static List<FuzzOp> generate(SplittableRandom random) {
+    List<FuzzOp> program = new ArrayList<>();
+    program.add(FuzzOp.of("origin", one(ORIGINS, random), 0));
+    program.add(FuzzOp.of("tick", one(TICKS, random), 0));
+    program.add(FuzzOp.of("slots", one(SLOTS, random), 0));
+    // Most programs are short and have few timeouts pending, because those are the fastest; some
+    // fill slots beyond the budget of a poll.
+    boolean crowded = random.nextInt(40) == 0;
+    int length = 10 + random.nextInt(50);
+    for (int i = 0; i < length; i++) {
+      program.add(
+          crowded && random.nextInt(6) == 0
+              ? FuzzOp.of("startMany", ticks(random), 50 + random.nextInt(50))
+              : operation(random));
+    }
+    return program;
+  }
+
+  private static FuzzOp operation(SplittableRandom random) {
+    long any = random.nextInt(1 << 20);
+    return switch (random.nextInt(32)) {
+      case 0, 1, 2, 3 -> FuzzOp.of("start", ticks(random), 0);
+      case 4, 5 -> FuzzOp.of("startBorder", power(random), 1 + random.nextInt(3));
+      case 6 -> FuzzOp.of("startStale", ticks(random), ticks(random));
+      case 7 -> FuzzOp.of("startNanos", nanos(random), 0);
+      case 8, 9 -> FuzzOp.of("stop", any, 0);
+      case 10 -> FuzzOp.of("stopSlot", any, random.nextInt(4));
+      case 11, 12 -> FuzzOp.of("move", any, ticks(random));
+      case 13 -> FuzzOp.of("moveBorder", any, power(random));
+      case 14 -> FuzzOp.of("moveStale", any, ticks(random));
+      case 15 -> FuzzOp.of("moveNanos", any, nanos(random));
+      case 16, 17, 18 -> FuzzOp.of("advance", ticks(random), random.nextInt(3) - 1);
+      case 19, 20, 21 -> FuzzOp.of("advanceNext", random.nextInt(3), 0);
+      case 22 -> FuzzOp.of("advanceBorder", power(random), 1 + random.nextInt(2));
+      case 23 -> FuzzOp.of("advanceNanos", nanos(random), 0);
+      case 24, 25, 26, 27, 28 -> FuzzOp.of("poll", random.nextInt(8) == 0 ? ticks(random) : 0, 0);
+      case 29, 30 -> FuzzOp.of("pollAll", 0, 0);
+      default -> FuzzOp.of(random.nextInt(4) == 0 ? "drain" : "pollAll", random.nextInt(20), 0);
+    };
+  }
+
+  /** Few ticks more often than many, and often around a power of 64. */
+  private static long ticks(SplittableRandom random) {
+    if (random.nextBoolean()) {
+      return random.nextInt(130);
+    }
+    return (1L << (6 * power(random))) * (1 + random.nextInt(3)) + random.nextInt(3) - 1;
+  }
+
+  private static int power(SplittableRandom random) {
+    return random.nextInt(2) + Math.min(random.nextInt(10), random.nextInt(10));
+  }
+
+  private static long nanos(SplittableRandom random) {
+    return switch (random.nextInt(5)) {
+      case 0 -> 0;
+      case 1 -> Long.MAX_VALUE - random.nextInt(2);
+      case 2 -> Long.MIN_VALUE;
+      case 3 -> random.nextInt(3) - 1;
+      default -> random.nextLong(-50 * MILLI, 50 * MILLI);
+    };
+  }
+
+  private static long one(long[] choices, SplittableRandom random) {
+    return choices[random.nextInt(choices.length)];
+  }
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/**
+ * A wheel with its reference model beside it: a sorted map from the deadline tick to the timeouts
+ * due then. Every operation is done to both; afterwards the answers are compared, and the whole
+ * wheel is held against the model and against {@link WheelChecks}.
+ *
+ * <p>It also is the clock, which moves only when it is told to.
+ */
+final class WheelModel {
+  private static final TimerTask NO_TASK = timeout -> {};
+
+  final Wheel wheel;
+  final Ticks ticks;
+  private final long originNanos;
+  private long clockNanos;
+
+  private final NavigableMap<Long, Set<WheelTimeout>> pending = new TreeMap<>();
+
+  /** What is pending, in the order of starting, for those who want to pick one. */
+  private final List<WheelTimeout> started = new ArrayList<>();
+
+  /**
+   * For every slot, the effective ticks of what was stopped or moved since the slot was last empty:
+   * a bound may be one of these instead of the exact earliest tick.
+   */
+  private final Map<Slot, Set<Long>> leftTicks = new HashMap<>();
+
+  /** False from a poll on until one finds nothing left: a slot may be half opened or visited. */
+  private boolean settled = true;
+
+  /** The latest time that the wheel was told. */
+  private long toldTick;
+
+  WheelModel(long originNanos, long tickNanos, Function<Ticks, Wheel> wheels) {
+    this.originNanos = originNanos;
+    this.clockNanos = originNanos;
+    this.ticks = new Ticks(() -> clockNanos, tickNanos);
+    this.wheel = wheels.apply(ticks);
+    check();
+  }
+
+  // Time
+
+  long elapsedNanos() {
+    return clockNanos - originNanos;
+  }
+
+  long nowTick() {
+    return ticks.nowTick();
+  }
+
+  /** Moves the clock by a span, but not beyond its ends; the wheel is not told. */
+  void advance(long nanos) {
+    long elapsedNanos = elapsedNanos() + nanos;
+    if (elapsedNanos < 0) {
+      elapsedNanos = nanos < 0 ? 0 : Long.MAX_VALUE;
+    }
+    clockNanos = originNanos + elapsedNanos;
+  }
+
+  /** Sets the clock to the very beginning of a tick; the wheel is not told. */
+  void advanceTo(long tick) {
+    clockNanos = originNanos + ticks.nanosAt(tick);
+  }
+
+  // Operations
+
+  /** Starts a timeout that is due at the very beginning of a tick. */
+  WheelTimeout startAt(long tick) {
+    return start(ticks.nanosAt(tick) - elapsedNanos());
+  }
+
+  List<WheelTimeout> startAt(long tick, int count) {
+    List<WheelTimeout> timeouts = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      timeouts.add(startAt(tick));
+    }
+    return timeouts;
+  }
+
+  WheelTimeout startNever() {
+    return start(Long.MAX_VALUE);
+  }
+
+  WheelTimeout start(long delayNanos) {
+    return start(delayNanos, elapsedNanos());
+  }
+
+  /** Starts a timeout at a time that was read from the clock some time ago. */
+  WheelTimeout start(long delayNanos, long elapsedNanos) {
+    long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, delayNanos);
+    WheelTimeout timeout = new WheelTimeout(NO_TASK, null, deadlineNanos);
+    catchUp(
+        elapsedNanos, () -> wheel.add(timeout, ticks.deadlineTick(deadlineNanos), elapsedNanos));
+    insert(timeout);
+    check();
+    return timeout;
+  }
+
+  void stop(WheelTimeout timeout) {
+    leaves(timeout);
+    long nowTick = wheel.nowTick;
+    wheel.remove(timeout);
+    assertThat(wheel.nowTick).as("now after removing").isEqualTo(nowTick);
+    assertUnlinked(timeout);
+    delete(timeout);
+    check();
+  }
+
+  void moveTo(WheelTimeout timeout, long tick) {
+    move(timeout, ticks.nanosAt(tick) - elapsedNanos());
+  }
+
+  void move(WheelTimeout timeout, long delayNanos) {
+    move(timeout, delayNanos, elapsedNanos());
+  }
+
+  void move(WheelTimeout timeout, long delayNanos, long elapsedNanos) {
+    leaves(timeout);
+    long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, delayNanos);
+    long formerTick = ticks.deadlineTick(timeout.deadlineNanos());
+    catchUp(
+        elapsedNanos,
+        () -> wheel.move(timeout, deadlineNanos, ticks.deadlineTick(deadlineNanos), elapsedNanos));
+    assertThat(timeout.deadlineNanos()).isEqualTo(deadlineNanos);
+    delete(timeout, formerTick);
+    insert(timeout);
+    check();
+  }
+
+  /** Polls once, at the time of the clock. */
+  WheelTimeout poll() {
+    return poll(nowTick());
+  }
+
+  /** Polls once, at a time that was read from the clock some time ago. */
+  WheelTimeout poll(long tick) {
+    long before = wheel.nowTick;
+    long targetTick = Math.max(tick, before);
+    boolean nothingToDo = wheel.nextTick() > targetTick;
+    toldTick = Math.max(toldTick, tick);
+    WheelTimeout polled = wheel.poll(tick);
+    assertThat(wheel.nowTick).as("now after polling").isBetween(before, targetTick);
+    if (polled != null) {
+      long deadlineTick = ticks.deadlineTick(polled.deadlineNanos());
+      assertThat(deadlineTick).as("never early").isLessThanOrEqualTo(targetTick);
+      assertThat(polled.deadlineNanos()).isLessThanOrEqualTo(ticks.nanosAt(targetTick));
+      assertThat(Math.max(deadlineTick, before))
+          .as("in the order of the ticks")
+          .isEqualTo(Math.max(pending.firstKey(), before));
+      assertThat(wheel.nowTick).as("now").isEqualTo(Math.max(deadlineTick, before));
+      assertUnlinked(polled);
+      delete(polled);
+      settled = false;
+    } else {
+      settled = wheel.nextTick() > targetTick;
+      if (settled) {
+        assertThat(earliestTick()).as("late").isGreaterThan(targetTick);
+      }
+      if (nothingToDo) {
+        assertThat(wheel.nowTick).isEqualTo(targetTick);
+      }
+    }
+    check();
+    return polled;
+  }
+
+  /** Polls until nothing is left to do at the time of the clock. */
+  List<WheelTimeout> pollAll() {
+    List<WheelTimeout> polled = new ArrayList<>();
+    // A hashed wheel of one slot walks past everything once for every tick that is occupied.
+    long rounds = 100L + 20L * size() + (long) size() * size() / Wheel.POLL_BUDGET;
+    do {
+      assertThat(rounds--).as("polls that are left").isPositive();
+      WheelTimeout timeout = poll();
+      if (timeout != null) {
+        polled.add(timeout);
+      }
+    } while (!settled);
+    return polled;
+  }
+
+  /** Sets the clock to a tick, and polls until nothing is left to do. */
+  List<WheelTimeout> runTo(long tick) {
+    advanceTo(tick);
+    return pollAll();
+  }
+
+  List<WheelTimeout> drain(int limit) {
+    for (WheelTimeout timeout : started) {
+      leaves(timeout); // more than will, which makes the check of the bounds no less than safe
+    }
+    int expected = Math.min(limit, size());
+    List<WheelTimeout> drained = new ArrayList<>();
+    wheel.drainTo(drained, limit);
+    assertThat(drained).hasSize(expected);
+    for (WheelTimeout timeout : drained) {
+      assertUnlinked(timeout);
+      delete(timeout);
+    }
+    check();
+    return drained;
+  }
+
+  // Questions
+
+  int size() {
+    return started.size();
+  }
+
+  /** One of those pending, by the order of starting. */
+  WheelTimeout pick(int number) {
+    return started.get(number);
+  }
+
+  /** All that is in one slot with a timeout. */
+  List<WheelTimeout> slotMates(WheelTimeout timeout) {
+    Slot slot = WheelChecks.slotOf(timeout);
+    List<WheelTimeout> mates = new ArrayList<>();
+    for (Link link = slot.next; link instanceof WheelTimeout mate; link = link.next) {
+      mates.add(mate);
+    }
+    return mates;
+  }
+
+  /** The effective tick of what is due next. */
+  long earliestTick() {
+    return pending.isEmpty() ? Wheel.NEVER : Math.max(pending.firstKey(), wheel.nowTick);
+  }
+
+  // The model
+
+  private void insert(WheelTimeout timeout) {
+    long tick = ticks.deadlineTick(timeout.deadlineNanos());
+    pending
+        .computeIfAbsent(tick, key -> Collections.newSetFromMap(new IdentityHashMap<>()))
+        .add(timeout);
+    started.add(timeout);
+  }
+
+  private void delete(WheelTimeout timeout) {
+    delete(timeout, ticks.deadlineTick(timeout.deadlineNanos()));
+  }
+
+  private void delete(WheelTimeout timeout, long tick) {
+    Set<WheelTimeout> same = pending.get(tick);
+    assertThat(same).as("timeouts that are pending and due at %s", tick).isNotNull();
+    assertThat(same.remove(timeout)).as("was pending").isTrue();
+    if (same.isEmpty()) {
+      pending.remove(tick);
+    }
+    started.remove(timeout); // equality is identity
+  }
+
+  private void leaves(WheelTimeout timeout) {
+    leftTicks
+        .computeIfAbsent(WheelChecks.slotOf(timeout), slot -> new HashSet<>())
+        .add(WheelChecks.effectiveTick(wheel, timeout));
+  }
+
+  /** Adds or moves, and checks how far the wheel followed the time. */
+  private void catchUp(long elapsedNanos, Runnable operation) {
+    long before = wheel.nowTick;
+    long tick = ticks.tickAt(elapsedNanos);
+    boolean stale = tick < toldTick;
+    toldTick = Math.max(toldTick, tick);
+    long expected = nowTickAfterCatchUp();
+    operation.run();
+    if (stale) {
+      // The wheel need not remember a time that it could not follow.
+      assertThat(wheel.nowTick).as("now").isBetween(before, toldTick);
+    } else {
+      assertThat(wheel.nowTick).as("now").isEqualTo(expected);
+    }
+  }
+
+  /**
+   * A hierarchical wheel follows the time up to the last tick before its first slot, and not at all
+   * if that slot is open or is of level 0.
+   */
+  private long nowTickAfterCatchUp() {
+    long nowTick = wheel.nowTick;
+    long tick = toldTick;
+    if (!(wheel instanceof HierarchicalWheel hierarchical)
+        || hierarchical.opening != null
+        || tick <= nowTick) {
+      return nowTick;
+    }
+    if (pending.isEmpty()) {
+      return tick;
+    }
+    long earliest = earliestTick();
+    int level = WheelChecks.highestDifferingDigit(earliest, nowTick);
+    long granularity = 1;
+    for (int i = 0; i < level; i++) {
+      granularity *= 64;
+    }
+    long startTick = earliest / granularity * granularity;
+    if (startTick > tick) {
+      return tick;
+    }
+    return level == 0 ? nowTick : startTick - 1;
+  }
+
+  private void check() {
+    IdentityHashMap<WheelTimeout, Slot> places = WheelChecks.check(wheel);
+    if (places.size() != size() || !places.keySet().containsAll(started)) {
+      throw new AssertionError("the wheel has " + places.size() + " timeouts, not " + size());
+    }
+    leftTicks.keySet().removeIf(Slot::isEmpty);
+    Map<Slot, Long> earliest = new HashMap<>();
+    places.forEach(
+        (timeout, slot) ->
+            earliest.merge(slot, WheelChecks.effectiveTick(wheel, timeout), Math::min));
+    long earliestBound = Wheel.NEVER;
+    for (Map.Entry<Slot, Long> entry : earliest.entrySet()) {
+      Slot slot = entry.getKey();
+      earliestBound = Math.min(earliestBound, slot.earliestTick);
+      if (slot.earliestTick != entry.getValue() && !mayBeInexact(slot)) {
+        throw new AssertionError(
+            "bound " + slot.earliestTick + " of a slot, not " + entry.getValue());
+      }
+    }
+    long next = wheel.nextTick();
+    boolean unfinished = !settled && next == wheel.nowTick;
+    if (next != earliestBound && !unfinished) {
+      throw new AssertionError("next tick " + next + ", not " + earliestBound);
+    }
+    if (leftTicks.isEmpty() && next != earliestTick() && !unfinished) {
+      throw new AssertionError("next tick " + next + ", not " + earliestTick());
+    }
+  }
+
+  private boolean mayBeInexact(Slot slot) {
+    if (leftTicks.getOrDefault(slot, Set.of()).contains(slot.earliestTick)) {
+      return true;
+    }
+    if (settled) {
+      return false;
+    }
+    return wheel instanceof HierarchicalWheel hierarchical
+        ? slot == hierarchical.opening
+        : slot.earliestTick == wheel.nowTick;
+  }
+
+  private static void assertUnlinked(WheelTimeout timeout) {
+    if (timeout.next != timeout || timeout.prev != timeout) {
+      throw new AssertionError("a timeout that left the wheel is still linked");
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A clock that stands still until a test moves it. A {@link ManualTimer} brings its own; this class
+ * is for driving a timer that has a thread:
+ *
+ * <pre>{@code
+ * ManualTimeSource clock = new ManualTimeSource();
+ * AtomicReference<Thread> worker = new AtomicReference<>();
+ * Timer timer =
+ *     HierarchicalWheelTimer.builder()
+ *         .timeSource(clock)
+ *         .threadFactory(work -> { worker.set(new Thread(work)); return worker.get(); })
+ *         .build();
+ * timer.newTimeout(task, 100, TimeUnit.MILLISECONDS);
+ *
+ * clock.advanceBy(Duration.ofMillis(100)); // wakes the worker
+ * clock.awaitParked(worker.get());         // the task has run
+ * }</pre>
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class ManualTimeSource implements TimeSource {
+  /** How often {@link #awaitParked} looks whether the thread has ended, of which nobody tells. */
+  private static final long LIFE_SIGN_MILLIS = 1;
+
+  /**
+   * How far the clock may go. Readings are compared by their difference, which has to stay positive
+   * and short of the 292 years that mean never.
+   */
+  private static final long MAX_ELAPSED_NANOS = Long.MAX_VALUE - 1;
+
+  private final long startNanos;
+  private volatile long elapsedNanos;
+
+  /** The threads that park on this clock, and until when. */
+  private final Map<Thread, Long> parked = new HashMap<>();
+
+  private final List<Lap> laps = new ArrayList<>();
+
+  /** Makes a clock that stands at zero. */
+  public ManualTimeSource() {
+    this(0);
+  }
+
+  /**
+   * Makes a clock that stands at the given reading, which may be any: the clock wraps around from
+   * {@link Long#MAX_VALUE} to {@link Long#MIN_VALUE}, as {@link System#nanoTime()} may.
+   *
+   * @param nanoTime the first reading of the clock
+   */
+  public ManualTimeSource(long nanoTime) {
+    startNanos = nanoTime;
+  }
+
+  @Override
+  public long nanoTime() {
+    return startNanos + elapsedNanos;
+  }
+
+  /**
+   * Moves the clock forward and wakes the threads that are parked on it until a time that is now
+   * reached. Others are not woken. Does not wait for what the woken threads do.
+   *
+   * @param duration how far; zero moves nothing
+   * @throws IllegalArgumentException if {@code duration} is negative, or leads beyond 292 years
+   *     from the first reading
+   */
+  public void advanceBy(Duration duration) {
+    synchronized (this) {
+      elapsedNanos += nanos(duration);
+      parked.forEach(
+          (thread, deadlineNanos) -> {
+            if (isReached(deadlineNanos)) {
+              LockSupport.unpark(thread);
+            }
+          });
+    }
+  }
+
+  /** The length of a duration that this clock can move by. */
+  synchronized long nanos(Duration duration) {
+    requireNonNull(duration, "duration");
+    if (duration.isNegative()) {
+      throw new IllegalArgumentException("duration: " + duration + " (expected: zero or more)");
+    }
+    Duration left = Duration.ofNanos(MAX_ELAPSED_NANOS - elapsedNanos);
+    if (duration.compareTo(left) > 0) {
+      throw new IllegalArgumentException(
+          "duration: "
+              + duration
+              + " (expected: at most "
+              + left
+              + ", which is 292 years from the start of the clock)");
+    }
+    return duration.toNanos();
+  }
+
+  /**
+   * Parks the current thread until a test has moved this clock to {@code deadlineNanos}, or the
+   * thread is unparked or interrupted.
+   *
+   * <p>No wake-up is lost. The thread is registered and looks at the clock in one critical section,
+   * the clock is moved and the registered threads are unparked in another of the same lock. If the
+   * move comes first, the thread sees the new time and does not park. If it comes second, it finds
+   * the thread registered and unparks it; that the thread may not have parked yet does no harm,
+   * since the permit of {@code unpark} makes it return at once.
+   */
+  @Override
+  public void parkUntil(long deadlineNanos, Object blocker) {
+    Thread thread = Thread.currentThread();
+    synchronized (this) {
+      if (beginLaps(thread) || isReached(deadlineNanos)) {
+        return;
+      }
+      endLaps(thread);
+      parked.put(thread, deadlineNanos);
+    }
+    LockSupport.park(blocker);
+    synchronized (this) {
+      parked.remove(thread);
+      beginLaps(thread);
+    }
+  }
+
+  private boolean isReached(long deadlineNanos) {
+    return deadlineNanos - nanoTime() <= 0;
+  }
+
+  /**
+   * Waits until a thread has nothing left to do until this clock moves again: has looked at the
+   * clock after the beginning of this call, has done what it found due, and parks until a later
+   * time; or has ended, or was not started yet.
+   *
+   * <p>It is not enough to see the thread parked: it may have been unparked by somebody who started
+   * a timeout, and not have noticed yet. So the thread is made to return from {@link #parkUntil}
+   * and to come to park again; what it does in between, it does with the present time and with all
+   * timeouts that the caller has started. This is one wake-up more in the figures of its timer.
+   *
+   * @param thread a thread that parks on this clock whenever it has nothing to do
+   * @throws IllegalStateException if called by the thread itself, which would wait for ever
+   * @throws InterruptedException if the caller is interrupted while it waits
+   */
+  public void awaitParked(Thread thread) throws InterruptedException {
+    if (requireNonNull(thread, "thread") == Thread.currentThread()) {
+      throw new IllegalStateException("a thread cannot wait until it is parked itself");
+    }
+    Lap lap = new Lap(thread);
+    synchronized (this) {
+      laps.add(lap);
+      try {
+        if (parked.containsKey(thread)) {
+          LockSupport.unpark(thread); // or else its next park, which sees the lap, returns at once
+        }
+        while (!lap.ended && thread.isAlive()) {
+          wait(LIFE_SIGN_MILLIS);
+        }
+      } finally {
+        laps.remove(lap);
+      }
+    }
+  }
+
+  /** Whether somebody waits for the thread to go round once more, which it now does. */
+  private boolean beginLaps(Thread thread) {
+    boolean begun = false;
+    for (Lap lap : laps) {
+      if (lap.thread == thread && !lap.begun) {
+        lap.begun = true;
+        begun = true;
+      }
+    }
+    return begun;
+  }
+
+  private void endLaps(Thread thread) {
+    for (Lap lap : laps) {
+      if (lap.thread == thread) {
+        lap.ended = true;
+      }
+    }
+    notifyAll();
+  }
+
+  @Override
+  public String toString() {
+    return "ManualTimeSource(" + nanoTime() + " ns)";
+  }
+
+  /** The way of a thread from one return of {@link #parkUntil} to the next time that it parks. */
+  private static final class Lap {
+    final Thread thread;
+    boolean begun;
+    boolean ended;
+
+    Lap(Thread thread) {
+      this.thread = thread;
+    }
+  }
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.PolledTimer;
+import io.timewheel.RejectionPolicy;
+import io.timewheel.TaskErrorHandler;
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import io.timewheel.TimerListener;
+import io.timewheel.TimerStats;
+import io.timewheel.TimerTask;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A timer whose time a test moves: the real engine, without a thread and without a clock of its
+ * own, so that a test of timed code takes no time and ends the same way every time.
+ *
+ * <pre>{@code
+ * ManualTimer timer = ManualTimer.create();
+ * Session session = new Session(timer, Duration.ofSeconds(30)); // the code under test
+ *
+ * timer.advanceBy(Duration.ofSeconds(29));
+ * assertTrue(session.isOpen());
+ * timer.advanceBy(Duration.ofSeconds(1));
+ * assertFalse(session.isOpen());
+ * }</pre>
+ *
+ * <h2>How time passes</h2>
+ *
+ * {@link #advanceBy}, {@link #advanceTo} and {@link #runDue} run the tasks, on the calling thread
+ * or, if there is one, on the executor. An advance goes from one tick at which something is due to
+ * the next, in order, so each task finds the clock at the tick at which it fires. What tasks start
+ * or move meanwhile fires in the same advance if it is due before the end, or at it.
+ *
+ * <p>A task cannot advance the timer that runs it. It can move {@link #timeSource()}, to pretend
+ * that it takes a long time: what became due meanwhile then fires late, as it would in earnest, and
+ * the advance ends no earlier than the time to which the task moved the clock.
+ *
+ * <h2>What tasks throw</h2>
+ *
+ * A task that throws makes the test fail, not a line in a log: everything that tasks and other
+ * callbacks throw is kept, and thrown by the advance during which it happened, after that has
+ * reached its end; or, if it did not happen during one, by the next {@link #advanceBy}, {@link
+ * #advanceTo}, {@link #runDue}, {@link #stop()} or {@link #close()}. It is an {@link
+ * AssertionError} whose cause is what was thrown first; what was thrown after that is suppressed in
+ * it. A timer that was built with an {@link Builder#onError onError} of its own throws none.
+ *
+ * <p>All methods may be called from any thread; those that run tasks take turns.
+ */
+public final class ManualTimer implements Timer {
+  private final ManualTimeSource timeSource;
+  private final long startNanos;
+  private final long tickNanos;
+  private final PolledTimer engine;
+  private final Queue<Throwable> errors = new ConcurrentLinkedQueue<>();
+
+  /**
+   * All timeouts that somebody refers to; those that are pending are referred to by the engine. The
+   * engine itself knows the next deadline only roughly once timeouts were cancelled or moved.
+   */
+  private final Set<Timeout> timeouts =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+  /** Guarded by this. */
+  private boolean running;
+
+  private ManualTimer(Builder settings) {
+    timeSource = settings.timeSource != null ? settings.timeSource : new ManualTimeSource();
+    startNanos = timeSource.nanoTime();
+    tickNanos = settings.tick.toNanos();
+    engine =
+        settings
+            .engine
+            .timeSource(timeSource)
+            .onError(settings.onError != null ? settings.onError : this::keep)
+            .buildFor(this);
+  }
+
+  /** {@return a new timer with a tick of 1 ms, at the time zero} */
+  public static ManualTimer create() {
+    return builder().build();
+  }
+
+  /** {@return a builder with the settings of {@link #create}} */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  // Time
+
+  /**
+   * Lets time pass, and runs the tasks that become due.
+   *
+   * @param duration how long; zero runs what is due already, as {@link #runDue()} does
+   * @return how many tasks were run or handed to the executor
+   * @throws IllegalArgumentException if {@code duration} is negative, or leads beyond 292 years
+   * @throws IllegalStateException if called by a task that this timer runs
+   * @throws AssertionError if a task or callback threw, after the time has passed
+   */
+  public int advanceBy(Duration duration) {
+    return advance(timeSource.nanos(duration));
+  }
+
+  /**
+   * Lets time pass until a given moment, and runs the tasks that become due.
+   *
+   * @param elapsed the moment, as time since this timer was made
+   * @return how many tasks were run or handed to the executor
+   * @throws IllegalArgumentException if {@code elapsed} has passed already, or is beyond 292 years
+   * @throws IllegalStateException if called by a task that this timer runs
+   * @throws AssertionError if a task or callback threw, after the time has passed
+   */
+  public synchronized int advanceTo(Duration elapsed) {
+    requireNonNull(elapsed, "elapsed");
+    Duration now = elapsed();
+    if (elapsed.compareTo(now) < 0) {
+      throw new IllegalArgumentException(
+          "elapsed: " + elapsed + " (expected: at least " + now + ", the present time)");
+    }
+    return advance(timeSource.nanos(elapsed.minus(now)));
+  }
+
+  /**
+   * Runs the tasks that are due, without letting time pass. There are none unless {@link
+   * #timeSource()} was moved by itself.
+   *
+   * @return how many tasks were run or handed to the executor
+   * @throws IllegalStateException if called by a task that this timer runs
+   * @throws AssertionError if a task or callback threw
+   */
+  public int runDue() {
+    return advance(0);
+  }
+
+  private synchronized int advance(long nanos) {
+    if (running) {
+      throw new IllegalStateException(
+          "a task cannot advance the timer that runs it; it may move timeSource()");
+    }
+    running = true;
+    int ran;
+    try {
+      ran = run(nanos);
+    } finally {
+      running = false;
+    }
+    throwErrors();
+    return ran;
+  }
+
+  private int run(long nanos) {
+    int ran = 0;
+    long endNanos = timeSource.nanoTime() + nanos;
+    long nextNanos = engine.nextDeadlineNanos();
+    while (nextNanos - endNanos <= 0) {
+      moveTo(nextNanos);
+      ran += engine.poll();
+      nextNanos = engine.nextDeadlineNanos();
+      if (timeSource.nanoTime() - endNanos > 0) {
+        endNanos = timeSource.nanoTime(); // a task moved the clock
+      }
+    }
+    moveTo(endNanos);
+    return ran;
+  }
+
+  private void moveTo(long clockNanos) {
+    long nanos = clockNanos - timeSource.nanoTime();
+    if (nanos > 0) {
+      timeSource.advanceBy(Duration.ofNanos(nanos));
+    }
+  }
+
+  /** {@return the time since this timer was made} */
+  public Duration elapsed() {
+    return Duration.ofNanos(timeSource.nanoTime() - startNanos);
+  }
+
+  /**
+   * The moment at which the next timeout fires, as time since this timer was made: the tick of the
+   * earliest deadline that is pending. Exact, also when timeouts were cancelled or moved.
+   *
+   * <p>{@code timer.advanceTo(timer.nextDeadline().orElseThrow())} runs that timeout, and those
+   * that are due at the same tick.
+   *
+   * @return the moment; empty if there is none
+   */
+  public synchronized Optional<Duration> nextDeadline() {
+    long elapsedNanos = elapsed().toNanos();
+    long earliestNanos = Long.MAX_VALUE;
+    synchronized (timeouts) {
+      for (Timeout timeout : timeouts) {
+        long deadlineNanos = elapsedNanos + timeout.remaining(TimeUnit.NANOSECONDS);
+        if (deadlineNanos < earliestNanos && !timeout.isExpired() && !timeout.isCancelled()) {
+          earliestNanos = deadlineNanos;
+        }
+      }
+    }
+    long tick = (earliestNanos - 1) / tickNanos + 1;
+    return earliestNanos == Long.MAX_VALUE || tick > Long.MAX_VALUE / tickNanos
+        ? Optional.empty()
+        : Optional.of(Duration.ofNanos(tick * tickNanos));
+  }
+
+  /** {@return the clock of this timer} To move it runs nothing by itself. */
+  public ManualTimeSource timeSource() {
+    return timeSource;
+  }
+
+  // What tasks throw
+
+  private void keep(Timeout timeout, Throwable error) {
+    errors.add(error);
+  }
+
+  private void throwErrors() {
+    Throwable first = errors.poll();
+    if (first == null) {
+      return;
+    }
+    AssertionError failure = new AssertionError("a task or callback threw " + first, first);
+    for (Throwable next = errors.poll(); next != null; next = errors.poll()) {
+      failure.addSuppressed(next);
+    }
+    throw failure;
+  }
+
+  // The timer
+
+  @Override
+  public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+    Timeout timeout = engine.newTimeout(task, delay, unit);
+    timeouts.add(timeout);
+    return timeout;
+  }
+
+  /**
+   * Stops this timer.
+   *
+   * @throws AssertionError if a task or callback threw, after the timer was stopped
+   */
+  @Override
+  public Set<Timeout> stop() {
+    Set<Timeout> cancelled = engine.stop();
+    throwErrors();
+    return cancelled;
+  }
+
+  /**
+   * Stops this timer. Waits for an advance in progress on another thread, but does not interrupt
+   * that thread, which is not the timer's.
+   *
+   * @throws AssertionError if a task or callback threw, after the timer was stopped
+   */
+  @Override
+  public Set<Timeout> stop(Duration patience) {
+    Set<Timeout> cancelled = engine.stop(patience);
+    throwErrors();
+    return cancelled;
+  }
+
+  @Override
+  public boolean isStopped() {
+    return engine.isStopped();
+  }
+
+  @Override
+  public long pendingTimeouts() {
+    return engine.pendingTimeouts();
+  }
+
+  @Override
+  public TimerStats stats() {
+    return engine.stats();
+  }
+
+  @Override
+  public String toString() {
+    return "ManualTimer(" + elapsed() + (isStopped() ? ", stopped)" : ")");
+  }
+
+  /**
+   * The settings of a {@link ManualTimer}: those of other timers, and a clock. A builder can be
+   * used more than once. Not thread-safe.
+   */
+  public static final class Builder {
+    private final PolledTimer.Builder engine = PolledTimer.builder();
+    private Duration tick = Duration.ofMillis(1);
+    private @Nullable TaskErrorHandler onError;
+    private @Nullable ManualTimeSource timeSource;
+
+    private Builder() {}
+
+    /**
+     * Sets the length of a tick: 1 ms unless set.
+     *
+     * @param tick the length of a tick
+     * @return this builder
+     * @throws IllegalArgumentException if {@code tick} is not positive, or longer than a day
+     */
+    public Builder tick(Duration tick) {
+      engine.tick(tick);
+      this.tick = tick;
+      return this;
+    }
+
+    /**
+     * Sets how many timeouts may be pending at a time: any number, unless set.
+     *
+     * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+     * @return this builder
+     */
+    public Builder maxPendingTimeouts(long maxPendingTimeouts) {
+      engine.maxPendingTimeouts(maxPendingTimeouts);
+      return this;
+    }
+
+    /**
+     * Sets the executor that runs the tasks. Without one the thread that advances the timer does.
+     *
+     * @param executor runs the tasks
+     * @return this builder
+     */
+    public Builder executor(Executor executor) {
+      engine.executor(executor);
+      return this;
+    }
+
+    /**
+     * Sets what happens to tasks that the executor does not accept: by default the thread that
+     * advances the timer runs them.
+     *
+     * @param onRejected decides
+     * @return this builder
+     */
+    public Builder onRejected(RejectionPolicy onRejected) {
+      engine.onRejected(onRejected);
+      return this;
+    }
+
+    /**
+     * Sets who is told of what tasks and other callbacks throw, instead of having it thrown by the
+     * call that advances the timer.
+     *
+     * @param onError is told
+     * @return this builder
+     */
+    public Builder onError(TaskErrorHandler onError) {
+      this.onError = requireNonNull(onError, "onError");
+      return this;
+    }
+
+    /**
+     * Sets who is told of everything that happens to the timeouts: by default nobody.
+     *
+     * @param listener is told
+     * @return this builder
+     */
+    public Builder listener(TimerListener listener) {
+      engine.listener(listener);
+      return this;
+    }
+
+    /**
+     * Sets the clock, for one that starts at a certain reading, or for several timers on one clock;
+     * by default each timer has a new one that starts at zero. An advance moves the clock of all
+     * timers that share it, but runs the tasks of one; the others run theirs when they are told to.
+     *
+     * @param timeSource the clock
+     * @return this builder
+     */
+    public Builder timeSource(ManualTimeSource timeSource) {
+      this.timeSource = requireNonNull(timeSource, "timeSource");
+      return this;
+    }
+
+    /** {@return a new timer with these settings} */
+    public ManualTimer build() {
+      return new ManualTimer(this);
+    }
+  }
+}

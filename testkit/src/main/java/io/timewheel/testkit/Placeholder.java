@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.timewheel.testkit;
-
-/** Stands for the classes to come, because an exported package may not be empty. */
-public final class Placeholder {
-  private Placeholder() {}
-}

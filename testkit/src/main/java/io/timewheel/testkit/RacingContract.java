@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import io.timewheel.TimerTask;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What holds when threads race: every timeout has exactly one outcome. Real threads, whose order no
+ * test depends on; the thread of the test lets the time pass.
+ */
+abstract class RacingContract extends BusyContract {
+  private static final int THREADS = 3;
+
+  private final ExecutorService racers = Executors.newFixedThreadPool(THREADS);
+
+  @AfterEach
+  void endRacers() {
+    racers.shutdownNow();
+  }
+
+  @Test
+  void whatIsStartedWhileTheTimerStopsIsRefusedOrRunsOrIsReturned() throws Exception {
+    for (int round = 0; round < 300; round++) {
+      Timer timer = timer();
+      Queue<Timeout> accepted = new ConcurrentLinkedQueue<>();
+      Callable<?> starting =
+          () -> {
+            try {
+              for (int i = 0; i < 1_000; i++) {
+                accepted.add(timer.newTimeout(new Probe(), i % 3, TimeUnit.MILLISECONDS));
+              }
+            } catch (IllegalStateException e) {
+              return e; // refused
+            }
+            return null;
+          };
+      int warmUp = round % 30;
+      List<Future<?>> race =
+          race(
+              starting,
+              starting,
+              () -> {
+                while (accepted.size() < warmUp) {
+                  Thread.onSpinWait();
+                }
+                return timer.stop();
+              });
+      advanceBy(TICK);
+      advanceBy(TICK);
+      Set<?> returned = (Set<?>) race.get(2).get();
+      race.get(0).get();
+      race.get(1).get();
+      assertEquals(0, timer.pendingTimeouts());
+      int cancelled = 0;
+      for (Timeout timeout : accepted) {
+        if (returned.contains(timeout)) {
+          assertCancelled(timeout);
+          cancelled++;
+        } else {
+          assertRan(timeout);
+        }
+      }
+      assertEquals(returned.size(), cancelled, "returned, but not known to who started it");
+      assertEquals(accepted.size(), timer.stats().started());
+      assertEquals(cancelled, timer.stats().cancelled());
+    }
+  }
+
+  @Test
+  void whatIsCancelledWhileItExpiresHasOneOutcome() throws Exception {
+    Timer timer = timer();
+    AtomicInteger cancels = new AtomicInteger();
+    List<Timeout> timeouts =
+        raceAgainstTime(
+            timer,
+            timeout -> {
+              if (timeout.cancel()) {
+                cancels.incrementAndGet();
+              }
+            });
+    for (Timeout timeout : timeouts) {
+      if (timeout.isCancelled()) {
+        assertCancelled(timeout);
+      } else {
+        assertRan(timeout);
+      }
+    }
+    assertEquals(timeouts.stream().filter(Timeout::isCancelled).count(), cancels.get());
+    assertEquals(cancels.get(), timer.stats().cancelled());
+    assertEquals(0, timer.pendingTimeouts());
+  }
+
+  @Test
+  void whatIsMovedWhileItExpiresRunsOnce() throws Exception {
+    Timer timer = timer();
+    AtomicInteger moves = new AtomicInteger();
+    List<Timeout> timeouts =
+        raceAgainstTime(
+            timer,
+            timeout -> {
+              if (timeout.reschedule(millis(500))) {
+                moves.incrementAndGet();
+              }
+            });
+    assertEquals(moves.get(), timer.stats().rescheduled());
+    advanceBy(millis(500));
+    timeouts.forEach(ContractFixture::assertRan);
+    timeouts.forEach(timeout -> assertFalse(timeout.reschedule(millis(1))));
+  }
+
+  /**
+   * Lets two threads do something with all timeouts of a tick while that tick comes, and with half
+   * of those of the next, which come for sure only after that, so that either side wins at times.
+   */
+  private List<Timeout> raceAgainstTime(Timer timer, Consumer<Timeout> action) throws Exception {
+    int ticks = 200;
+    int perTick = 50;
+    List<Timeout> timeouts = new ArrayList<>();
+    for (int i = 0; i < ticks * perTick; i++) {
+      timeouts.add(startIn(timer, millis(1 + i / perTick), new Probe()));
+    }
+    CyclicBarrier round = new CyclicBarrier(3);
+    Callable<?> acting =
+        () -> {
+          for (int begin = 0; begin < timeouts.size(); begin += perTick) {
+            round.await();
+            int end = Math.min(begin + perTick + perTick / 2, timeouts.size());
+            timeouts.subList(begin, end).forEach(action);
+          }
+          return null;
+        };
+    List<Future<?>> race = race(acting, acting);
+    for (int tick = 0; tick < ticks; tick++) {
+      round.await();
+      advanceBy(TICK);
+    }
+    await(race);
+    return timeouts;
+  }
+
+  @Test
+  void theLimitIsExactHoweverManyThreadsStart() throws Exception {
+    int limit = 10;
+    for (int round = 0; round < 100; round++) {
+      Timer timer = timer(settings().withLimit(limit));
+      AtomicInteger accepted = new AtomicInteger();
+      Callable<?> starting =
+          () -> {
+            for (int i = 0; i < limit; i++) {
+              if (tryStart(timer) != null) {
+                accepted.incrementAndGet();
+              }
+            }
+            return null;
+          };
+      await(race(starting, starting, starting));
+      assertEquals(limit, accepted.get());
+      assertEquals(limit, timer.pendingTimeouts());
+      assertEquals(limit, timer.stop().size());
+    }
+  }
+
+  @Test
+  void theLimitIsNeverExceededAndAlwaysGivenBack() throws Exception {
+    int limit = 4;
+    Timer timer = timer(settings().withLimit(limit));
+    AtomicInteger held = new AtomicInteger();
+    Callable<?> churning =
+        () -> {
+          for (int i = 0; i < 5_000; i++) {
+            Timeout timeout = tryStart(timer);
+            Timeout second = tryStart(timer);
+            for (Timeout started : new Timeout[] {timeout, second}) {
+              if (started != null) {
+                assertTrue(held.incrementAndGet() <= limit, "more pending than the limit");
+              }
+            }
+            for (Timeout started : new Timeout[] {timeout, second}) {
+              if (started != null) {
+                held.decrementAndGet();
+                assertTrue(started.cancel());
+              }
+            }
+          }
+          return null;
+        };
+    await(race(churning, churning, churning));
+    assertEquals(0, timer.pendingTimeouts());
+    for (int i = 0; i < limit; i++) {
+      startIn(timer, millis(10), new Probe());
+    }
+    assertTrue(tryStart(timer) == null, "one more than the limit");
+  }
+
+  private static @Nullable Timeout tryStart(Timer timer) {
+    try {
+      return timer.newTimeout(new Probe(), Duration.ofHours(1));
+    } catch (RejectedExecutionException e) {
+      return null;
+    }
+  }
+
+  @Test
+  void manyThreadsStartMoveAndCancelWhileTimePassesAndEachTimeoutHasOneOutcomeAndIsNotEarly()
+      throws Exception {
+    Timer timer = timer();
+    Queue<Timeout> all = new ConcurrentLinkedQueue<>();
+    AtomicInteger early = new AtomicInteger();
+    AtomicInteger running = new AtomicInteger(THREADS);
+    TimerTask punctual =
+        timeout -> {
+          if (timeout.remaining(TimeUnit.NANOSECONDS) > 0) {
+            early.incrementAndGet();
+          }
+        };
+    List<Callable<?>> churning = new ArrayList<>();
+    for (int thread = 0; thread < THREADS; thread++) {
+      long seed = SEED + thread;
+      churning.add(
+          () -> {
+            try {
+              churn(timer, new Random(seed), punctual, all);
+            } finally {
+              running.decrementAndGet();
+            }
+            return null;
+          });
+    }
+    List<Future<?>> race = race(churning.toArray(new Callable<?>[0]));
+    while (running.get() > 0) {
+      advanceBy(micros(700));
+    }
+    await(race);
+    advanceBy(millis(300));
+    assertEquals(0, timer.pendingTimeouts());
+    assertEquals(0, early.get(), "tasks that ran before their deadline");
+    assertEquals(all.size(), timer.stats().started());
+    for (Timeout timeout : all) {
+      if (timeout.isCancelled()) {
+        assertCancelled(timeout);
+      } else {
+        assertRan(timeout);
+      }
+    }
+  }
+
+  /** Starts timeouts, and moves or cancels some of those that it has started. */
+  private static void churn(Timer timer, Random random, TimerTask task, Queue<Timeout> all) {
+    List<Timeout> own = new ArrayList<>();
+    for (int i = 0; i < 6_000; i++) {
+      Duration delay = Duration.ofNanos(random.nextInt(100_000_000));
+      Timeout timeout = startIn(timer, delay, new Probe(task));
+      own.add(timeout);
+      all.add(timeout);
+      Timeout other = own.get(random.nextInt(own.size()));
+      switch (random.nextInt(4)) {
+        case 0 -> other.cancel();
+        case 1 -> other.reschedule(Duration.ofNanos(random.nextInt(200_000_000)));
+        default -> {}
+      }
+    }
+  }
+
+  /** Lets some threads begin at the same time. */
+  private List<Future<?>> race(Callable<?>... runners) {
+    CyclicBarrier start = new CyclicBarrier(runners.length);
+    List<Future<?>> futures = new ArrayList<>();
+    for (Callable<?> runner : runners) {
+      futures.add(
+          racers.submit(
+              () -> {
+                start.await();
+                return runner.call();
+              }));
+    }
+    return futures;
+  }
+
+  private static void await(List<Future<?>> race) throws Exception {
+    for (Future<?> runner : race) {
+      runner.get();
+    }
+  }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** What moving a deadline does: the old one counts for nothing, the timeout stays the same. */
+abstract class ReschedulingContract extends CancellingContract {
+  @Test
+  void rescheduledLaterItRunsAtTheNewDeadlineOnly() {
+    Timer timer = timer();
+    Timeout timeout = startIn(timer, millis(100), new Probe());
+    advanceUntil(millis(99));
+    assertTrue(timeout.reschedule(200, TimeUnit.MILLISECONDS));
+    assertEquals(200, timeout.remaining(TimeUnit.MILLISECONDS));
+    advanceUntil(millis(298));
+    assertPending(timeout);
+    advanceUntil(millis(299));
+    assertRan(timeout);
+    advanceUntil(millis(1_000));
+    assertRan(timeout);
+  }
+
+  @Test
+  void rescheduledEarlierItRunsAtTheNewDeadlineOnly() {
+    Timer timer = timer();
+    Timeout timeout = startIn(timer, Duration.ofHours(1), new Probe());
+    advanceUntil(millis(10));
+    assertTrue(timeout.reschedule(millis(5)));
+    advanceUntil(millis(14));
+    assertPending(timeout);
+    advanceUntil(millis(15));
+    assertRan(timeout);
+    advanceUntil(Duration.ofHours(2));
+    assertRan(timeout);
+  }
+
+  @Test
+  void rescheduledWithinItsTickItKeepsTheTick() {
+    Timer timer = timer(settings().withTick(millis(10)));
+    Timeout timeout = startIn(timer, millis(12), new Probe());
+    assertTrue(timeout.reschedule(millis(18)));
+    assertEquals(18, timeout.remaining(TimeUnit.MILLISECONDS));
+    advanceUntil(millis(19));
+    assertPending(timeout);
+    advanceUntil(millis(20));
+    assertRan(timeout);
+  }
+
+  @Test
+  void postponedAgainAndAgainItRunsOnceAfterTheLastTime() {
+    Timer timer = timer();
+    Timeout timeout = startIn(timer, millis(30), new Probe());
+    for (int i = 1; i <= 300; i++) {
+      advanceUntil(millis(i));
+      assertTrue(timeout.reschedule(millis(30)));
+    }
+    assertEquals(1, timer.pendingTimeouts());
+    advanceUntil(millis(329));
+    assertPending(timeout);
+    advanceUntil(millis(330));
+    assertRan(timeout);
+  }
+
+  @Test
+  void movedAtRandomEachRunsAtTheTickOfItsLastDeadline() {
+    Timer timer = timer();
+    Random random = new Random(SEED);
+    List<Timeout> timeouts = new ArrayList<>();
+    long[] ticks = new long[200];
+    for (int i = 0; i < ticks.length; i++) {
+      timeouts.add(startIn(timer, millis(1 + random.nextInt(300)), new Probe()));
+    }
+    for (int now = 0; now < 20; now++) {
+      for (int i = 0; i < ticks.length; i++) {
+        long delay = 20L + random.nextInt(random.nextBoolean() ? 20 : 5_000);
+        assertTrue(timeouts.get(i).reschedule(millis(delay)));
+        ticks[i] = now + delay;
+      }
+      advanceBy(TICK);
+    }
+    for (int now = 20; now <= 6_000; now += random.nextInt(20)) {
+      advanceUntil(millis(now));
+      for (int i = 0; i < ticks.length; i++) {
+        if (ticks[i] <= now) {
+          assertRan(timeouts.get(i));
+        } else {
+          assertPending(timeouts.get(i));
+        }
+      }
+    }
+  }
+
+  @Test
+  void rescheduleIsFalseOnceExpired() {
+    Timer timer = timer();
+    Timeout timeout = startIn(timer, millis(10), new Probe());
+    advanceUntil(millis(10));
+    assertFalse(timeout.reschedule(millis(10)));
+    assertEquals(0, timer.pendingTimeouts());
+    assertEquals(0, timer.stats().rescheduled());
+    advanceUntil(millis(100));
+    assertRan(timeout);
+  }
+
+  @Test
+  void rescheduleIsFalseOnceCancelled() {
+    Timer timer = timer();
+    Timeout timeout = startIn(timer, millis(10), new Probe());
+    timeout.cancel();
+    assertFalse(timeout.reschedule(millis(10)));
+    assertEquals(0, timer.pendingTimeouts());
+    advanceUntil(millis(100));
+    assertCancelled(timeout);
+  }
+
+  @Test
+  void rescheduleIsFalseInsideItsOwnTask() {
+    Timer timer = timer();
+    AtomicBoolean inside = new AtomicBoolean(true);
+    Timeout timeout =
+        startIn(timer, millis(10), new Probe(self -> inside.set(self.reschedule(millis(10)))));
+    advanceUntil(millis(10));
+    assertFalse(inside.get(), "reschedule() inside the task");
+    advanceUntil(millis(100));
+    assertRan(timeout);
+  }
+
+  @Test
+  void rescheduledByAnotherTask() {
+    Timer timer = timer();
+    Timeout postponed = startIn(timer, millis(20), new Probe());
+    Timeout hastened = startIn(timer, Duration.ofHours(1), new Probe());
+    startIn(
+        timer,
+        millis(10),
+        timeout -> assertTrue(postponed.reschedule(millis(30)) && hastened.reschedule(millis(1))));
+    advanceUntil(millis(10));
+    assertPending(hastened);
+    advanceUntil(millis(11));
+    assertRan(hastened);
+    advanceUntil(millis(39));
+    assertPending(postponed);
+    advanceUntil(millis(40));
+    assertRan(postponed);
+  }
+
+  @Test
+  void rescheduledWithoutDelayItRunsAtTheNextTickAndNotInTheCall() {
+    Timer timer = timer();
+    for (long delay : new long[] {0, -1, -5_000, Long.MIN_VALUE}) {
+      Timeout timeout = startIn(timer, Duration.ofHours(1), new Probe());
+      assertTrue(timeout.reschedule(delay, TimeUnit.MILLISECONDS));
+      assertPending(timeout);
+      advanceBy(TICK.minusNanos(1));
+      assertPending(timeout);
+      advanceBy(Duration.ofNanos(1));
+      assertRan(timeout);
+    }
+  }
+
+  @Test
+  void rescheduledBeyond292YearsItNeverRunsUntilItIsMovedAgain() {
+    Timer timer = timer();
+    advanceUntil(millis(5));
+    Timeout timeout = startIn(timer, millis(10), new Probe());
+    assertTrue(timeout.reschedule(Long.MAX_VALUE, TimeUnit.NANOSECONDS));
+    advanceUntil(Duration.ofDays(1_000));
+    assertPending(timeout);
+    assertTrue(timeout.reschedule(millis(10)));
+    advanceBy(millis(9));
+    assertPending(timeout);
+    advanceBy(millis(1));
+    assertRan(timeout);
+  }
+
+  @Test
+  void rescheduleLeavesTheCountsAsTheyAre() {
+    Timer timer = timer(settings().withLimit(1));
+    Timeout timeout = startIn(timer, millis(10), new Probe());
+    assertTrue(timeout.reschedule(millis(20)));
+    assertTrue(timeout.reschedule(millis(5)));
+    assertEquals(1, timer.pendingTimeouts());
+    assertEquals(1, timer.stats().started());
+    assertEquals(2, timer.stats().rescheduled());
+    assertTrue(timeout.cancel());
+    assertCancelled(timeout);
+  }
+}

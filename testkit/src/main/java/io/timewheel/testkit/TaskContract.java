@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import io.timewheel.TimerTask;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+
+/** Who runs the tasks, and what becomes of those that throw and of those that nobody takes. */
+abstract class TaskContract extends ReschedulingContract {
+  private static final List<Throwable> ERRORS =
+      List.of(
+          new IllegalStateException("unchecked"),
+          new IOException("checked"),
+          new AssertionError("error"),
+          new StackOverflowError());
+
+  @Test
+  void aTaskThatThrowsHarmsNobody() {
+    Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
+    Timer timer = timer(settings().withOnError(handled::put));
+    List<Timeout> throwing = new ArrayList<>();
+    List<Timeout> others = new ArrayList<>();
+    for (Throwable error : ERRORS) {
+      others.add(startIn(timer, millis(10), new Probe()));
+      throwing.add(startIn(timer, millis(10), new Probe(timeout -> sneakyThrow(error))));
+      others.add(startIn(timer, millis(10), new Probe()));
+    }
+    others.add(startIn(timer, millis(11), new Probe()));
+    advanceUntil(millis(11));
+    others.forEach(ContractFixture::assertRan);
+    for (int i = 0; i < throwing.size(); i++) {
+      assertRan(throwing.get(i));
+      assertFalse(throwing.get(i).cancel());
+      assertSame(ERRORS.get(i), handled.get(throwing.get(i)), "what the handler was given");
+    }
+    assertEquals(ERRORS.size(), handled.size());
+    assertEquals(ERRORS.size(), timer.stats().failed());
+
+    Timeout next = startIn(timer, millis(1), new Probe());
+    advanceUntil(millis(12));
+    assertRan(next);
+  }
+
+  @Test
+  void aHandlerThatThrowsHarmsNobody() {
+    Timer timer =
+        timer(
+            settings()
+                .withOnError(
+                    (timeout, error) -> {
+                      throw new Silent("the handler");
+                    }));
+    Timeout first = startIn(timer, millis(10), new Probe(timeout -> sneakyThrow(new Silent("1"))));
+    Timeout second = startIn(timer, millis(10), new Probe(timeout -> sneakyThrow(new Silent("2"))));
+    advanceUntil(millis(10));
+    assertRan(first);
+    assertRan(second);
+    Timeout next = startIn(timer, millis(1), new Probe());
+    advanceUntil(millis(11));
+    assertRan(next);
+  }
+
+  @Test
+  void aCancelledThatThrowsHarmsNobody() {
+    Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
+    Timer timer = timer(settings().withOnError(handled::put));
+    Throwable error = new Silent("cancelled()");
+    TimerTask throwing =
+        new TimerTask() {
+          @Override
+          public void run(Timeout timeout) {}
+
+          @Override
+          public void cancelled(Timeout timeout) {
+            sneakyThrow(error);
+          }
+        };
+    Timeout cancelled = startIn(timer, millis(10), throwing);
+    List<Timeout> stopped = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      stopped.add(startIn(timer, millis(10), new Probe(throwing)));
+    }
+    assertTrue(cancelled.cancel());
+    assertEquals(Map.of(cancelled, error), Map.copyOf(handled));
+    assertEquals(5, timer.stop().size());
+    stopped.forEach(ContractFixture::assertCancelled);
+    assertEquals(6, handled.size());
+    assertEquals(0, timer.stats().failed(), "failed counts tasks");
+  }
+
+  @Test
+  void withAnExecutorTasksRunThereAndNowhereElse() {
+    Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
+    Timer timer = timer(settings().withExecutor(handedOff::add));
+    Probe probe = new Probe();
+    Timeout timeout = startIn(timer, millis(10), probe);
+    Timeout later = startIn(timer, millis(20), new Probe());
+    advanceUntil(millis(10));
+    assertEquals(1, handedOff.size());
+    assertEquals(0, probe.runs());
+    assertTrue(timeout.isExpired(), "isExpired() once handed off");
+    assertFalse(timeout.cancel(), "cancel() once handed off");
+    assertFalse(timeout.reschedule(millis(1)), "reschedule() once handed off");
+    assertEquals(1, timer.pendingTimeouts());
+
+    handedOff.remove().run();
+    assertRan(timeout);
+    assertSame(Thread.currentThread(), probe.runner());
+    advanceUntil(millis(20));
+    handedOff.remove().run();
+    assertRan(later);
+    assertEquals(0, handedOff.size());
+  }
+
+  @Test
+  void aTaskThatThrowsOnAnExecutorIsHandledToo() {
+    Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
+    Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
+    Timer timer = timer(settings().withExecutor(handedOff::add).withOnError(handled::put));
+    Throwable error = new Error("thrown on the executor");
+    Timeout timeout = startIn(timer, millis(10), new Probe(self -> sneakyThrow(error)));
+    advanceUntil(millis(10));
+    handedOff.remove().run();
+    assertSame(error, handled.get(timeout));
+    assertEquals(1, timer.stats().failed());
+  }
+
+  @Test
+  void whatAnExecutorRejectsRunsAllTheSame() {
+    for (Throwable refusal :
+        List.of(new RejectedExecutionException("full"), new OutOfMemoryError("no thread"))) {
+      Timer timer = timer(settings().withExecutor(work -> sneakyThrow(refusal)));
+      List<Timeout> timeouts = new ArrayList<>();
+      for (int i = 0; i < 100; i++) {
+        timeouts.add(startIn(timer, millis(1 + i % 10), new Probe()));
+      }
+      advanceBy(millis(10));
+      timeouts.forEach(ContractFixture::assertRan);
+      assertEquals(100, timer.stats().rejected());
+      assertEquals(100, timer.stats().expired());
+    }
+  }
+
+  @Test
+  void whatAnExecutorRunsAndThenRejectsRunsOnce() {
+    Executor fickle =
+        work -> {
+          work.run();
+          throw new RejectedExecutionException("after all");
+        };
+    Timer timer = timer(settings().withExecutor(fickle));
+    Timeout timeout = startIn(timer, millis(10), new Probe());
+    advanceUntil(millis(10));
+    assertRan(timeout);
+  }
+
+  @Test
+  void whatWasHandedOffRunsThoughTheTimerIsStopped() {
+    Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
+    Timer timer = timer(settings().withExecutor(handedOff::add));
+    Timeout timeout = startIn(timer, millis(10), new Probe());
+    advanceUntil(millis(10));
+    assertEquals(Set.of(), timer.stop());
+    handedOff.remove().run();
+    assertRan(timeout);
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  static <T extends Throwable> void sneakyThrow(Throwable error) throws T {
+    throw (T) error;
+  }
+
+  /** Without a stack trace, because it may end in the log. */
+  @SuppressWarnings("serial")
+  private static final class Silent extends RuntimeException {
+    Silent(String message) {
+      super("expected by a test: thrown by " + message, null, false, false);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What a timer and its timeouts say of themselves, and what they refuse to be given. */
+abstract class TimeoutContract extends ContractFixture {
+  @Test
+  void aTimeoutKnowsItsTimerAndItsTask() {
+    Timer timer = timer();
+    Probe probe = new Probe();
+    Timeout timeout = startIn(timer, millis(1), probe);
+    assertSame(timer, timeout.timer());
+    assertSame(probe, timeout.task());
+    advanceUntil(millis(1));
+    assertSame(timeout, probe.given());
+    assertSame(timer, timeout.timer());
+  }
+
+  @Test
+  void remainingCountsDownToTheDeadlineAndOn() {
+    Timer timer = timer();
+    Timeout timeout = startIn(timer, millis(1_500), new Probe());
+    assertEquals(1_500, timeout.remaining(TimeUnit.MILLISECONDS));
+    assertEquals(1, timeout.remaining(TimeUnit.SECONDS));
+    advanceUntil(millis(501));
+    assertEquals(999, timeout.remaining(TimeUnit.MILLISECONDS));
+    assertEquals(0, timeout.remaining(TimeUnit.SECONDS));
+    advanceUntil(millis(1_500));
+    assertEquals(0, timeout.remaining(TimeUnit.NANOSECONDS));
+    advanceUntil(millis(3_499));
+    assertEquals(-1_999_000_000, timeout.remaining(TimeUnit.NANOSECONDS));
+    assertEquals(-1, timeout.remaining(TimeUnit.SECONDS));
+    assertTrue(
+        startIn(timer, Duration.ofSeconds(Long.MAX_VALUE), new Probe()).remaining(TimeUnit.DAYS)
+            > 365 * 290);
+  }
+
+  @Test
+  @SuppressWarnings("NullAway") // what it refuses is the point
+  void nullIsRefusedByNameAndLeavesNothingBehind() {
+    Timer timer = timer();
+    Probe probe = new Probe();
+    Class<NullPointerException> type = NullPointerException.class;
+    assertRefused(type, () -> timer.newTimeout(null, 1, TimeUnit.SECONDS), "task");
+    assertRefused(type, () -> timer.newTimeout(null, Duration.ZERO), "task");
+    assertRefused(type, () -> timer.newTimeout(probe, 1, null), "unit");
+    assertRefused(type, () -> timer.newTimeout(probe, null), "delay");
+    assertRefused(type, () -> timer.stop(null), "patience");
+    assertEquals(0, timer.stats().started());
+    assertEquals(0, timer.pendingTimeouts());
+
+    Timeout timeout = startIn(timer, millis(5), probe);
+    assertRefused(type, () -> timeout.reschedule(1, null), "unit");
+    assertRefused(type, () -> timeout.reschedule(null), "delay");
+    assertRefused(type, () -> timeout.remaining(null), "unit");
+    assertPending(timeout);
+    advanceUntil(millis(5));
+    assertRan(timeout);
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.TaskErrorHandler;
+import io.timewheel.TimerBuilder;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a test of the {@link TimerContract} asks of the timer that it is given.
+ *
+ * @param tick the length of a tick
+ * @param maxPendingTimeouts how many timeouts may be pending at a time; 0 is no limit
+ * @param executor what runs the tasks; null if the timer itself does
+ * @param onError who is told of what tasks and their callbacks throw
+ */
+public record TimerSettings(
+    Duration tick, long maxPendingTimeouts, @Nullable Executor executor, TaskErrorHandler onError) {
+
+  /**
+   * Makes settings.
+   *
+   * @param tick the length of a tick
+   * @param maxPendingTimeouts how many timeouts may be pending at a time; 0 is no limit
+   * @param executor what runs the tasks; null if the timer itself does
+   * @param onError who is told of what tasks and their callbacks throw
+   */
+  public TimerSettings {
+    requireNonNull(tick, "tick");
+    requireNonNull(onError, "onError");
+  }
+
+  /**
+   * Makes these settings on the builder of a timer, and leaves its others as they are.
+   *
+   * @param <B> the type of the builder
+   * @param builder the builder
+   * @return the builder
+   */
+  public <B extends TimerBuilder<B>> B applyTo(B builder) {
+    B set = builder.tick(tick).maxPendingTimeouts(maxPendingTimeouts).onError(onError);
+    return executor == null ? set : set.executor(executor);
+  }
+
+  TimerSettings withTick(Duration tick) {
+    return new TimerSettings(tick, maxPendingTimeouts, executor, onError);
+  }
+
+  TimerSettings withLimit(long maxPendingTimeouts) {
+    return new TimerSettings(tick, maxPendingTimeouts, executor, onError);
+  }
+
+  TimerSettings withExecutor(Executor executor) {
+    return new TimerSettings(tick, maxPendingTimeouts, executor, onError);
+  }
+
+  TimerSettings withOnError(TaskErrorHandler onError) {
+    return new TimerSettings(tick, maxPendingTimeouts, executor, onError);
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import io.timewheel.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Holds the timer that tests move to the contract. */
+class ManualTimerContractTest extends TimerContract {
+  private final List<ManualTimer> timers = new ArrayList<>();
+
+  @Override
+  protected Timer newTimer(TimerSettings settings) {
+    ManualTimer.Builder builder =
+        ManualTimer.builder()
+            .tick(settings.tick())
+            .maxPendingTimeouts(settings.maxPendingTimeouts())
+            .onError(settings.onError());
+    if (settings.executor() != null) {
+      builder.executor(settings.executor());
+    }
+    ManualTimer timer = builder.build();
+    timers.add(timer);
+    return timer;
+  }
+
+  @Override
+  protected void advance(Duration duration) {
+    timers.forEach(timer -> timer.advanceBy(duration));
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import io.timewheel.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Holds the reference to the contract, and so the contract to the reference. */
+class NaiveTimerTest extends TimerContract {
+  private final ManualTimeSource clock = new ManualTimeSource();
+  private final List<NaiveTimer> timers = new ArrayList<>();
+
+  @Override
+  protected Timer newTimer(TimerSettings settings) {
+    NaiveTimer timer = new NaiveTimer(settings, clock);
+    timers.add(timer);
+    return timer;
+  }
+
+  @Override
+  protected void advance(Duration duration) {
+    clock.advanceBy(duration);
+    timers.forEach(NaiveTimer::runDue);
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import io.timewheel.TimeSource;
+import java.util.List;
+
+/** Timers that are wrong in what happens when threads race. */
+@SuppressWarnings("UnsynchronizedOverridesSynchronized") // the missing lock is the fault
+final class RacingFaults {
+  private RacingFaults() {}
+
+  @FoundBy({"whatIsStartedWhileTheTimerStopsIsRefusedOrRunsOrIsReturned"})
+  static NaiveTimer losesWhatIsStartedDuringStop(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected List<NaiveTimeout> shutDown() {
+        if (isStopped()) {
+          return null;
+        }
+        List<NaiveTimeout> drained = drain();
+        pause();
+        super.shutDown();
+        return drained;
+      }
+    };
+  }
+
+  @FoundBy({"whatIsCancelledWhileItExpiresHasOneOutcome"})
+  static NaiveTimer cancelsWhatItHasJustTaken(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected boolean cancel(NaiveTimeout timeout) {
+        if (timeout.expired || timeout.cancelled) {
+          return false;
+        }
+        pause();
+        timeout.cancelled = true;
+        synchronized (this) {
+          heap.remove(timeout);
+        }
+        tellCancelled(timeout);
+        return true;
+      }
+    };
+  }
+
+  @FoundBy({"theLimitIsExactHoweverManyThreadsStart"})
+  static NaiveTimer countsTheLimitWithoutALock(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void add(NaiveTimeout timeout, long delayNanos) {
+        super.refuseIfFull(pendingTimeouts(), settings.maxPendingTimeouts());
+        pause();
+        super.add(timeout, delayNanos);
+      }
+
+      @Override
+      protected void refuseIfFull(long pending, long limit) {}
+    };
+  }
+
+  @FoundBy({"whatIsMovedWhileItExpiresRunsOnce"})
+  static NaiveTimer movesWithoutALock(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected boolean reschedule(NaiveTimeout timeout, long delayNanos) {
+        if (timeout.expired || timeout.cancelled) {
+          return false;
+        }
+        synchronized (this) {
+          heap.remove(timeout);
+        }
+        pause();
+        synchronized (this) {
+          rescheduled++;
+          schedule(timeout, delayNanos);
+        }
+        return true;
+      }
+    };
+  }
+
+  /** Gives the other threads a chance to come between. */
+  @SuppressWarnings("ThreadPriorityCheck")
+  private static void pause() {
+    for (int i = 0; i < 5; i++) {
+      Thread.yield();
+    }
+  }
+}

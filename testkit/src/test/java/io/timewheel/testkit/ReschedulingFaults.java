@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import io.timewheel.TimeSource;
+
+/** Timers that are wrong in how deadlines are moved. */
+final class ReschedulingFaults {
+  private ReschedulingFaults() {}
+
+  @FoundBy({
+    "rescheduledLaterItRunsAtTheNewDeadlineOnly",
+    "rescheduledEarlierItRunsAtTheNewDeadlineOnly",
+    "postponedAgainAndAgainItRunsOnceAfterTheLastTime",
+    "rescheduleLeavesTheCountsAsTheyAre"
+  })
+  static NaiveTimer keepsTheOldDeadlineToo(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected synchronized boolean reschedule(NaiveTimeout timeout, long delayNanos) {
+        NaiveTimeout old = new NaiveTimeout(this, timeout.task());
+        old.tick = timeout.tick;
+        boolean done = super.reschedule(timeout, delayNanos);
+        if (done) {
+          heap.add(old);
+        }
+        return done;
+      }
+    };
+  }
+
+  @FoundBy({
+    "rescheduledEarlierItRunsAtTheNewDeadlineOnly",
+    "rescheduledByAnotherTask",
+    "movedAtRandomEachRunsAtTheTickOfItsLastDeadline"
+  })
+  static NaiveTimer movesOnlyLater(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected synchronized boolean reschedule(NaiveTimeout timeout, long delayNanos) {
+        return delayNanos > remainingNanos(timeout)
+            ? super.reschedule(timeout, delayNanos)
+            : heap.contains(timeout);
+      }
+    };
+  }
+
+  @FoundBy({"rescheduledLaterItRunsAtTheNewDeadlineOnly", "rescheduledWithinItsTickItKeepsTheTick"})
+  static NaiveTimer addsTheDelayToTheOldDeadline(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected synchronized boolean reschedule(NaiveTimeout timeout, long delayNanos) {
+        return super.reschedule(timeout, delayNanos + remainingNanos(timeout));
+      }
+    };
+  }
+
+  @FoundBy({
+    "rescheduleIsFalseOnceExpired",
+    "rescheduleIsFalseOnceCancelled",
+    "rescheduleIsFalseInsideItsOwnTask",
+    "whatIsMovedWhileItExpiresRunsOnce",
+    "afterStopNothingStartsMovesOrRuns"
+  })
+  static NaiveTimer revivesByReschedule(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected synchronized boolean reschedule(NaiveTimeout timeout, long delayNanos) {
+        if (!super.reschedule(timeout, delayNanos)) {
+          schedule(timeout, delayNanos);
+        }
+        return true;
+      }
+    };
+  }
+
+  @FoundBy({"rescheduleLeavesTheCountsAsTheyAre"})
+  static NaiveTimer countsAMoveAsANewTimeout(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected synchronized boolean reschedule(NaiveTimeout timeout, long delayNanos) {
+        boolean done = super.reschedule(timeout, delayNanos);
+        if (done) {
+          started++;
+          cancelled++;
+        }
+        return done;
+      }
+    };
+  }
+}

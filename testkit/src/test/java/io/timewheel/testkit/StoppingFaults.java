@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import io.timewheel.TimeSource;
+import io.timewheel.Timeout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Timers that are wrong in how it stops. */
+final class StoppingFaults {
+  private StoppingFaults() {}
+
+  @FoundBy({
+    "stopCancelsAndReturnsWhatIsPendingAndNothingElse",
+    "aSecondStopFindsNothing",
+    "patienceMayBeNone",
+    "withoutALimitThereIsNone"
+  })
+  static NaiveTimer losesWhatIsPendingAtStop(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected synchronized List<NaiveTimeout> shutDown() {
+        stopped = true;
+        heap.clear();
+        return null;
+      }
+    };
+  }
+
+  @FoundBy({"aSecondStopFindsNothing", "closeStops"})
+  static NaiveTimer stopsAgainAndAgain(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      private List<NaiveTimeout> drained = List.of();
+
+      @Override
+      protected synchronized List<NaiveTimeout> shutDown() {
+        List<NaiveTimeout> now = super.shutDown();
+        drained = now == null ? drained : now;
+        return drained;
+      }
+    };
+  }
+
+  @FoundBy({"stopCancelsAndReturnsWhatIsPendingAndNothingElse", "stopReturnsNothingIfAllHasRun"})
+  static NaiveTimer returnsWhatHasRunToo(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      private final List<NaiveTimeout> ran = new ArrayList<>();
+
+      @Override
+      protected void run(NaiveTimeout timeout) {
+        super.run(timeout);
+        ran.add(timeout);
+      }
+
+      @Override
+      public Set<Timeout> stop(Duration patience) {
+        Set<Timeout> answer = super.stop(patience);
+        return ran.isEmpty() ? answer : Set.copyOf(ran);
+      }
+    };
+  }
+
+  @FoundBy({
+    "aTimerThatWasNeverUsedCanBeStopped",
+    "afterStopNothingStartsMovesOrRuns",
+    "whatIsCancelledByStopCannotStartAnything",
+    "stopCancelsAndReturnsWhatIsPendingAndNothingElse"
+  })
+  static NaiveTimer startsAfterStop(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void refuseIfStopped() {}
+    };
+  }
+
+  @FoundBy({"stopAndCloseInsideATaskAreRefused"})
+  static NaiveTimer canBeStoppedByItsTask(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void refuseInsideTask(boolean insideTask) {}
+    };
+  }
+
+  @FoundBy({"aTaskOnAnExecutorCanStopItsTimer"})
+  static NaiveTimer cannotBeStoppedFromAnExecutor(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void run(NaiveTimeout timeout) {
+        onExecutor = true;
+        super.run(timeout);
+        onExecutor = false;
+      }
+
+      private boolean onExecutor;
+
+      @Override
+      protected void refuseInsideTask(boolean insideTask) {
+        super.refuseInsideTask(onExecutor);
+      }
+    };
+  }
+
+  @FoundBy({"stopWaitsForTheRunningTask"})
+  static NaiveTimer leavesTheRunningTaskAloneAtStop(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void awaitTask(Duration patience) {}
+    };
+  }
+
+  @FoundBy({"stopWaitsNoLongerThanItsPatience"})
+  static NaiveTimer throwsWhenItsPatienceEnds(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void awaitTask(Duration patience) {
+        super.awaitTask(patience);
+        refuseInsideTask(isBusy());
+      }
+    };
+  }
+
+  @FoundBy({"anInterruptEndsTheWaitOfStopAndStays"})
+  static NaiveTimer swallowsTheInterrupt(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void awaitTask(Duration patience) {
+        super.awaitTask(patience);
+        Thread.interrupted();
+      }
+    };
+  }
+
+  @FoundBy({"patienceMayBeNone"})
+  static NaiveTimer stopsOnlyWithPatience(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      public Set<Timeout> stop(Duration patience) {
+        if (patience.isNegative()) {
+          throw new IllegalArgumentException("patience: " + patience);
+        }
+        return super.stop(patience);
+      }
+    };
+  }
+}

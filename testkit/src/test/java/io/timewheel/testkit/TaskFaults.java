@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.testkit;
+
+import io.timewheel.TimeSource;
+import io.timewheel.Timeout;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Timers that are wrong in how tasks are run. */
+final class TaskFaults {
+  private TaskFaults() {}
+
+  @FoundBy({
+    "aTaskThatThrowsHarmsNobody",
+    "aTaskThatThrowsOnAnExecutorIsHandledToo",
+    "aCancelledThatThrowsHarmsNobody"
+  })
+  static NaiveTimer isSilentAboutErrors(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void handle(Timeout timeout, Throwable error) {}
+    };
+  }
+
+  @FoundBy({"aHandlerThatThrowsHarmsNobody"})
+  static NaiveTimer survivesNoHandlerThatThrows(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void handle(Timeout timeout, Throwable error) {
+        settings.onError().handle(timeout, error);
+      }
+    };
+  }
+
+  @FoundBy({
+    "withAnExecutorTasksRunThereAndNowhereElse",
+    "aTaskThatThrowsOnAnExecutorIsHandledToo",
+    "whatWasHandedOffRunsThoughTheTimerIsStopped",
+    "aTaskOnAnExecutorCanStopItsTimer"
+  })
+  static NaiveTimer ignoresTheExecutor(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void execute(NaiveTimeout timeout) {
+        workOf(timeout).run();
+      }
+    };
+  }
+
+  @FoundBy({"whatAnExecutorRejectsRunsAllTheSame"})
+  static NaiveTimer dropsWhatIsRejected(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void onRejected(Runnable work) {}
+    };
+  }
+
+  @FoundBy({"whatAnExecutorRunsAndThenRejectsRunsOnce"})
+  static NaiveTimer runsAgainWhatIsRejectedAfterAll(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected Runnable workOf(NaiveTimeout timeout) {
+        return () -> run(timeout);
+      }
+    };
+  }
+
+  @FoundBy({"whatWasHandedOffRunsThoughTheTimerIsStopped"})
+  static NaiveTimer cancelsWhatWasHandedOffAtStop(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected Runnable workOf(NaiveTimeout timeout) {
+        Runnable work = super.workOf(timeout);
+        return () -> {
+          if (!isStopped()) {
+            work.run();
+          }
+        };
+      }
+    };
+  }
+
+  @FoundBy({
+    "whatIsDueButWaitsBehindASlowTaskIsStillPending",
+    "whatStopCancelsDoesNotRunThoughItWasDue"
+  })
+  static NaiveTimer takesAllThatIsDueBeforeItRunsAny(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void runAllDue() {
+        List<NaiveTimeout> batch = new ArrayList<>();
+        for (NaiveTimeout due = poll(); due != null; due = poll()) {
+          batch.add(due);
+        }
+        batch.forEach(this::execute);
+      }
+    };
+  }
+
+  @FoundBy({"aTaskThatThrowsHarmsNobody"})
+  static NaiveTimer givesUpAfterAnError(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected void run(NaiveTimeout timeout) {
+        try {
+          timeout.task().run(timeout);
+        } catch (Throwable e) {
+          handle(timeout, e);
+          heap.clear();
+        }
+      }
+    };
+  }
+}

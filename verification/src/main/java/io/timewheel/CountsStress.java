@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * The counts of {@link Stripe}, which are plain fields under its lock, and {@link TimerStats}:
+ * started = expired + cancelled + pending.
+ */
+public final class CountsStress {
+  private CountsStress() {}
+
+  /** Two timeouts started at once: both are counted, and both are on the list. */
+  @JCStressTest
+  @Outcome(id = "2, 2", expect = ACCEPTABLE, desc = "Counted and linked.")
+  @Outcome(expect = FORBIDDEN, desc = "One was lost.")
+  @State
+  public static class StartStart {
+    private final Rig rig = new Rig();
+    private final Rig.Task task = new Rig.Task();
+
+    @Actor
+    public void one() {
+      rig.start(task, 5);
+    }
+
+    @Actor
+    public void other() {
+      rig.start(task, 5);
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r1 = (int) rig.engine.pendingTimeouts();
+      r.r2 = rig.stop();
+    }
+  }
+
+  /** Two neighbours of one list cancelled at once, and a third that stays. */
+  @JCStressTest
+  @Outcome(id = "1, 2, 1", expect = ACCEPTABLE, desc = "Two gone, one left.")
+  @Outcome(expect = FORBIDDEN, desc = "The list or the counts are broken.")
+  @State
+  public static class CancelCancel {
+    private final Rig rig = new Rig();
+    private final Rig.Task task = new Rig.Task();
+    private final WheelTimeout first = rig.start(task, 5);
+    private final WheelTimeout second = rig.start(task, 5);
+
+    public CancelCancel() {
+      rig.start(task, 5);
+    }
+
+    @Actor
+    public void one() {
+      first.cancel();
+    }
+
+    @Actor
+    public void other() {
+      second.cancel();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r1 = (int) rig.engine.pendingTimeouts();
+      r.r2 = (int) rig.engine.stats(0).cancelled();
+      r.r3 = rig.stop();
+    }
+  }
+
+  /** What pendingTimeouts may say while others start and cancel. */
+  @JCStressTest
+  @Outcome(id = "0", expect = ACCEPTABLE, desc = "The old one cancelled, the new one not started.")
+  @Outcome(id = "1", expect = ACCEPTABLE, desc = "Neither yet, or both.")
+  @Outcome(id = "2", expect = ACCEPTABLE, desc = "The new one started, the old one still pending.")
+  @Outcome(expect = FORBIDDEN, desc = "Negative, or more than there ever were.")
+  @State
+  public static class PendingSeen {
+    private final Rig rig = new Rig();
+    private final Rig.Task task = new Rig.Task();
+    private final WheelTimeout old = rig.start(task, 5);
+
+    @Actor
+    public void start() {
+      rig.start(task, 5);
+    }
+
+    @Actor
+    public void cancel() {
+      old.cancel();
+    }
+
+    @Actor
+    public void read(I_Result r) {
+      r.r1 = (int) rig.engine.pendingTimeouts();
+    }
+  }
+
+  /**
+   * A timeout is started and cancelled by one thread and seen by another: never cancelled without
+   * having been started, not even with several stripes.
+   */
+  @JCStressTest
+  @Outcome(
+      id = {"0, 0, 0", "1, 1, 0", "0, 1, 1"},
+      expect = ACCEPTABLE,
+      desc = "Before, between, after.")
+  @Outcome(expect = FORBIDDEN, desc = "The figures contradict each other.")
+  @State
+  public static class StatsSeen {
+    private final Rig rig = new Rig(2, settings -> {});
+    private final Rig.Task task = new Rig.Task();
+
+    @Actor
+    public void startAndCancel() {
+      rig.start(task, 5).cancel();
+    }
+
+    @Actor
+    public void read(III_Result r) {
+      TimerStats stats = rig.engine.stats(0);
+      r.r1 = (int) stats.pending();
+      r.r2 = (int) stats.started();
+      r.r3 = (int) stats.cancelled();
+    }
+  }
+
+  /** Start, cancel and expire at once; in the end the figures balance. */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 2, 1", "1, 2, 10"},
+      expect = ACCEPTABLE,
+      desc = "One new pending; the old one either cancelled or expired.")
+  @Outcome(expect = FORBIDDEN, desc = "The figures do not balance.")
+  @State
+  public static class StartCancelExpire {
+    private final Rig rig = new Rig();
+    private final Rig.Task task = new Rig.Task();
+    private final WheelTimeout old = rig.start(task, 5);
+
+    public StartCancelExpire() {
+      rig.nowNanos = 5;
+    }
+
+    @Actor
+    public void start() {
+      rig.start(task, 100);
+    }
+
+    @Actor
+    public void cancel() {
+      old.cancel();
+    }
+
+    @Actor
+    public void expire() {
+      rig.engine.runDue(Integer.MAX_VALUE);
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      TimerStats stats = rig.engine.stats(0);
+      r.r1 = (int) stats.pending();
+      r.r2 = (int) stats.started();
+      r.r3 = (int) (10 * stats.expired() + stats.cancelled());
+    }
+  }
+}

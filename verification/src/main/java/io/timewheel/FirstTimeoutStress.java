@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/**
+ * The first timeout of a timer starts its thread, once, and "before the first timeout is added:
+ * what nobody would run is not accepted" ({@link WheelTimer}, {@code startWorker}).
+ */
+public final class FirstTimeoutStress {
+  private FirstTimeoutStress() {}
+
+  private static final VarHandle WORKER_THREAD;
+
+  static {
+    try {
+      WORKER_THREAD =
+          MethodHandles.privateLookupIn(Worker.class, MethodHandles.lookup())
+              .findVarHandle(Worker.class, "thread", Thread.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /**
+   * A timer whose thread is not really started, because that would take most of the time. The
+   * worker is made to look as if it had begun.
+   */
+  abstract static class Fresh {
+    final AtomicInteger starts = new AtomicInteger();
+    final Rig.Task task = new Rig.Task();
+    final HashedWheelTimer timer =
+        HashedWheelTimer.builder()
+            .ticksPerWheel(1)
+            .stripes(1)
+            .timeSource(() -> 0)
+            .threadFactory(
+                worker ->
+                    new Thread(worker) {
+                      @Override
+                      public synchronized void start() {
+                        starts.incrementAndGet();
+                        WORKER_THREAD.setVolatile((Worker) worker, this);
+                      }
+                    })
+            .build();
+
+    int tryStart() {
+      try {
+        timer.newTimeout(task, Duration.ofNanos(1));
+        return 1;
+      } catch (IllegalStateException e) {
+        return 0;
+      }
+    }
+  }
+
+  /** Two first timeouts. */
+  @JCStressTest
+  @Outcome(id = "1, 1, 12", expect = ACCEPTABLE, desc = "Both accepted, one thread started.")
+  @Outcome(expect = FORBIDDEN, desc = "No thread, two, or a refusal.")
+  @State
+  public static class NewTimeoutNewTimeout extends Fresh {
+    @Actor
+    public void one(III_Result r) {
+      r.r1 = tryStart();
+    }
+
+    @Actor
+    public void other(III_Result r) {
+      r.r2 = tryStart();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r3 = 10 * starts.get() + (int) timer.pendingTimeouts();
+    }
+  }
+
+  /** The first timeout while the timer is stopped. */
+  @JCStressTest
+  @Outcome(id = "0, 0, 0", expect = ACCEPTABLE, desc = "Refused, and no thread was started.")
+  @Outcome(id = "0, 0, 10", expect = ACCEPTABLE, desc = "Refused, after the thread was started.")
+  @Outcome(
+      id = {"1, 1, 10", "1, 1, 0"},
+      expect = ACCEPTABLE,
+      desc = "Accepted and returned, by a stop that came before the thread was started or after.")
+  @Outcome(expect = FORBIDDEN, desc = "Accepted and lost.")
+  @State
+  public static class NewTimeoutStop extends Fresh {
+    @Actor
+    public void start(III_Result r) {
+      r.r1 = tryStart();
+    }
+
+    @Actor
+    public void stop(III_Result r) {
+      r.r2 = timer.stop(Duration.ZERO).size();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r3 = 10 * starts.get() + (int) timer.pendingTimeouts();
+    }
+  }
+}

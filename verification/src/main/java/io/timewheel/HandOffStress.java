@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * Tasks that run on an executor: the comment of {@link WheelTimeout}, "HANDED_OFF to RUN is a
+ * compare-and-set, which keeps a task from running twice when an executor accepts it and then
+ * reports that it did not".
+ */
+public final class HandOffStress {
+  private HandOffStress() {}
+
+  /** The executor runs what it was given twice, on two threads. */
+  @JCStressTest
+  @Outcome(id = "10", expect = ACCEPTABLE, desc = "Ran once.")
+  @Outcome(expect = FORBIDDEN, desc = "Ran twice, or not at all.")
+  @State
+  public static class RunRun {
+    private final Rig.Task task = new Rig.Task();
+    private final WheelTimeout handedOff;
+
+    public RunRun() {
+      Rig rig = new Rig(1, settings -> settings.executor(execution -> {}));
+      handedOff = rig.start(task, 1);
+      rig.runDueAt(1);
+    }
+
+    @Actor
+    public void one() {
+      handedOff.run();
+    }
+
+    @Actor
+    public void other() {
+      handedOff.run();
+    }
+
+    @Arbiter
+    public void end(I_Result r) {
+      r.r1 = task.calls();
+    }
+  }
+
+  /** The executor passes it to another thread, and then rejects it. */
+  @JCStressTest
+  @Outcome(
+      id = {"10, 0", "10, 1"},
+      expect = ACCEPTABLE,
+      desc = "Ran once, on the worker or on the other thread.")
+  @Outcome(expect = FORBIDDEN, desc = "Ran twice, or not at all.")
+  @State
+  public static class AcceptAndReject {
+    private final Rig.Task task = new Rig.Task();
+    private volatile @Nullable Runnable passed;
+    private final Rig rig = new Rig(1, settings -> settings.executor(this::acceptAndReject));
+
+    public AcceptAndReject() {
+      rig.start(task, 1);
+    }
+
+    private void acceptAndReject(Runnable execution) {
+      passed = execution;
+      throw new RejectedExecutionException();
+    }
+
+    @Actor
+    public void worker() {
+      rig.runDueAt(1);
+    }
+
+    @Actor
+    public void executor(II_Result r) {
+      Runnable execution = passed;
+      if (execution != null) {
+        r.r2 = 1;
+        execution.run();
+      }
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r1 = task.calls();
+    }
+  }
+
+  /** Cancel against the hand-off: contract, 15, handed off is expired. */
+  @JCStressTest
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Cancelled; the executor never saw it.")
+  @Outcome(id = "0, 10", expect = ACCEPTABLE, desc = "Handed off, and not cancelled.")
+  @Outcome(expect = FORBIDDEN, desc = "Both or neither.")
+  @State
+  public static class CancelHandOff {
+    private final Rig.Task task = new Rig.Task();
+    private final Rig rig = new Rig(1, settings -> settings.executor(Runnable::run));
+    private final WheelTimeout timeout = rig.start(task, 1);
+
+    public CancelHandOff() {
+      rig.nowNanos = 1;
+    }
+
+    @Actor
+    public void cancel(II_Result r) {
+      r.r1 = Rig.asInt(timeout.cancel());
+    }
+
+    @Actor
+    public void expire() {
+      rig.engine.runDue(Integer.MAX_VALUE);
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r2 = task.calls();
+    }
+  }
+}

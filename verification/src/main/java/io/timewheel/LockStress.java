@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * The lock of {@link Stripe} by itself: "one compare-and-set to take it, one release to leave it"
+ * excludes others, and makes plain fields visible.
+ */
+public final class LockStress {
+  private static final MethodHandle LOCK = method("lock");
+  private static final MethodHandle UNLOCK = method("unlock");
+
+  private LockStress() {}
+
+  private static MethodHandle method(String name) {
+    try {
+      return MethodHandles.privateLookupIn(Stripe.class, MethodHandles.lookup())
+          .findVirtual(Stripe.class, name, MethodType.methodType(void.class));
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** A lock, and two plain fields that it guards. */
+  abstract static class Guarded {
+    private final Stripe stripe = new Rig().start(new Rig.Task(), 1).stripe;
+    int first;
+    int second;
+
+    void lock() {
+      call(LOCK);
+    }
+
+    void unlock() {
+      call(UNLOCK);
+    }
+
+    private void call(MethodHandle method) {
+      try {
+        method.invokeExact(stripe);
+      } catch (Throwable e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    void increment() {
+      lock();
+      first++;
+      unlock();
+    }
+  }
+
+  /** Increments that are not atomic. */
+  @JCStressTest
+  @Outcome(id = "2", expect = ACCEPTABLE, desc = "None is lost.")
+  @Outcome(expect = FORBIDDEN, desc = "Two threads were inside at once.")
+  @State
+  public static class Exclusion extends Guarded {
+    @Actor
+    public void one() {
+      increment();
+    }
+
+    @Actor
+    public void other() {
+      increment();
+    }
+
+    @Arbiter
+    public void end(I_Result r) {
+      r.r1 = first;
+    }
+  }
+
+  /** The same with three, so that on two processors one of them may be suspended inside. */
+  @JCStressTest
+  @Outcome(id = "3", expect = ACCEPTABLE, desc = "None is lost.")
+  @Outcome(expect = FORBIDDEN, desc = "Two threads were inside at once.")
+  @State
+  public static class ExclusionOfThree extends Guarded {
+    @Actor
+    public void one() {
+      increment();
+    }
+
+    @Actor
+    public void two() {
+      increment();
+    }
+
+    @Actor
+    public void three() {
+      increment();
+    }
+
+    @Arbiter
+    public void end(I_Result r) {
+      r.r1 = first;
+    }
+  }
+
+  /** Two fields that are written together are read together. */
+  @JCStressTest
+  @Outcome(
+      id = {"0, 0", "1, 1"},
+      expect = ACCEPTABLE,
+      desc = "All or nothing.")
+  @Outcome(expect = FORBIDDEN, desc = "Half of what was done under the lock.")
+  @State
+  public static class Visibility extends Guarded {
+    @Actor
+    public void write() {
+      lock();
+      first = 1;
+      second = 1;
+      unlock();
+    }
+
+    @Actor
+    public void read(II_Result r) {
+      lock();
+      r.r1 = first;
+      r.r2 = second;
+      unlock();
+    }
+  }
+}

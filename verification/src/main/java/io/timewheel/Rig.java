@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * What the stress tests work on: the real engine, with a tick of 1 ns on a clock that stands still
+ * until a test sets it, so that ticks and nanoseconds since the start are the same numbers.
+ *
+ * <p>The wheels are of one slot, unless a test asks for more, because a jcstress run makes millions
+ * of engines. The races are those of the stripe, and the same for any wheel.
+ */
+class Rig implements TimeSource {
+  /** What handles of the engine name as their timer; never started, and used by nobody. */
+  private static final Timer NAMED = PolledTimer.create();
+
+  /** Not volatile: as with {@link System#nanoTime}, reading it orders nothing. */
+  long nowNanos;
+
+  final Engine engine;
+
+  Rig() {
+    this(1, settings -> {});
+  }
+
+  Rig(int stripes, Consumer<PolledTimer.Builder> more) {
+    PolledTimer.Builder settings = PolledTimer.builder();
+    settings.timeSource(this);
+    settings.tickNanos = 1;
+    more.accept(settings);
+    engine = new Engine(NAMED, settings, stripes, false, ticks -> new HashedWheel(ticks, 1));
+  }
+
+  @Override
+  public long nanoTime() {
+    return nowNanos;
+  }
+
+  WheelTimeout start(TimerTask task, long delayNanos) {
+    return (WheelTimeout) engine.start(task, delayNanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** 1 if a timeout could be started, 0 if the timer said that it is stopped or has failed. */
+  int tryStart(TimerTask task, long delayNanos) {
+    try {
+      start(task, delayNanos);
+      return 1;
+    } catch (IllegalStateException e) {
+      return 0;
+    }
+  }
+
+  /** Sets the clock and runs what is due. */
+  int runDueAt(long nowNanos) {
+    this.nowNanos = nowNanos;
+    return engine.runDue(Integer.MAX_VALUE);
+  }
+
+  /** Stops the engine as a timer would, and tells how many timeouts that cancelled. */
+  int stop() {
+    return engine.afterShutDown(engine.shutDown()).size();
+  }
+
+  static int asInt(boolean flag) {
+    return flag ? 1 : 0;
+  }
+
+  /** Counts its calls. */
+  static final class Task implements TimerTask {
+    final AtomicInteger runs = new AtomicInteger();
+    final AtomicInteger cancels = new AtomicInteger();
+
+    @Override
+    public void run(Timeout timeout) {
+      runs.incrementAndGet();
+    }
+
+    @Override
+    public void cancelled(Timeout timeout) {
+      cancels.incrementAndGet();
+    }
+
+    /** Ten for each run, one for each call of {@code cancelled}. */
+    int calls() {
+      return 10 * runs.get() + cancels.get();
+    }
+  }
+}

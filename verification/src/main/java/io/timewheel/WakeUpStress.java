@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * No wake-up is lost: the frames P1 to P5 and W1 to W5 of {@link WakeUp}, and the steps 3 and 4 of
+ * {@link Worker}, without a real park, so that a run goes through them millions of times. {@link
+ * WorkerStress} has the real one.
+ *
+ * <p>What these tests can see of a wake-up is that the plan was withdrawn: P5 does that, and only
+ * that, before it unparks.
+ */
+public final class WakeUpStress {
+  private static final VarHandle PLAN;
+
+  static {
+    try {
+      PLAN =
+          MethodHandles.privateLookupIn(WakeUp.class, MethodHandles.lookup())
+              .findVarHandle(WakeUp.class, "planTick", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private WakeUpStress() {}
+
+  /** An engine with nothing to do before tick 100. */
+  abstract static class Idle {
+    final Rig rig;
+    final Rig.Task task = new Rig.Task();
+    final WheelTimeout far;
+
+    Idle(int stripes) {
+      rig = new Rig(stripes, settings -> {});
+      far = rig.start(task, 100);
+    }
+
+    /** W1 to W5; true if the worker would park. */
+    boolean parks() {
+      rig.engine.wakeUp.plan(100);
+      return rig.engine.nextTick() >= 100 && !rig.engine.wakeUp.isWithdrawn();
+    }
+
+    boolean woken() {
+      return (long) PLAN.getVolatile(rig.engine.wakeUp) == WakeUp.AWAKE;
+    }
+
+    boolean planned(long tick) {
+      return (long) PLAN.getVolatile(rig.engine.wakeUp) == tick;
+    }
+  }
+
+  /** A timeout is started while the worker makes up its mind to park. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Producer first: the second look saw it.")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "Both saw each other; woken for nothing.")
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Worker first: parks, and is woken.")
+  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and nobody wakes it.")
+  @State
+  public static class Start extends Idle {
+    public Start() {
+      super(1);
+    }
+
+    @Actor
+    public void worker(II_Result r) {
+      r.r1 = Rig.asInt(parks());
+    }
+
+    @Actor
+    public void producer() {
+      rig.start(task, 5);
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r2 = Rig.asInt(woken());
+    }
+  }
+
+  /** A pending timeout is moved to an earlier deadline while the worker decides to park. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Producer first: the second look saw it.")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "Both saw each other; woken for nothing.")
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Worker first: parks, and is woken.")
+  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and nobody wakes it.")
+  @State
+  public static class Move extends Idle {
+    public Move() {
+      super(1);
+    }
+
+    @Actor
+    public void worker(II_Result r) {
+      r.r1 = Rig.asInt(parks());
+    }
+
+    @Actor
+    public void producer() {
+      far.reschedule(5, TimeUnit.NANOSECONDS);
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r2 = Rig.asInt(woken());
+    }
+  }
+
+  /** Two timeouts, on one stripe or on two, against the worker. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "The second look saw one or both.")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "It saw one, and was woken too.")
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Parks, and is woken, once for both.")
+  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and nobody wakes it.")
+  @State
+  public static class StartStart extends Idle {
+    public StartStart() {
+      super(2);
+    }
+
+    @Actor
+    public void worker(II_Result r) {
+      r.r1 = Rig.asInt(parks());
+    }
+
+    @Actor
+    public void early() {
+      rig.start(task, 3);
+    }
+
+    @Actor
+    public void late() {
+      rig.start(task, 5);
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r2 = Rig.asInt(woken());
+    }
+  }
+
+  /**
+   * The same against a worker that plans anew whenever its second look saw something: "if it is a
+   * later one, … the worker published it, and the argument holds for that plan and its own W2". It
+   * ends up with the earliest deadline as its plan, or has been woken.
+   */
+  @JCStressTest
+  @Outcome(id = "3, 0", expect = ACCEPTABLE, desc = "Parks until the earlier one.")
+  @Outcome(
+      id = {"3, 1", "5, 1", "100, 1"},
+      expect = ACCEPTABLE,
+      desc = "Parks for what it knew, and is woken.")
+  @Outcome(expect = FORBIDDEN, desc = "Parks past a deadline, and nobody wakes it.")
+  @State
+  public static class StartStartReplan extends Idle {
+    public StartStartReplan() {
+      super(2);
+    }
+
+    @Actor
+    public void worker(II_Result r) {
+      long plan;
+      do {
+        rig.engine.wakeUp.plan(WakeUp.AWAKE);
+        plan = rig.engine.nextTick();
+        rig.engine.wakeUp.plan(plan);
+      } while (rig.engine.nextTick() < plan || rig.engine.wakeUp.isWithdrawn());
+      r.r1 = (int) plan;
+    }
+
+    @Actor
+    public void early() {
+      rig.start(task, 3);
+    }
+
+    @Actor
+    public void late() {
+      rig.start(task, 5);
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r2 = Rig.asInt(woken());
+    }
+  }
+
+  /**
+   * Nobody is woken for nothing: two later deadlines leave the plan alone, whatever they meet; the
+   * class comment, "and wakes the worker if the deadline is earlier".
+   */
+  @JCStressTest
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Parks undisturbed.")
+  @Outcome(expect = FORBIDDEN, desc = "Woken for a later deadline.")
+  @State
+  public static class LaterDeadlines extends Idle {
+    public LaterDeadlines() {
+      super(2);
+    }
+
+    @Actor
+    public void worker(II_Result r) {
+      r.r1 = Rig.asInt(parks());
+    }
+
+    @Actor
+    public void one() {
+      rig.start(task, 100);
+    }
+
+    @Actor
+    public void other() {
+      rig.start(task, 200);
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r2 = Rig.asInt(planned(100));
+    }
+  }
+}

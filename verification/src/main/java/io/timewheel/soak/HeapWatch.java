@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.soak;
+
+import java.lang.management.ManagementFactory;
+
+/**
+ * Watches what is left in the heap after a full collection, apart from the timeouts themselves:
+ * were a timer to keep what it has done with, that would grow.
+ */
+final class HeapWatch {
+  /** A timeout, its task, and the reference to it. */
+  private static final long BYTES_PER_PLACE = 40 + 32 + 4;
+
+  /** What the JVM and the library take for themselves comes and goes by some megabytes. */
+  private static final long ALLOWED_GROWTH_BYTES = 16L << 20;
+
+  private long firstBesidesBytes = -1;
+  private long firstUsedBytes;
+  private long lastUsedBytes;
+  private long mostGrowthBytes;
+
+  /**
+   * Collects, and looks.
+   *
+   * @param taken how many places hold a timeout, pending or not
+   */
+  void look(long taken, Violations violations) {
+    System.gc();
+    lastUsedBytes = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    long besidesBytes = lastUsedBytes - taken * BYTES_PER_PLACE;
+    if (firstBesidesBytes < 0) {
+      firstBesidesBytes = besidesBytes;
+      firstUsedBytes = lastUsedBytes;
+    }
+    long growthBytes = besidesBytes - firstBesidesBytes;
+    mostGrowthBytes = Math.max(mostGrowthBytes, growthBytes);
+    violations.check(
+        growthBytes <= ALLOWED_GROWTH_BYTES,
+        String.format(
+            "the heap has grown by %,d bytes since the first checkpoint (expected: at most %,d)",
+            growthBytes, ALLOWED_GROWTH_BYTES));
+  }
+
+  String report() {
+    return String.format(
+        "%,d MB after a full collection at the first checkpoint, %,d MB at the last; "
+            + "most growth beside the timeouts themselves %,.1f MB",
+        firstUsedBytes >> 20, lastUsedBytes >> 20, mostGrowthBytes / 1048576.0);
+  }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.soak;
+
+import io.timewheel.Timeout;
+import io.timewheel.TimerTask;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The task of one timeout, and the record of what became of it.
+ *
+ * <p>Whatever happens to the timeout sets a bit here, and every setting looks at the bits that were
+ * there before. There are three good ends: RAN; TOLD and WON; TOLD and RETURNED. As the record is
+ * kept in the task, a task that runs when it must not is noticed however much later that is.
+ *
+ * <p>32 bytes, beside the 40 of the timeout.
+ */
+class SoakTask implements TimerTask {
+  /** The task was run. */
+  private static final int RAN = 1;
+
+  /** The task was told that its timeout is cancelled. */
+  private static final int TOLD = 2;
+
+  /** A call of cancel returned true. */
+  private static final int WON = 4;
+
+  /** A call of stop returned the timeout. */
+  private static final int RETURNED = 8;
+
+  private static final int FATE = RAN | TOLD | WON | RETURNED;
+
+  /** A thread is moving the deadline. */
+  private static final int MOVING = 16;
+
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(SoakTask.class, "state", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  final Subject subject;
+  private final Manner manner;
+
+  /**
+   * The reading of the clock before which the task must not run: taken before the timer took its
+   * own, so never later than the deadline.
+   */
+  private volatile long earliestNanos;
+
+  private volatile int state;
+
+  SoakTask(Subject subject, Manner manner) {
+    this.subject = subject;
+    this.manner = manner;
+  }
+
+  /** Starts a timeout with this task. */
+  Timeout start(long delay, TimeUnit unit) {
+    earliestNanos = earliestNanos(delay, unit);
+    Timeout timeout = subject.timer.newTimeout(this, delay, unit);
+    subject.started.increment();
+    return timeout;
+  }
+
+  /** Moves the deadline, unless another thread is just doing so. */
+  void move(Timeout timeout, long delay, TimeUnit unit) {
+    if ((set(MOVING) & MOVING) != 0) {
+      return;
+    }
+    long nanos = earliestNanos(delay, unit);
+    if (nanos - earliestNanos < 0) {
+      earliestNanos = nanos; // or it could run by the new deadline before it is known here
+    }
+    if (timeout.reschedule(delay, unit)) {
+      earliestNanos = nanos;
+      subject.moved.increment();
+    }
+    STATE.getAndBitwiseAnd(this, ~MOVING);
+  }
+
+  boolean cancel(Timeout timeout) {
+    if (!timeout.cancel()) {
+      return false;
+    }
+    int before = set(WON);
+    subject.won.increment();
+    if ((before & FATE) != TOLD) {
+      subject.violations.add("cancel() returned true for a timeout that " + fate(before));
+    }
+    return true;
+  }
+
+  /** The timeout is among those that stop returned. */
+  void returned() {
+    int before = set(RETURNED);
+    subject.returned.increment();
+    if ((before & FATE) != TOLD) {
+      subject.violations.add("stop() returned a timeout that " + fate(before));
+    }
+  }
+
+  @Override
+  public void run(Timeout timeout) throws Exception {
+    long nowNanos = System.nanoTime();
+    int before = set(RAN);
+    subject.ran.increment();
+    if ((before & FATE) != 0) {
+      subject.violations.add("ran, but before that it " + fate(before));
+    }
+    if (nowNanos - earliestNanos < 0) {
+      subject.violations.add("ran " + (earliestNanos - nowNanos) + " ns early");
+    }
+    if (!timeout.isExpired()
+        || timeout.isCancelled()
+        || timeout.cancel()
+        || timeout.reschedule(1, TimeUnit.DAYS)) {
+      subject.violations.add("is pending or cancelled while its task runs");
+    }
+    subject.behave(manner);
+  }
+
+  @Override
+  public void cancelled(Timeout timeout) {
+    int before = set(TOLD);
+    subject.told.increment();
+    if ((before & FATE) != 0) {
+      subject.violations.add("was told of its cancellation, but before that it " + fate(before));
+    }
+    if (!timeout.isCancelled()) {
+      subject.violations.add("was told of its cancellation, but is not cancelled");
+    }
+    if (manner == Manner.THROWS) {
+      throw new IllegalStateException("injected, in cancelled()");
+    }
+  }
+
+  /** Whether one of the three ends is reached, with nothing left to happen. */
+  boolean isSettled() {
+    int fate = state & FATE;
+    return fate == RAN || fate == (TOLD | WON) || fate == (TOLD | RETURNED);
+  }
+
+  /** Looks a timeout over whose end is reached, before it is forgotten. */
+  void retire(Timeout timeout) {
+    int seen = state;
+    boolean ran = (seen & FATE) == RAN;
+    if (!isSettled()
+        || timeout.isExpired() != ran
+        || timeout.isCancelled() == ran
+        || timeout.cancel()
+        || timeout.reschedule(1, TimeUnit.DAYS)) {
+      subject.violations.add(timeout + " " + fate(seen));
+    }
+  }
+
+  /** How long the task should have run by now, if it has not; negative if it is not due. */
+  long overdueNanos() {
+    return System.nanoTime() - earliestNanos;
+  }
+
+  String fate() {
+    return fate(state);
+  }
+
+  private int set(int bit) {
+    return (int) STATE.getAndBitwiseOr(this, bit);
+  }
+
+  /** Far enough ahead is never; more would wrap around in the comparison. */
+  private static long earliestNanos(long delay, TimeUnit unit) {
+    long delayNanos = Math.max(0, unit.toNanos(delay));
+    return System.nanoTime() + Math.min(delayNanos, Long.MAX_VALUE / 2);
+  }
+
+  private static String fate(int bits) {
+    StringBuilder text = new StringBuilder();
+    append(text, bits, RAN, "ran");
+    append(text, bits, TOLD, "was told of its cancellation");
+    append(text, bits, WON, "was cancelled");
+    append(text, bits, RETURNED, "was returned by stop()");
+    return text.length() == 0 ? "has met no end" : text.toString();
+  }
+
+  private static void append(StringBuilder text, int bits, int bit, String word) {
+    if ((bits & bit) != 0) {
+      text.append(text.length() == 0 ? "" : " and ").append(word);
+    }
+  }
+}

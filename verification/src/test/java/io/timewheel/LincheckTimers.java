@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Timers as Lincheck sees them: objects with operations whose results must be those of some order
+ * of the operations, one after the other, that agrees with the order in which they were called. The
+ * order is looked for in {@link LincheckSpecifications}.
+ *
+ * <p>An operation is told its time. In a real timer it reads the clock, and only then takes the
+ * lock, so that with a clock that goes on meanwhile it happens in two moments; contract, 1: "now is
+ * read inside newTimeout". With the time as an argument what is left is one moment.
+ */
+final class LincheckTimers {
+
+  private LincheckTimers() {}
+
+  /** A clock that stands at zero for everybody but a poll, and the one poll at a time. */
+  abstract static class Base implements TimeSource {
+    final PolledTimer.Builder settings =
+        PolledTimer.builder().tick(Duration.ofNanos(1)).timeSource(this);
+    private @Nullable Thread poller;
+    private long pollNanos;
+    private int polled;
+
+    @Override
+    public long nanoTime() {
+      return Thread.currentThread() == poller ? pollNanos : 0;
+    }
+
+    /** Runs at most one task, and answers its name. */
+    synchronized int pollAt(int nowNanos) {
+      pollNanos = nowNanos;
+      polled = -1;
+      poller = Thread.currentThread();
+      pollOne();
+      poller = null;
+      return polled;
+    }
+
+    abstract void pollOne();
+
+    TimerTask named(int name) {
+      return new Named(this, name);
+    }
+  }
+
+  /** Tells its name to the poll that runs it. Lincheck cannot look into lambdas and records. */
+  private static final class Named implements TimerTask {
+    private final Base timer;
+    private final int name;
+
+    Named(Base timer, int name) {
+      this.timer = timer;
+      this.name = name;
+    }
+
+    @Override
+    public void run(Timeout timeout) {
+      timer.polled = name;
+    }
+  }
+
+  /** A whole timer without a thread, which is of one stripe. */
+  abstract static class OneStripe extends Base {
+    final PolledTimer timer = settings.build();
+
+    @Override
+    void pollOne() {
+      timer.poll(1);
+    }
+
+    Timeout start(int name, int tick) {
+      return timer.newTimeout(named(name), tick, TimeUnit.NANOSECONDS);
+    }
+
+    boolean tryStart(int name, int tick) {
+      try {
+        start(name, tick);
+        return true;
+      } catch (IllegalStateException e) {
+        return false;
+      }
+    }
+  }
+
+  /** One stripe, with three timeouts to be fought for, and without an end. */
+  @Param(name = "old", gen = IntGen.class, conf = "0:2")
+  @Param(name = "tick", gen = IntGen.class, conf = "1:4")
+  public static class Running extends OneStripe {
+    private final Timeout[] old = new Timeout[3];
+
+    public Running() {
+      for (int i = 0; i < old.length; i++) {
+        old[i] = start(i, i + 1);
+      }
+    }
+
+    @Operation
+    public boolean newTimeout(@Param(name = "tick") int tick) {
+      return tryStart(10 + tick, tick);
+    }
+
+    @Operation
+    public boolean cancel(@Param(name = "old") int i) {
+      return old[i].cancel();
+    }
+
+    @Operation
+    public boolean reschedule(@Param(name = "old") int i, @Param(name = "tick") int tick) {
+      return old[i].reschedule(tick, TimeUnit.NANOSECONDS);
+    }
+
+    @Operation
+    public int poll(@Param(name = "tick") int tick) {
+      return pollAt(tick);
+    }
+
+    @Operation
+    public long pendingTimeouts() {
+      return timer.pendingTimeouts();
+    }
+  }
+
+  /**
+   * One stripe that is stopped, seen by who starts and who polls: for them the timer ends when the
+   * stripe is closed. If two stop it at the same time, which of them returns a timeout is decided
+   * when it is drained, so nothing is said of that here.
+   */
+  @Param(name = "tick", gen = IntGen.class, conf = "1:4")
+  public static class Closing extends OneStripe {
+    public Closing() {
+      start(0, 1);
+    }
+
+    @Operation
+    public boolean newTimeout(@Param(name = "tick") int tick) {
+      return tryStart(10 + tick, tick);
+    }
+
+    @Operation
+    public int poll(@Param(name = "tick") int tick) {
+      return pollAt(tick);
+    }
+
+    @Operation
+    public void stop() {
+      timer.stop(Duration.ZERO);
+    }
+  }
+
+  /**
+   * One stripe that is stopped, seen by who cancels, moves and counts: for them the timer ends when
+   * the stripe is drained.
+   */
+  @Param(name = "old", gen = IntGen.class, conf = "0:2")
+  @Param(name = "tick", gen = IntGen.class, conf = "1:4")
+  public static class Draining extends OneStripe {
+    private final Timeout[] old = new Timeout[3];
+
+    public Draining() {
+      for (int i = 0; i < old.length; i++) {
+        old[i] = start(i, i + 1);
+      }
+    }
+
+    @Operation
+    public boolean cancel(@Param(name = "old") int i) {
+      return old[i].cancel();
+    }
+
+    @Operation
+    public boolean reschedule(@Param(name = "old") int i, @Param(name = "tick") int tick) {
+      return old[i].reschedule(tick, TimeUnit.NANOSECONDS);
+    }
+
+    @Operation
+    public long pendingTimeouts() {
+      return timer.pendingTimeouts();
+    }
+
+    @Operation
+    public int stop() {
+      Set<Timeout> drained = timer.stop(Duration.ZERO);
+      int names = 0;
+      for (int i = 0; i < old.length; i++) {
+        names |= drained.contains(old[i]) ? 1 << i : 0;
+      }
+      return names;
+    }
+  }
+
+  /**
+   * Several stripes, each thread on its own or sharing one, as its id has it. Only the timeout 0 is
+   * ever due, so that a poll, which goes from stripe to stripe, has one answer; the others are in
+   * its way.
+   */
+  abstract static class Striped extends Base {
+    private static final int NOW = 2;
+
+    private final Engine engine;
+    private final WheelTimeout[] started = new WheelTimeout[3];
+    private final Object[] naming = {new Object(), new Object(), new Object()};
+
+    Striped(int stripes) {
+      engine =
+          new Engine(
+              PolledTimer.create(), settings, stripes, false, ticks -> new HashedWheel(ticks, 8));
+    }
+
+    @Override
+    void pollOne() {
+      engine.runDue(1);
+    }
+
+    boolean start(int i, boolean soon) {
+      synchronized (naming[i]) {
+        if (started[i] != null) {
+          return false;
+        }
+        started[i] = (WheelTimeout) engine.start(named(i), tick(i, soon), TimeUnit.NANOSECONDS);
+        return true;
+      }
+    }
+
+    boolean cancel(int i) {
+      WheelTimeout timeout = started(i);
+      return timeout != null && timeout.cancel();
+    }
+
+    boolean reschedule(int i, boolean soon) {
+      WheelTimeout timeout = started(i);
+      return timeout != null && timeout.reschedule(tick(i, soon), TimeUnit.NANOSECONDS);
+    }
+
+    int poll() {
+      return pollAt(NOW);
+    }
+
+    private @Nullable WheelTimeout started(int i) {
+      synchronized (naming[i]) {
+        return started[i];
+      }
+    }
+
+    private static int tick(int i, boolean soon) {
+      return i == 0 && soon ? 1 : 100;
+    }
+  }
+
+  /** Two stripes. */
+  @Param(name = "name", gen = IntGen.class, conf = "0:2")
+  public static class TwoStripes extends Striped {
+    public TwoStripes() {
+      super(2);
+    }
+
+    @Override
+    @Operation
+    public boolean start(@Param(name = "name") int i, boolean soon) {
+      return super.start(i, soon);
+    }
+
+    @Override
+    @Operation
+    public boolean cancel(@Param(name = "name") int i) {
+      return super.cancel(i);
+    }
+
+    @Override
+    @Operation
+    public boolean reschedule(@Param(name = "name") int i, boolean soon) {
+      return super.reschedule(i, soon);
+    }
+
+    @Override
+    @Operation
+    public int poll() {
+      return super.poll();
+    }
+  }
+
+  /** Four stripes: three threads are more often on three of them. */
+  @Param(name = "name", gen = IntGen.class, conf = "0:2")
+  public static class FourStripes extends Striped {
+    public FourStripes() {
+      super(4);
+    }
+
+    @Override
+    @Operation
+    public boolean start(@Param(name = "name") int i, boolean soon) {
+      return super.start(i, soon);
+    }
+
+    @Override
+    @Operation
+    public boolean cancel(@Param(name = "name") int i) {
+      return super.cancel(i);
+    }
+
+    @Override
+    @Operation
+    public boolean reschedule(@Param(name = "name") int i, boolean soon) {
+      return super.reschedule(i, soon);
+    }
+
+    @Override
+    @Operation
+    public int poll() {
+      return super.poll();
+    }
+  }
+
+  /** The pending limit, by itself: a limit of two. */
+  public static class Limit {
+    private final PendingLimit limit = new PendingLimit(2);
+
+    @Operation
+    public boolean acquire() {
+      return limit.tryAcquire();
+    }
+
+    @Operation
+    public void release() {
+      limit.release(1);
+    }
+  }
+}
