@@ -13,8 +13,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all timers share: the stripes, and the way of a timeout through them.
- * It is passive: {@link #runDue} expires what is due, on the thread of whoever calls it.
+ * What all timers share: the stripes, and the way of a timeout through them. It is passive: {@link
+ * #runDue} expires what is due, on the thread of whoever calls it.
  *
  * <h2>Who calls what</h2>
  *
