@@ -59,9 +59,14 @@ final class Ticks {
     return high != 0 || low < 0 ? Long.MAX_VALUE : low;
   }
 
-  /** The reading of the clock at which a tick begins; compare such readings by their difference. */
+  /**
+   * The reading of the clock at which a tick begins, to be compared by the difference to the
+   * present one. No difference tells of more than 292 years, so while the clock is behind the
+   * moment at which the timer was made, what is further ahead than that is brought as near.
+   */
   long clockAt(long tick) {
-    return startNanos + nanosAt(tick);
+    long behindNanos = Math.max(0, startNanos - timeSource.nanoTime());
+    return startNanos + Math.min(nanosAt(tick), Long.MAX_VALUE - behindNanos);
   }
 
   /** Parks the current thread until a tick begins; may return early. */

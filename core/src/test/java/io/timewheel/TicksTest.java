@@ -130,6 +130,17 @@ class TicksTest {
     assertThat(ticks.clockAt(Wheel.NEVER) - originNanos).isEqualTo(Long.MAX_VALUE);
   }
 
+  /** Or never would be more than the greatest difference away, be taken for past, and no sleep. */
+  @Test
+  void neverIsAheadOfAClockThatFellBehindItsStart() {
+    Ticks ticks = ticksFrom(Long.MIN_VALUE + 5);
+    clock.nanos -= 7; // wraps around
+    assertThat(ticks.clockAt(Wheel.NEVER) - clock.nanos).isEqualTo(Long.MAX_VALUE);
+    assertThat(ticks.clockAt(2) - clock.nanos).isEqualTo(2 * TICK_NANOS + 7);
+    ticks.parkUntil(Wheel.NEVER, this);
+    assertThat(clock.parkedUntilNanos - clock.nanos).isEqualTo(Long.MAX_VALUE);
+  }
+
   @Test
   void parksUntilTheClockReadsTheTick() {
     Ticks ticks = ticksFrom(-3);
