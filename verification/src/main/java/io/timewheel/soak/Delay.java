@@ -23,4 +23,9 @@ record Delay(long amount, TimeUnit unit) {
     }
     return new Delay(random.nextBoolean() ? Long.MAX_VALUE : Long.MIN_VALUE, TimeUnit.SECONDS);
   }
+
+  /** So long that every place is pending at first. */
+  static Delay randomLong(SplittableRandom random) {
+    return new Delay(random.nextLong(600, 3600), TimeUnit.SECONDS);
+  }
 }

@@ -65,7 +65,7 @@ final class Producer implements Runnable {
 
   private void fill(int start, int end) {
     for (int place = start; place < end; place++) {
-      population.start(place, Delay.random(random), Manner.random(random));
+      population.start(place, Delay.randomLong(random), Manner.random(random));
     }
   }
 

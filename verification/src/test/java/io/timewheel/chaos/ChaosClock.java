@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.chaos;
+
+import io.timewheel.TimeSource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * A clock that jumps, forth and back, from any origin and over the end of the numbers.
+ *
+ * <p>It wakes a sleeper only when it reaches the time that the sleeper has parked for. A timer that
+ * parks for too long, or is not woken by an earlier timeout, therefore stays asleep, and is found.
+ */
+final class ChaosClock implements TimeSource {
+  /** The end of time: deadlines beyond it are never. */
+  static final long END = Long.MAX_VALUE - 1;
+
+  /** How far before the moment at which the timer was made this clock may fall. */
+  private static final long EARLIEST = -1_000_000_000_000L;
+
+  private final long originNanos;
+  private final Map<Thread, Long> sleepers = new ConcurrentHashMap<>();
+
+  /** Who needs the time to stand still for a moment holds the read lock. */
+  private final ReentrantReadWriteLock moving = new ReentrantReadWriteLock(true);
+
+  private volatile long offsetNanos;
+  private volatile long latestNanos;
+  private final AtomicLong moves = new AtomicLong();
+
+  ChaosClock(long originNanos) {
+    this.originNanos = originNanos;
+  }
+
+  @Override
+  public long nanoTime() {
+    return originNanos + offsetNanos;
+  }
+
+  @Override
+  public void parkUntil(long deadlineNanos, Object blocker) {
+    sleepers.put(Thread.currentThread(), deadlineNanos);
+    try {
+      if (deadlineNanos - nanoTime() > 0) {
+        LockSupport.park(blocker);
+      }
+    } finally {
+      sleepers.remove(Thread.currentThread());
+    }
+  }
+
+  /** Sets the clock to a time since the timer was made, as near as the ends allow. */
+  void set(long nanos) {
+    moving.writeLock().lock();
+    try {
+      offsetNanos = Math.min(Math.max(EARLIEST, nanos), END);
+      latestNanos = Math.max(latestNanos, offsetNanos);
+      moves.incrementAndGet();
+    } finally {
+      moving.writeLock().unlock();
+    }
+    sleepers.forEach(
+        (sleeper, deadlineNanos) -> {
+          if (deadlineNanos - nanoTime() <= 0) {
+            LockSupport.unpark(sleeper);
+          }
+        });
+  }
+
+  /** Moves the clock on; at the end of time it stays. */
+  void advance(long nanos) {
+    long to = offsetNanos + nanos;
+    set(nanos > 0 && to < offsetNanos ? END : to);
+  }
+
+  /** Runs something while the clock stands still. */
+  void still(Runnable something) {
+    moving.readLock().lock();
+    try {
+      something.run();
+    } finally {
+      moving.readLock().unlock();
+    }
+  }
+
+  /** The time since the timer was made, as the timer sees it. */
+  long elapsedNanos() {
+    return Math.max(0, offsetNanos);
+  }
+
+  /** The latest time that it ever was. */
+  long latestNanos() {
+    return latestNanos;
+  }
+
+  long moves() {
+    return moves.get();
+  }
+
+  /** The deadline that a delay leads to now. */
+  long deadlineNanos(long delayNanos) {
+    long sum = elapsedNanos() + Math.max(1, delayNanos);
+    return sum < 0 ? Long.MAX_VALUE : sum;
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.chaos;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Timers on clocks that stall, jump, fall back and wrap around, with every length of tick and size
+ * of wheel. What is required is said in {@link ChaosRun}.
+ *
+ * <p>{@code -Dtimewheel.chaos.operations=} says how many operations there are for each kind of
+ * timer, {@code -Dtimewheel.chaos.seed=} which.
+ */
+class ClockChaosTest {
+  private static final int OPERATIONS_OF_THE_BUILD = 150_000;
+  private static final int STEPS = 150;
+
+  @ParameterizedTest
+  @EnumSource
+  void survivesItsClock(ChaosTimers kind) throws InterruptedException {
+    long operations = Long.getLong("timewheel.chaos.operations", OPERATIONS_OF_THE_BUILD);
+    long seed = Long.getLong("timewheel.chaos.seed", System.nanoTime());
+    long startNanos = System.nanoTime();
+    long timeouts = 0;
+    long timers = 0;
+    for (; timers * STEPS < operations; timers++) {
+      ChaosRun run = new ChaosRun(kind, seed + timers);
+      try {
+        timeouts += run.run(STEPS);
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError(
+            "seed " + (seed + timers) + ", " + e + "\n" + String.join("\n", run.log()), e);
+      }
+    }
+    System.out.printf(
+        "clock chaos: %,d timers (%s), %,d operations, %,d timeouts in %,d ms, seed %d%n",
+        timers, kind, timers * STEPS, timeouts, (System.nanoTime() - startNanos) / 1_000_000, seed);
+  }
+}
