@@ -4,6 +4,7 @@ package io.timewheel;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
@@ -264,7 +265,7 @@ final class LincheckTimers {
 
     @Override
     @Operation
-    public boolean start(@Param(name = "name") int i, boolean soon) {
+    public boolean start(@Param(name = "name") int i, @Param(gen = BooleanGen.class) boolean soon) {
       return super.start(i, soon);
     }
 
@@ -276,7 +277,8 @@ final class LincheckTimers {
 
     @Override
     @Operation
-    public boolean reschedule(@Param(name = "name") int i, boolean soon) {
+    public boolean reschedule(
+        @Param(name = "name") int i, @Param(gen = BooleanGen.class) boolean soon) {
       return super.reschedule(i, soon);
     }
 
@@ -296,7 +298,7 @@ final class LincheckTimers {
 
     @Override
     @Operation
-    public boolean start(@Param(name = "name") int i, boolean soon) {
+    public boolean start(@Param(name = "name") int i, @Param(gen = BooleanGen.class) boolean soon) {
       return super.start(i, soon);
     }
 
@@ -308,7 +310,8 @@ final class LincheckTimers {
 
     @Override
     @Operation
-    public boolean reschedule(@Param(name = "name") int i, boolean soon) {
+    public boolean reschedule(
+        @Param(name = "name") int i, @Param(gen = BooleanGen.class) boolean soon) {
       return super.reschedule(i, soon);
     }
 
