@@ -141,11 +141,19 @@ final class Stripe extends Padding {
     return idleUntilTick;
   }
 
-  /** The tick at which a poll next has something to do. */
+  /**
+   * The tick at which a poll next has something to do; the first one if it has something to do now.
+   * What is due by the time that the wheel has reached is due now, although the clock may have
+   * fallen behind that time, and other stripes may have never reached it.
+   */
   long nextTick() {
     lock();
     try {
-      return closed ? Wheel.NEVER : wheel.nextTick();
+      if (closed) {
+        return Wheel.NEVER;
+      }
+      long tick = wheel.nextTick();
+      return tick > wheel.nowTick ? tick : 0;
     } finally {
       unlock();
     }

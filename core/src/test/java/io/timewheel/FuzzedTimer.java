@@ -374,7 +374,7 @@ final class FuzzedTimer {
         require(
             nextNanos == clock.offsetNanos() + Long.MAX_VALUE, "next deadline of none", nextNanos);
       } else {
-        long latestNanos = Math.max(earliestNanos, clock.seenNanos());
+        long latestNanos = Math.max(earliestNanos, clock.offsetNanos());
         require(nextNanos <= latestNanos, "next deadline", nextNanos, latestNanos);
       }
     }

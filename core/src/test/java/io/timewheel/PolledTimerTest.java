@@ -102,6 +102,19 @@ class PolledTimerTest {
     assertThat(timer.nextDeadlineNanos()).isEqualTo(8_000_000);
   }
 
+  /** Or who sleeps until then sleeps until the clock has caught up. */
+  @Test
+  void nextDeadlineOfWhatIsDueBecauseTheClockFellBackIsNotAhead() {
+    clock.set(100_000_000);
+    timer.poll();
+    clock.set(0);
+    start(10_000);
+    clock.set(20_000_000);
+
+    assertThat(timer.nextDeadlineNanos()).isLessThanOrEqualTo(20_000_000);
+    assertThat(timer.poll()).isOne();
+  }
+
   @Test
   void nextDeadlineOfNothingIsForEverFromNow() {
     clock.advance(12);

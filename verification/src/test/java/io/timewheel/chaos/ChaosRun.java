@@ -191,9 +191,16 @@ final class ChaosRun {
       }
     }
     await("what is due does not run", () -> tasks.stream().noneMatch(Task::isOverdue));
-    await(
-        "pendingTimeouts() is wrong",
-        () -> timer.pendingTimeouts() == tasks.stream().filter(task -> !task.isDone()).count());
+    await("pendingTimeouts() is wrong", this::isQuiet);
+  }
+
+  /** Nothing was started while it was counted, and no task that was taken has yet to return. */
+  private boolean isQuiet() {
+    int started = tasks.size();
+    long pending = timer.pendingTimeouts();
+    return pending == tasks.stream().filter(task -> !task.isDone()).count()
+        && pending == timer.pendingTimeouts()
+        && started == tasks.size();
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // it waits for the worker, which may need this processor
@@ -217,6 +224,8 @@ final class ChaosRun {
   }
 
   private void end() throws InterruptedException {
+    clock.set(clock.latestNanos());
+    settle();
     // Everything that is not never runs in the end. Tasks may start others, but not for ever.
     for (boolean more = true; more; ) {
       long nanos =
@@ -391,7 +400,7 @@ final class ChaosRun {
           + cancellations
           + ", "
           + behaviour
-          + ")";
+          + (timeout == null ? ", not accepted)" : ")");
     }
   }
 }
