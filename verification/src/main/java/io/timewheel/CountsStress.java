@@ -107,6 +107,35 @@ public final class CountsStress {
     }
   }
 
+  /** Pending does not go below what has been pending all the time. */
+  @JCStressTest
+  @Outcome(
+      id = {"1", "2"},
+      expect = ACCEPTABLE,
+      desc = "The one that stays, with or without the one that comes and goes.")
+  @Outcome(expect = FORBIDDEN, desc = "The parts of the sum are of different moments.")
+  @State
+  public static class StartStartCancel {
+    private final Rig rig = new Rig();
+    private final Rig.Task task = new Rig.Task();
+
+    public StartStartCancel() {
+      rig.start(task, 5);
+    }
+
+    @Actor
+    public void startAndCancel() {
+      rig.start(task, 5).cancel();
+      rig.start(task, 5).cancel();
+      rig.start(task, 5).cancel();
+    }
+
+    @Actor
+    public void read(I_Result r) {
+      r.r1 = (int) rig.engine.pendingTimeouts();
+    }
+  }
+
   /**
    * A timeout is started and cancelled by one thread and seen by another: never cancelled without
    * having been started, not even with several stripes.

@@ -4,8 +4,6 @@ package io.timewheel;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
@@ -22,22 +20,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public final class FirstTimeoutStress {
   private FirstTimeoutStress() {}
 
-  private static final VarHandle WORKER_THREAD;
-
-  static {
-    try {
-      WORKER_THREAD =
-          MethodHandles.privateLookupIn(Worker.class, MethodHandles.lookup())
-              .findVarHandle(Worker.class, "thread", Thread.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
-  /**
-   * A timer whose thread is not really started, because that would take most of the time. The
-   * worker is made to look as if it had begun.
-   */
+  /** A timer whose thread is not really started, because that would take most of the time. */
   abstract static class Fresh {
     final AtomicInteger starts = new AtomicInteger();
     final Rig.Task task = new Rig.Task();
@@ -46,15 +29,7 @@ public final class FirstTimeoutStress {
             .ticksPerWheel(1)
             .stripes(1)
             .timeSource(() -> 0)
-            .threadFactory(
-                worker ->
-                    new Thread(worker) {
-                      @Override
-                      public synchronized void start() {
-                        starts.incrementAndGet();
-                        WORKER_THREAD.setVolatile((Worker) worker, this);
-                      }
-                    })
+            .threadFactory(worker -> new IdleThread(worker, starts))
             .build();
 
     int tryStart() {

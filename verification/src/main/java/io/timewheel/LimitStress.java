@@ -12,6 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.III_Result;
+import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * The comment of {@link PendingLimit}: "never more than the limit are pending, and a place is free
@@ -47,10 +48,7 @@ public final class LimitStress {
     }
   }
 
-  /**
-   * Two for two permits: none is refused while there are some, which an increment that is taken
-   * back would not give a third one.
-   */
+  /** Three for two permits. */
   @JCStressTest
   @Outcome(
       id = {"1, 1, 0", "1, 0, 1", "0, 1, 1"},
@@ -73,6 +71,68 @@ public final class LimitStress {
 
     @Actor
     public void three(III_Result r) {
+      r.r3 = Rig.asInt(limit.tryAcquire());
+    }
+  }
+
+  /**
+   * One gives its permit back and takes one, while another one tries: "not an increment that is
+   * taken back when it was one too many: another thread could see it", and be refused a permit that
+   * nobody has.
+   */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0", "0, 1"},
+      expect = ACCEPTABLE,
+      desc = "One of the two got it.")
+  @Outcome(expect = FORBIDDEN, desc = "Both got it, or nobody although it was free.")
+  @State
+  public static class AcquireReleaseAcquire {
+    private final PendingLimit limit = new PendingLimit(1);
+
+    public AcquireReleaseAcquire() {
+      limit.tryAcquire();
+    }
+
+    @Actor
+    public void one(II_Result r) {
+      r.r1 = Rig.asInt(limit.tryAcquire());
+    }
+
+    @Actor
+    public void other(II_Result r) {
+      limit.release(1);
+      r.r2 = Rig.asInt(limit.tryAcquire());
+    }
+  }
+
+  /** Two give theirs back at once. */
+  @JCStressTest
+  @Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "There are two again, and no third one.")
+  @Outcome(expect = FORBIDDEN, desc = "One was lost.")
+  @State
+  public static class ReleaseRelease {
+    private final PendingLimit limit = new PendingLimit(2);
+
+    public ReleaseRelease() {
+      limit.tryAcquire();
+      limit.tryAcquire();
+    }
+
+    @Actor
+    public void one() {
+      limit.release(1);
+    }
+
+    @Actor
+    public void other() {
+      limit.release(1);
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r1 = Rig.asInt(limit.tryAcquire());
+      r.r2 = Rig.asInt(limit.tryAcquire());
       r.r3 = Rig.asInt(limit.tryAcquire());
     }
   }

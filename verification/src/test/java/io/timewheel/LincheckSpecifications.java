@@ -2,9 +2,7 @@
 package io.timewheel;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * What the operations of {@link LincheckTimers} do when nothing happens at the same time: a list of
@@ -23,10 +21,6 @@ final class LincheckSpecifications {
       this.name = name;
       this.tick = tick;
     }
-
-    long tick() {
-      return tick;
-    }
   }
 
   /** For {@link LincheckTimers.Running}, {@code Closing} and {@code Draining}. */
@@ -40,7 +34,12 @@ final class LincheckSpecifications {
     }
 
     public boolean cancel(int i) {
-      return pending.removeIf(timeout -> timeout.name == i);
+      for (Pending timeout : pending) {
+        if (timeout.name == i) {
+          return pending.remove(timeout);
+        }
+      }
+      return false;
     }
 
     public boolean reschedule(int i, int tick) {
@@ -48,14 +47,19 @@ final class LincheckSpecifications {
     }
 
     public int poll(int tick) {
-      long target = Math.max(tick, nowTick);
-      Optional<Pending> due =
-          pending.stream()
-              .filter(timeout -> timeout.tick <= target)
-              .min(Comparator.comparingLong(Pending::tick));
-      nowTick = due.map(Pending::tick).orElse(target);
-      due.ifPresent(pending::remove);
-      return due.map(timeout -> timeout.name).orElse(-1);
+      nowTick = Math.max(tick, nowTick);
+      Pending first = null;
+      for (Pending timeout : pending) {
+        if (timeout.tick <= (first == null ? nowTick : first.tick - 1)) {
+          first = timeout;
+        }
+      }
+      if (first == null) {
+        return -1;
+      }
+      pending.remove(first);
+      nowTick = first.tick;
+      return first.name;
     }
 
     public long pendingTimeouts() {
@@ -67,7 +71,7 @@ final class LincheckSpecifications {
     }
 
     List<Pending> end() {
-      List<Pending> drained = List.copyOf(pending);
+      List<Pending> drained = new ArrayList<>(pending);
       pending.clear();
       stopped = true;
       return drained;

@@ -18,9 +18,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LincheckTest {
 
   /** How many programs of each kind; more of them in the profile. */
-  private static final int PROGRAMS = Integer.getInteger("timewheel.lincheck.programs", 4);
+  private static final int PROGRAMS = Integer.getInteger("timewheel.lincheck.programs", 2);
 
-  private static final int RUNS = Integer.getInteger("timewheel.lincheck.runs", 150);
+  private static final int RUNS = Integer.getInteger("timewheel.lincheck.runs", 100);
 
   static Stream<Arguments> objects() {
     return Stream.of(

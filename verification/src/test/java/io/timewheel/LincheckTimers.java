@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -21,15 +23,41 @@ import org.jspecify.annotations.Nullable;
  */
 final class LincheckTimers {
 
+  private static final VarHandle ENGINE;
+  private static final VarHandle RUNNING;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup =
+          MethodHandles.privateLookupIn(WheelTimer.class, MethodHandles.lookup());
+      ENGINE = lookup.findVarHandle(WheelTimer.class, "engine", Engine.class);
+      RUNNING = lookup.findVarHandle(WheelTimer.class, "running", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   private LincheckTimers() {}
 
   /** A clock that stands at zero for everybody but a poll, and the one poll at a time. */
   abstract static class Base implements TimeSource {
-    final PolledTimer.Builder settings =
-        PolledTimer.builder().tick(Duration.ofNanos(1)).timeSource(this);
+    private final Engine engine;
+    final HashedWheelTimer timer;
     private @Nullable Thread poller;
     private long pollNanos;
     private int polled;
+
+    Base(int stripes) {
+      timer =
+          HashedWheelTimer.builder()
+              .tick(Duration.ofNanos(1))
+              .ticksPerWheel(8)
+              .stripes(stripes)
+              .timeSource(this)
+              .build();
+      RUNNING.setVolatile(timer, true); // or the first timeout would start the worker
+      engine = (Engine) ENGINE.get(timer);
+    }
 
     @Override
     public long nanoTime() {
@@ -41,15 +69,22 @@ final class LincheckTimers {
       pollNanos = nowNanos;
       polled = -1;
       poller = Thread.currentThread();
-      pollOne();
+      engine.runDue(1);
       poller = null;
       return polled;
     }
 
-    abstract void pollOne();
+    Timeout start(int name, int tick) {
+      return timer.newTimeout(new Named(this, name), tick, TimeUnit.NANOSECONDS);
+    }
 
-    TimerTask named(int name) {
-      return new Named(this, name);
+    boolean tryStart(int name, int tick) {
+      try {
+        start(name, tick);
+        return true;
+      } catch (IllegalStateException e) {
+        return false;
+      }
     }
   }
 
@@ -69,36 +104,14 @@ final class LincheckTimers {
     }
   }
 
-  /** A whole timer without a thread, which is of one stripe. */
-  abstract static class OneStripe extends Base {
-    final PolledTimer timer = settings.build();
-
-    @Override
-    void pollOne() {
-      timer.poll(1);
-    }
-
-    Timeout start(int name, int tick) {
-      return timer.newTimeout(named(name), tick, TimeUnit.NANOSECONDS);
-    }
-
-    boolean tryStart(int name, int tick) {
-      try {
-        start(name, tick);
-        return true;
-      } catch (IllegalStateException e) {
-        return false;
-      }
-    }
-  }
-
   /** One stripe, with three timeouts to be fought for, and without an end. */
   @Param(name = "old", gen = IntGen.class, conf = "0:2")
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
-  public static class Running extends OneStripe {
+  public static class Running extends Base {
     private final Timeout[] old = new Timeout[3];
 
     public Running() {
+      super(1);
       for (int i = 0; i < old.length; i++) {
         old[i] = start(i, i + 1);
       }
@@ -136,8 +149,9 @@ final class LincheckTimers {
    * when it is drained, so nothing is said of that here.
    */
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
-  public static class Closing extends OneStripe {
+  public static class Closing extends Base {
     public Closing() {
+      super(1);
       start(0, 1);
     }
 
@@ -163,10 +177,11 @@ final class LincheckTimers {
    */
   @Param(name = "old", gen = IntGen.class, conf = "0:2")
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
-  public static class Draining extends OneStripe {
+  public static class Draining extends Base {
     private final Timeout[] old = new Timeout[3];
 
     public Draining() {
+      super(1);
       for (int i = 0; i < old.length; i++) {
         old[i] = start(i, i + 1);
       }
@@ -206,19 +221,11 @@ final class LincheckTimers {
   abstract static class Striped extends Base {
     private static final int NOW = 2;
 
-    private final Engine engine;
-    private final WheelTimeout[] started = new WheelTimeout[3];
+    private final Timeout[] started = new Timeout[3];
     private final Object[] naming = {new Object(), new Object(), new Object()};
 
     Striped(int stripes) {
-      engine =
-          new Engine(
-              PolledTimer.create(), settings, stripes, false, ticks -> new HashedWheel(ticks, 8));
-    }
-
-    @Override
-    void pollOne() {
-      engine.runDue(1);
+      super(stripes);
     }
 
     boolean start(int i, boolean soon) {
@@ -226,18 +233,18 @@ final class LincheckTimers {
         if (started[i] != null) {
           return false;
         }
-        started[i] = (WheelTimeout) engine.start(named(i), tick(i, soon), TimeUnit.NANOSECONDS);
+        started[i] = start(i, tick(i, soon));
         return true;
       }
     }
 
     boolean cancel(int i) {
-      WheelTimeout timeout = started(i);
+      Timeout timeout = started(i);
       return timeout != null && timeout.cancel();
     }
 
     boolean reschedule(int i, boolean soon) {
-      WheelTimeout timeout = started(i);
+      Timeout timeout = started(i);
       return timeout != null && timeout.reschedule(tick(i, soon), TimeUnit.NANOSECONDS);
     }
 
@@ -245,7 +252,7 @@ final class LincheckTimers {
       return pollAt(NOW);
     }
 
-    private @Nullable WheelTimeout started(int i) {
+    private @Nullable Timeout started(int i) {
       synchronized (naming[i]) {
         return started[i];
       }

@@ -128,7 +128,7 @@ public final class Jcstress {
     return exit == 0 && complete && uninteresting;
   }
 
-  private static String absolute(String classPath) {
+  static String absolute(String classPath) {
     return Pattern.compile(Pattern.quote(File.pathSeparator))
         .splitAsStream(classPath)
         .map(entry -> Path.of(entry).toAbsolutePath().toString())

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A thread for a timer that never runs, and has the timer believe that its worker has begun. */
+final class IdleThread extends Thread {
+  private static final VarHandle THREAD_OF_WORKER;
+
+  static {
+    try {
+      THREAD_OF_WORKER =
+          MethodHandles.privateLookupIn(Worker.class, MethodHandles.lookup())
+              .findVarHandle(Worker.class, "thread", Thread.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final Worker worker;
+  private final AtomicInteger starts;
+
+  IdleThread(Runnable worker, AtomicInteger starts) {
+    this.worker = (Worker) worker;
+    this.starts = starts;
+  }
+
+  @Override
+  public synchronized void start() {
+    starts.incrementAndGet();
+    THREAD_OF_WORKER.setVolatile(worker, this);
+  }
+}
