@@ -4,6 +4,7 @@ package io.timewheel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 /**
  * What the stress tests work on: the real engine, with a tick of 1 ns on a clock that stands still
@@ -13,6 +14,9 @@ import java.util.function.Consumer;
  * of engines. The races are those of the stripe, and the same for any wheel.
  */
 class Rig implements TimeSource {
+  /** The answer of an operation that met a list which somebody had taken apart. */
+  static final int BROKEN = -1;
+
   /** What handles of the engine name as their timer; never started, and used by nobody. */
   private static final Timer NAMED = PolledTimer.create();
 
@@ -52,15 +56,29 @@ class Rig implements TimeSource {
     }
   }
 
+  /** Runs what is due, and tells how many tasks that were. */
+  int runDue() {
+    return orBroken(() -> engine.runDue(Integer.MAX_VALUE));
+  }
+
   /** Sets the clock and runs what is due. */
   int runDueAt(long nowNanos) {
     this.nowNanos = nowNanos;
-    return engine.runDue(Integer.MAX_VALUE);
+    return runDue();
   }
 
   /** Stops the engine as a timer would, and tells how many timeouts that cancelled. */
   int stop() {
-    return engine.afterShutDown(engine.shutDown()).size();
+    return orBroken(() -> engine.afterShutDown(engine.shutDown()).size());
+  }
+
+  /** The answer of an operation, or {@link #BROKEN} if it stumbled over what another one did. */
+  static int orBroken(IntSupplier operation) {
+    try {
+      return operation.getAsInt();
+    } catch (ClassCastException | NullPointerException | IndexOutOfBoundsException e) {
+      return BROKEN;
+    }
   }
 
   static int asInt(boolean flag) {

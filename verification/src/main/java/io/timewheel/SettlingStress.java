@@ -32,16 +32,16 @@ public final class SettlingStress {
     }
 
     int cancel() {
-      return Rig.asInt(timeout.cancel());
+      return Rig.orBroken(() -> Rig.asInt(timeout.cancel()));
     }
 
     int expire() {
-      return rig.engine.runDue(Integer.MAX_VALUE);
+      return rig.runDue();
     }
 
     /** To a time that the clock does not reach while the actors run. */
     int reschedule() {
-      return Rig.asInt(timeout.reschedule(10, TimeUnit.NANOSECONDS));
+      return Rig.orBroken(() -> Rig.asInt(timeout.reschedule(10, TimeUnit.NANOSECONDS)));
     }
 
     /** How often the task was called in the end, when whatever is left has become due. */

@@ -59,7 +59,7 @@ public final class Guards {
     for (String test : guard.tests) {
       Path output = directory.resolve(test + ".txt");
       run(test, classes, directory, output);
-      String seen = forbiddenOutcomes(output);
+      String seen = seen(output);
       if (seen.isEmpty()) {
         blind++;
         seen = "**not noticed**";
@@ -129,18 +129,31 @@ public final class Guards {
   }
 
   /** What the summary of a run lists as forbidden: outcome, how often, and what it means. */
-  private static String forbiddenOutcomes(Path output) throws IOException {
+  private static String seen(Path output) throws IOException {
     List<String> lines = Files.readAllLines(output);
     int summary = lines.indexOf("RUN RESULTS:");
     if (summary < 0) {
       return "";
     }
-    return lines.subList(summary, lines.size()).stream()
-        .map(FORBIDDEN::matcher)
-        .filter(Matcher::matches)
-        .filter(row -> !row.group(2).equals("0"))
-        .map(row -> "`" + row.group(1) + "` " + row.group(2) + " × " + row.group(3))
-        .collect(Collectors.joining("; "));
+    List<String> results = lines.subList(summary, lines.size());
+    String outcomes =
+        results.stream()
+            .map(FORBIDDEN::matcher)
+            .filter(Matcher::matches)
+            .filter(row -> !row.group(2).equals("0"))
+            .map(row -> "`" + row.group(1) + "` " + row.group(2) + " × " + row.group(3))
+            .collect(Collectors.joining("; "));
+    return outcomes.isEmpty() ? error(results) : outcomes;
+  }
+
+  /** The first error that a test ended with. */
+  private static String error(List<String> results) {
+    return results.stream()
+        .map(String::strip)
+        .filter(line -> line.matches("(java|io\\.timewheel)\\.[\\w.$]*(Exception|Error)\\b.*"))
+        .map(line -> "`" + line.split(":", 2)[0] + "`")
+        .findFirst()
+        .orElse("");
   }
 
   private static List<Guard> read() throws IOException {
