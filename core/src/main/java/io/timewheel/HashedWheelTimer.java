@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A timer on single hashed wheels, with the constructors of the classes of this name in Netty and
- * Dubbo.
+ * Dubbo, but for those that take Netty's {@code leakDetection}.
  *
  * <p>Unless set otherwise a tick is 100 ms, the wheel has 512 slots, the number of pending timeouts
  * is not limited, and the tasks run on the timer's own thread, a daemon.
