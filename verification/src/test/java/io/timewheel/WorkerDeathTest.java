@@ -237,9 +237,9 @@ class WorkerDeathTest {
   @Test
   void threadThatEndsWithoutRunningTheWorkerFailsTheTimer() throws Exception {
     HierarchicalWheelTimer timer =
-        timer(TimeSource.system(), worker -> remember(() -> {})); // forgets the worker
+        timer(TimeSource.system(), worker -> remember(this::forgetTheWorker));
     timer.newTimeout(NOTHING, 1, TimeUnit.MILLISECONDS); // the thread may yet run it
-    thread.join();
+    letItDie();
 
     assertThatIllegalStateException()
         .isThrownBy(() -> timer.newTimeout(NOTHING, 1, TimeUnit.MILLISECONDS))
@@ -252,6 +252,14 @@ class WorkerDeathTest {
     thread = new Thread(worker);
     thread.setUncaughtExceptionHandler((died, e) -> uncaught = e);
     return thread;
+  }
+
+  private void forgetTheWorker() {
+    try {
+      mayDie.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   private void letItDie() throws InterruptedException {
