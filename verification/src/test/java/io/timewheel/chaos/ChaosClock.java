@@ -56,8 +56,9 @@ final class ChaosClock implements TimeSource {
   void set(long nanos) {
     moving.writeLock().lock();
     try {
-      offsetNanos = Math.min(Math.max(EARLIEST, nanos), END);
-      latestNanos = Math.max(latestNanos, offsetNanos);
+      long to = Math.min(Math.max(EARLIEST, nanos), END);
+      latestNanos = Math.max(latestNanos, to); // first, or a task that is due then looks early
+      offsetNanos = to;
       moves.incrementAndGet();
     } finally {
       moving.writeLock().unlock();
