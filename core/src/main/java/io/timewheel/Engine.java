@@ -35,7 +35,7 @@ final class Engine {
   final Ticks ticks;
   final WakeUp wakeUp = new WakeUp();
   private final Stripe[] stripes;
-  private final int stripeShift;
+  private final Homes homes;
   private final boolean ownsThread;
   private final @Nullable PendingLimit limit;
   private final Callbacks callbacks;
@@ -54,7 +54,7 @@ final class Engine {
     for (int i = 0; i < stripes; i++) {
       this.stripes[i] = new Stripe(this, wheels.apply(ticks));
     }
-    this.stripeShift = Long.numberOfLeadingZeros(stripes) + 1; // leaves as many bits as it takes
+    this.homes = new Homes(stripes);
     this.ownsThread = ownsThread;
     this.limit =
         settings.maxPendingTimeouts > 0 ? new PendingLimit(settings.maxPendingTimeouts) : null;
@@ -69,7 +69,7 @@ final class Engine {
     long elapsedNanos = ticks.elapsedNanos();
     long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, unit.toNanos(delay));
     long deadlineTick = ticks.deadlineTick(deadlineNanos);
-    Stripe stripe = stripeOfThread();
+    Stripe stripe = stripes[homes.of(Thread.currentThread())];
     WheelTimeout timeout = new WheelTimeout(task, stripe, deadlineNanos);
     acquirePermit();
     boolean added = false;
@@ -109,13 +109,9 @@ final class Engine {
     return true;
   }
 
-  /**
-   * Threads get their stripe by their id. Multiplied by the golden ratio, ids in sequence fall
-   * evenly over the whole range, so that the threads of a pool rarely meet.
-   */
-  private Stripe stripeOfThread() {
-    long spread = Thread.currentThread().getId() * 0x9E3779B97F4A7C15L;
-    return stripes[(int) (spread >>> stripeShift) & (stripes.length - 1)];
+  /** The current thread found the stripe locked that it starts its timeouts on. */
+  void crowded() {
+    homes.move(Thread.currentThread());
   }
 
   private void acquirePermit() {

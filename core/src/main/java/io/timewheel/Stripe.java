@@ -61,7 +61,10 @@ final class Stripe extends Padding {
 
   /** Adds a timeout; false, without a trace, if this stripe is closed. */
   boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
-    lock();
+    if (!tryLock()) {
+      engine.crowded();
+      lockContended();
+    }
     try {
       if (closed) {
         return false;
@@ -210,15 +213,19 @@ final class Stripe extends Padding {
   }
 
   private void lock() {
-    if (!LOCKED.compareAndSet(this, false, true)) {
+    if (!tryLock()) {
       lockContended();
     }
+  }
+
+  private boolean tryLock() {
+    return LOCKED.compareAndSet(this, false, true);
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // the owner may be waiting for this very processor
   private void lockContended() {
     for (int tries = 0; ; tries++) {
-      if (!(boolean) LOCKED.getOpaque(this) && LOCKED.compareAndSet(this, false, true)) {
+      if (!(boolean) LOCKED.getOpaque(this) && tryLock()) {
         return;
       }
       if (tries < SPINS) {

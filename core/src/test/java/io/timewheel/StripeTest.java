@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -167,12 +168,62 @@ class StripeTest {
     assertThat(batchEnds).containsExactly(budget, 2 * budget);
   }
 
-  /** The drain holds the lock while it fills the sink, so a sink that waits keeps it taken. */
   @Test
   void whoFindsTheLockTakenForLongNapsAndGetsItThen() {
     add(1);
-    CountDownLatch held = new CountDownLatch(1);
     CountDownLatch letGo = new CountDownLatch(1);
+    Thread owner = holdLock(stripe, letGo);
+
+    AtomicLong seen = new AtomicLong(-1);
+    Thread contender = new Thread(() -> seen.set(stripe.pending()));
+    contender.start();
+    Await.until("a nap", () -> LockSupport.getBlocker(contender) == stripe);
+    assertThat(seen).hasValue(-1);
+
+    letGo.countDown();
+    Await.end(contender);
+    Await.end(owner);
+    assertThat(seen).hasValue(0);
+  }
+
+  @Test
+  void threadThatFindsItsStripeLockedStartsItsNextTimeoutElsewhere() {
+    Engine shared =
+        new Engine(
+            owner, PolledTimer.builder().timeSource(clock), 4, false, t -> new HashedWheel(t, 8));
+    CountDownLatch letGo = new CountDownLatch(1);
+    List<Stripe> used = new ArrayList<>();
+    List<Thread> owners = new ArrayList<>();
+    Thread starter =
+        new Thread(
+            () -> {
+              used.add(stripeOfStart(shared));
+              used.add(stripeOfStart(shared));
+              owners.add(holdLock(used.get(0), letGo));
+              used.add(stripeOfStart(shared));
+              used.add(stripeOfStart(shared));
+            });
+    starter.start();
+    Await.until("a nap", () -> LockSupport.getBlocker(starter) instanceof Stripe);
+    letGo.countDown();
+    Await.end(starter);
+    owners.forEach(Await::end);
+
+    assertThat(used.get(1)).isSameAs(used.get(0));
+    assertThat(used.get(2)).isSameAs(used.get(0));
+    assertThat(used.get(3)).isNotSameAs(used.get(0));
+  }
+
+  private static Stripe stripeOfStart(Engine engine) {
+    return ((WheelTimeout) engine.start(NOTHING, 1, TimeUnit.HOURS)).stripe;
+  }
+
+  /**
+   * Starts a thread that keeps the lock of a stripe that is not empty: the drain holds it while it
+   * fills the sink, and this sink waits.
+   */
+  private static Thread holdLock(Stripe stripe, CountDownLatch letGo) {
+    CountDownLatch held = new CountDownLatch(1);
     Thread owner =
         new Thread(
             () ->
@@ -187,17 +238,7 @@ class StripeTest {
                     }));
     owner.start();
     Await.zero(held);
-
-    AtomicLong seen = new AtomicLong(-1);
-    Thread contender = new Thread(() -> seen.set(stripe.pending()));
-    contender.start();
-    Await.until("a nap", () -> LockSupport.getBlocker(contender) == stripe);
-    assertThat(seen).hasValue(-1);
-
-    letGo.countDown();
-    Await.end(contender);
-    Await.end(owner);
-    assertThat(seen).hasValue(0);
+    return owner;
   }
 
   @Test
