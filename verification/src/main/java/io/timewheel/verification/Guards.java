@@ -136,21 +136,21 @@ public final class Guards {
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();
+    boolean ended = false;
     try {
-      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-        return new Verdict(false, "**did not end**");
-      }
+      ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
     } finally {
       // Those that it started first: nobody would know them any more.
       process.descendants().forEach(ProcessHandle::destroyForcibly);
       process.destroyForcibly();
     }
-    return Verdict.of(Files.readAllLines(output));
+    Verdict verdict = Verdict.of(Files.readAllLines(output));
+    return ended || verdict.forbidden ? verdict : new Verdict(false, "**did not end**");
   }
 
   /** What became of one test. */
   private record Verdict(boolean forbidden, String text) {
-    /** Reads the summary at the end of what the harness has printed. */
+    /** Reads the summary that the harness prints at its end, or what it has printed until then. */
     static Verdict of(List<String> output) {
       long samples = 0;
       long failures = 0;
