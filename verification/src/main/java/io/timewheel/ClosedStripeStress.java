@@ -31,7 +31,6 @@ public final class ClosedStripeStress {
   @State
   public static class StopNewTimeout {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
 
     @Actor
     public void stop(III_Result r) {
@@ -40,7 +39,7 @@ public final class ClosedStripeStress {
 
     @Actor
     public void start(III_Result r) {
-      r.r2 = rig.tryStart(task, 1);
+      r.r2 = rig.tryStart(1);
     }
 
     @Arbiter
@@ -61,7 +60,6 @@ public final class ClosedStripeStress {
   @State
   public static class StopNewTimeoutNewTimeout {
     private final Rig rig = new Rig(2, settings -> {});
-    private final Rig.Task task = new Rig.Task();
 
     @Actor
     public void stop(IIII_Result r) {
@@ -70,12 +68,12 @@ public final class ClosedStripeStress {
 
     @Actor
     public void one(IIII_Result r) {
-      r.r2 = rig.tryStart(task, 1);
+      r.r2 = rig.tryStart(1);
     }
 
     @Actor
     public void other(IIII_Result r) {
-      r.r3 = rig.tryStart(task, 1);
+      r.r3 = rig.tryStart(1);
     }
 
     @Arbiter
@@ -93,7 +91,6 @@ public final class ClosedStripeStress {
   @State
   public static class StopNewTimeoutExpire {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
 
     @Actor
     public void stop(IIII_Result r) {
@@ -102,7 +99,7 @@ public final class ClosedStripeStress {
 
     @Actor
     public void start(IIII_Result r) {
-      r.r2 = rig.tryStart(task, 1);
+      r.r2 = rig.tryStart(1);
     }
 
     @Actor
@@ -112,7 +109,7 @@ public final class ClosedStripeStress {
 
     @Arbiter
     public void end(IIII_Result r) {
-      r.r4 = task.calls();
+      r.r4 = rig.task.calls();
     }
   }
 
@@ -124,7 +121,6 @@ public final class ClosedStripeStress {
   @State
   public static class StopNewTimeoutLimited {
     private final Rig rig = new Rig(1, settings -> settings.maxPendingTimeouts(1));
-    private final Rig.Task task = new Rig.Task();
 
     @Actor
     public void stop(III_Result r) {
@@ -133,13 +129,12 @@ public final class ClosedStripeStress {
 
     @Actor
     public void start(III_Result r) {
-      r.r2 = rig.tryStart(task, 1);
+      r.r2 = rig.tryStart(1);
     }
 
-    /** With the permit still taken, the next refusal would be that of the limit, and be thrown. */
     @Arbiter
     public void end(III_Result r) {
-      r.r3 = 1 - rig.tryStart(task, 1);
+      r.r3 = LimitStress.left(rig);
     }
   }
 
@@ -152,8 +147,8 @@ public final class ClosedStripeStress {
   @Outcome(expect = FORBIDDEN, desc = "Returned to both or to none, or two callbacks.")
   @State
   public static class StopStop {
-    private final PolledTimer timer = PolledTimer.builder().timeSource(() -> 0).build();
     private final Rig.Task task = new Rig.Task();
+    private final PolledTimer timer = PolledTimer.builder().timeSource(() -> 0).build();
 
     public StopStop() {
       timer.newTimeout(task, Duration.ofNanos(1));
@@ -187,7 +182,6 @@ public final class ClosedStripeStress {
   public static class FailNewTimeout {
     private final Throwable cause = new OutOfMemoryError("for the test");
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
 
     @Actor
     public void fail() {
@@ -196,12 +190,12 @@ public final class ClosedStripeStress {
 
     @Actor
     public void start(II_Result r) {
-      r.r1 = rig.tryStart(task, 1);
+      r.r1 = rig.tryStart(1);
     }
 
     @Arbiter
     public void end(II_Result r) {
-      r.r2 = 10 * rig.tryStart(task, 1) + rig.stop();
+      r.r2 = 10 * rig.tryStart(1) + rig.stop();
     }
   }
 
@@ -217,7 +211,6 @@ public final class ClosedStripeStress {
   public static class FailTellsCause {
     private final Throwable cause = new OutOfMemoryError("for the test");
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
 
     @Actor
     public void fail() {
@@ -227,7 +220,7 @@ public final class ClosedStripeStress {
     @Actor
     public void start(I_Result r) {
       try {
-        rig.start(task, 1);
+        rig.start(1);
       } catch (IllegalStateException e) {
         r.r1 = e.getCause() == cause ? 1 : -1;
       }

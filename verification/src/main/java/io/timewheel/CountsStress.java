@@ -27,16 +27,15 @@ public final class CountsStress {
   @State
   public static class StartStart {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
 
     @Actor
     public void one() {
-      rig.start(task, 5);
+      rig.start(5);
     }
 
     @Actor
     public void other() {
-      rig.start(task, 5);
+      rig.start(5);
     }
 
     @Arbiter
@@ -53,22 +52,21 @@ public final class CountsStress {
   @State
   public static class CancelCancel {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
-    private final WheelTimeout first = rig.start(task, 5);
-    private final WheelTimeout second = rig.start(task, 5);
+    private final WheelTimeout first = rig.start(5);
+    private final WheelTimeout second = rig.start(5);
 
     public CancelCancel() {
-      rig.start(task, 5);
+      rig.start(5);
     }
 
     @Actor
     public void one() {
-      first.cancel();
+      Rig.cancel(first);
     }
 
     @Actor
     public void other() {
-      second.cancel();
+      Rig.cancel(second);
     }
 
     @Arbiter
@@ -88,17 +86,16 @@ public final class CountsStress {
   @State
   public static class PendingSeen {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
-    private final WheelTimeout old = rig.start(task, 5);
+    private final WheelTimeout old = rig.start(5);
 
     @Actor
     public void start() {
-      rig.start(task, 5);
+      rig.start(5);
     }
 
     @Actor
     public void cancel() {
-      old.cancel();
+      Rig.cancel(old);
     }
 
     @Actor
@@ -117,17 +114,16 @@ public final class CountsStress {
   @State
   public static class StartStartCancel {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
 
     public StartStartCancel() {
-      rig.start(task, 5);
+      rig.start(5);
     }
 
     @Actor
     public void startAndCancel() {
-      rig.start(task, 5).cancel();
-      rig.start(task, 5).cancel();
-      rig.start(task, 5).cancel();
+      rig.start(5).cancel();
+      rig.start(5).cancel();
+      rig.start(5).cancel();
     }
 
     @Actor
@@ -149,11 +145,10 @@ public final class CountsStress {
   @State
   public static class StatsSeen {
     private final Rig rig = new Rig(2, settings -> {});
-    private final Rig.Task task = new Rig.Task();
 
     @Actor
     public void startAndCancel() {
-      rig.start(task, 5).cancel();
+      rig.start(5).cancel();
     }
 
     @Actor
@@ -175,8 +170,7 @@ public final class CountsStress {
   @State
   public static class StartCancelExpire {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
-    private final WheelTimeout old = rig.start(task, 5);
+    private final WheelTimeout old = rig.start(5);
 
     public StartCancelExpire() {
       rig.nowNanos = 5;
@@ -184,12 +178,12 @@ public final class CountsStress {
 
     @Actor
     public void start() {
-      rig.start(task, 100);
+      rig.start(100);
     }
 
     @Actor
     public void cancel() {
-      old.cancel();
+      Rig.cancel(old);
     }
 
     @Actor

@@ -28,12 +28,10 @@ public final class HandOffStress {
   @Outcome(expect = FORBIDDEN, desc = "Ran twice, or not at all.")
   @State
   public static class RunRun {
-    private final Rig.Task task = new Rig.Task();
-    private final WheelTimeout handedOff;
+    private final Rig rig = new Rig(1, settings -> settings.executor(execution -> {}));
+    private final WheelTimeout handedOff = rig.start(1);
 
     public RunRun() {
-      Rig rig = new Rig(1, settings -> settings.executor(execution -> {}));
-      handedOff = rig.start(task, 1);
       rig.runDueAt(1);
     }
 
@@ -49,7 +47,7 @@ public final class HandOffStress {
 
     @Arbiter
     public void end(I_Result r) {
-      r.r1 = task.calls();
+      r.r1 = rig.task.calls();
     }
   }
 
@@ -62,12 +60,11 @@ public final class HandOffStress {
   @Outcome(expect = FORBIDDEN, desc = "Ran twice, or not at all.")
   @State
   public static class AcceptAndReject {
-    private final Rig.Task task = new Rig.Task();
     private volatile @Nullable Runnable passed;
     private final Rig rig = new Rig(1, settings -> settings.executor(this::acceptAndReject));
 
     public AcceptAndReject() {
-      rig.start(task, 1);
+      rig.start(1);
     }
 
     private void acceptAndReject(Runnable execution) {
@@ -91,7 +88,7 @@ public final class HandOffStress {
 
     @Arbiter
     public void end(II_Result r) {
-      r.r1 = task.calls();
+      r.r1 = rig.task.calls();
     }
   }
 
@@ -102,9 +99,8 @@ public final class HandOffStress {
   @Outcome(expect = FORBIDDEN, desc = "Both or neither.")
   @State
   public static class CancelHandOff {
-    private final Rig.Task task = new Rig.Task();
     private final Rig rig = new Rig(1, settings -> settings.executor(Runnable::run));
-    private final WheelTimeout timeout = rig.start(task, 1);
+    private final WheelTimeout timeout = rig.start(1);
 
     public CancelHandOff() {
       rig.nowNanos = 1;
@@ -112,7 +108,7 @@ public final class HandOffStress {
 
     @Actor
     public void cancel(II_Result r) {
-      r.r1 = Rig.orBroken(() -> Rig.asInt(timeout.cancel()));
+      r.r1 = Rig.cancel(timeout);
     }
 
     @Actor
@@ -122,7 +118,7 @@ public final class HandOffStress {
 
     @Arbiter
     public void end(II_Result r) {
-      r.r2 = task.calls();
+      r.r2 = rig.task.calls();
     }
   }
 }

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A thread for a timer that never runs, and has the timer believe that its worker has begun. */
 final class IdleThread extends Thread {
-  private static final VarHandle THREAD_OF_WORKER;
-
-  static {
-    try {
-      THREAD_OF_WORKER =
-          MethodHandles.privateLookupIn(Worker.class, MethodHandles.lookup())
-              .findVarHandle(Worker.class, "thread", Thread.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle THREAD_OF_WORKER = Rig.field(Worker.class, "thread", Thread.class);
 
   private final Worker worker;
   private final AtomicInteger starts;

@@ -36,7 +36,7 @@ public final class LockStress {
 
   /** A lock, and two plain fields that it guards. */
   abstract static class Guarded {
-    private final Stripe stripe = new Rig().start(new Rig.Task(), 1).stripe;
+    private final Stripe stripe = new Rig().start(1).stripe;
     int first;
     int second;
 

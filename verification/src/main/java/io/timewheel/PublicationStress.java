@@ -39,19 +39,18 @@ public final class PublicationStress {
   @State
   public static class RacyHandle {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
     private @Nullable WheelTimeout handle;
 
     @Actor
     public void start() {
-      handle = rig.start(task, 5);
+      handle = rig.start(5);
     }
 
     @Actor
     public void read(III_Result r) {
       WheelTimeout seen = handle;
       if (seen != null) {
-        r.r1 = seen.task() == task && seen.timer() != null ? 1 : -1;
+        r.r1 = seen.task() == rig.task && seen.timer() != null ? 1 : -1;
         r.r2 = (int) seen.remaining(TimeUnit.NANOSECONDS);
         r.r3 = seen.isPending() && !seen.isExpired() && !seen.isCancelled() ? 1 : -1;
       }
@@ -66,12 +65,11 @@ public final class PublicationStress {
   @State
   public static class RacyCancel {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
     private @Nullable WheelTimeout handle;
 
     @Actor
     public void start() {
-      handle = rig.start(task, 5);
+      handle = rig.start(5);
     }
 
     @Actor
@@ -79,7 +77,7 @@ public final class PublicationStress {
       WheelTimeout seen = handle;
       if (seen != null) {
         r.r1 = seen.cancel() ? 1 : -1;
-        r.r2 = task.calls();
+        r.r2 = rig.task.calls();
       }
     }
   }
@@ -144,7 +142,7 @@ public final class PublicationStress {
   @State
   public static class CancelToReader {
     private final Rig rig = new Rig();
-    private final WheelTimeout timeout = rig.start(new Rig.Task(), 1);
+    private final WheelTimeout timeout = rig.start(1);
     private int written;
 
     @Actor
@@ -172,7 +170,7 @@ public final class PublicationStress {
     private static final long NEW = 0x2222_2222_2222_2222L;
 
     private final Rig rig = new Rig();
-    private final WheelTimeout timeout = rig.start(new Rig.Task(), OLD);
+    private final WheelTimeout timeout = rig.start(OLD);
 
     @Actor
     public void reschedule() {

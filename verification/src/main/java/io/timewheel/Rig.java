@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -22,6 +24,8 @@ class Rig implements TimeSource {
 
   /** Not volatile: as with {@link System#nanoTime}, reading it orders nothing. */
   long nowNanos;
+
+  final Task task = new Task();
 
   final Engine engine;
 
@@ -46,10 +50,14 @@ class Rig implements TimeSource {
     return (WheelTimeout) engine.start(task, delayNanos, TimeUnit.NANOSECONDS);
   }
 
+  WheelTimeout start(long delayNanos) {
+    return start(task, delayNanos);
+  }
+
   /** 1 if a timeout could be started, 0 if the timer said that it is stopped or has failed. */
-  int tryStart(TimerTask task, long delayNanos) {
+  int tryStart(long delayNanos) {
     try {
-      start(task, delayNanos);
+      start(delayNanos);
       return 1;
     } catch (IllegalStateException e) {
       return 0;
@@ -72,6 +80,11 @@ class Rig implements TimeSource {
     return orBroken(() -> engine.afterShutDown(engine.shutDown()).size());
   }
 
+  /** 1 if this cancelled the timeout, else 0. */
+  static int cancel(WheelTimeout timeout) {
+    return orBroken(() -> asInt(timeout.cancel()));
+  }
+
   /** The answer of an operation, or {@link #BROKEN} if it stumbled over what another one did. */
   static int orBroken(IntSupplier operation) {
     try {
@@ -83,6 +96,16 @@ class Rig implements TimeSource {
 
   static int asInt(boolean flag) {
     return flag ? 1 : 0;
+  }
+
+  /** A private field of the core, for what cannot be seen from outside. */
+  static VarHandle field(Class<?> owner, String name, Class<?> type) {
+    try {
+      return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
+          .findVarHandle(owner, name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
   }
 
   /** Counts its calls. */

@@ -24,15 +24,14 @@ public final class SettlingStress {
   /** A timeout that is due, and has not been taken. */
   abstract static class Due {
     final Rig rig = new Rig();
-    final Rig.Task task = new Rig.Task();
-    final WheelTimeout timeout = rig.start(task, 1);
+    final WheelTimeout timeout = rig.start(1);
 
     Due() {
       rig.nowNanos = 1;
     }
 
     int cancel() {
-      return Rig.orBroken(() -> Rig.asInt(timeout.cancel()));
+      return Rig.cancel(timeout);
     }
 
     int expire() {
@@ -47,7 +46,7 @@ public final class SettlingStress {
     /** How often the task was called in the end, when whatever is left has become due. */
     int callsInTheEnd() {
       rig.runDueAt(100);
-      return task.calls();
+      return rig.task.calls();
     }
   }
 
@@ -155,8 +154,7 @@ public final class SettlingStress {
   @State
   public static class RescheduleReschedule {
     private final Rig rig = new Rig();
-    private final Rig.Task task = new Rig.Task();
-    private final WheelTimeout timeout = rig.start(task, 1);
+    private final WheelTimeout timeout = rig.start(1);
 
     @Actor
     public void one() {
@@ -173,9 +171,9 @@ public final class SettlingStress {
       long deadlineNanos = timeout.remaining(TimeUnit.NANOSECONDS);
       r.r1 = (int) deadlineNanos;
       rig.runDueAt(deadlineNanos - 1);
-      r.r2 = task.calls();
+      r.r2 = rig.task.calls();
       rig.runDueAt(deadlineNanos);
-      r.r3 = task.calls();
+      r.r3 = rig.task.calls();
     }
   }
 

@@ -4,7 +4,6 @@ package io.timewheel;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jcstress.annotations.Actor;
@@ -23,29 +22,25 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * that, before it unparks.
  */
 public final class WakeUpStress {
-  private static final VarHandle PLAN;
-
-  static {
-    try {
-      PLAN =
-          MethodHandles.privateLookupIn(WakeUp.class, MethodHandles.lookup())
-              .findVarHandle(WakeUp.class, "planTick", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle PLAN = Rig.field(WakeUp.class, "planTick", long.class);
 
   private WakeUpStress() {}
 
-  /** An engine with nothing to do before tick 100. */
+  /**
+   * An engine with nothing to do before tick 100. Where a test does not say otherwise, its outcome
+   * is whether the worker parks, and whether it is woken.
+   */
+  @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Producer first: the second look saw it.")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "Both saw each other; woken for nothing.")
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Worker first: parks, and is woken.")
+  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and nobody wakes it.")
   abstract static class Idle {
     final Rig rig;
-    final Rig.Task task = new Rig.Task();
     final WheelTimeout far;
 
     Idle(int stripes) {
       rig = new Rig(stripes, settings -> {});
-      far = rig.start(task, 100);
+      far = rig.start(100);
     }
 
     /** W1 to W5; true if the worker would park. */
@@ -65,10 +60,6 @@ public final class WakeUpStress {
 
   /** A timeout is started while the worker makes up its mind to park. */
   @JCStressTest
-  @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Producer first: the second look saw it.")
-  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "Both saw each other; woken for nothing.")
-  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Worker first: parks, and is woken.")
-  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and nobody wakes it.")
   @State
   public static class Start extends Idle {
     public Start() {
@@ -82,7 +73,7 @@ public final class WakeUpStress {
 
     @Actor
     public void producer() {
-      rig.start(task, 5);
+      rig.start(5);
     }
 
     @Arbiter
@@ -93,10 +84,6 @@ public final class WakeUpStress {
 
   /** A pending timeout is moved to an earlier deadline while the worker decides to park. */
   @JCStressTest
-  @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Producer first: the second look saw it.")
-  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "Both saw each other; woken for nothing.")
-  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Worker first: parks, and is woken.")
-  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and nobody wakes it.")
   @State
   public static class Move extends Idle {
     public Move() {
@@ -121,10 +108,6 @@ public final class WakeUpStress {
 
   /** Two timeouts, on one stripe or on two, against the worker. */
   @JCStressTest
-  @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "The second look saw one or both.")
-  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "It saw one, and was woken too.")
-  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Parks, and is woken, once for both.")
-  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and nobody wakes it.")
   @State
   public static class StartStart extends Idle {
     public StartStart() {
@@ -138,12 +121,12 @@ public final class WakeUpStress {
 
     @Actor
     public void early() {
-      rig.start(task, 3);
+      rig.start(3);
     }
 
     @Actor
     public void late() {
-      rig.start(task, 5);
+      rig.start(5);
     }
 
     @Arbiter
@@ -183,12 +166,12 @@ public final class WakeUpStress {
 
     @Actor
     public void early() {
-      rig.start(task, 3);
+      rig.start(3);
     }
 
     @Actor
     public void late() {
-      rig.start(task, 5);
+      rig.start(5);
     }
 
     @Arbiter
@@ -217,12 +200,12 @@ public final class WakeUpStress {
 
     @Actor
     public void one() {
-      rig.start(task, 100);
+      rig.start(100);
     }
 
     @Actor
     public void other() {
-      rig.start(task, 200);
+      rig.start(200);
     }
 
     @Arbiter

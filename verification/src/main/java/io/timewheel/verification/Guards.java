@@ -1,55 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.verification;
 
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
  * Takes the guards of the timers out, one at a time, and sees the jcstress tests fail: a test that
  * cannot fail proves nothing. The guards are in {@code guards.txt}: each one an edit of the sources
- * of core, which are copied, never changed, and the tests that must notice.
+ * of core, which are copied, never changed, and the tests that defend it.
+ *
+ * <p>The tests of a guard are run until one of them has seen an outcome that it forbids. Nothing
+ * else counts: neither an exception that a test ended with, nor a test that did not end.
  *
  * <p>Arguments: the directory of the sources, a directory for the results, and, if not all guards
- * are meant, a pattern of their names. Prints a row of a table for each test.
+ * are meant, a pattern of their names. Writes a table, {@code guards.md}.
  */
 public final class Guards {
-  private static final Pattern FORBIDDEN =
-      Pattern.compile("^ *(\\S.*?) {2,}([\\d,]+) {2,}\\S+%? {2,}Forbidden {2,}(.*)$");
+  /** Many times what a test takes; a test may wait for ever once its guard is gone. */
+  private static final long PATIENCE_SECONDS = 120;
+
+  private static final Pattern OUTCOME =
+      Pattern.compile("^ *(\\S.*?) {2,}([\\d,]+) {2,}\\S+% {2,}(\\w+) {2,}.*$");
+  private static final Pattern ERROR =
+      Pattern.compile("^\\s*((?:java|io\\.timewheel)\\.[\\w.$]*(?:Exception|Error))\\b.*$");
 
   private final Path sources;
   private final Path results;
-  private int blind;
+  private final Path table;
+  private int undefended;
 
   private Guards(Path sources, Path results) {
     this.sources = sources;
     this.results = results;
+    this.table = results.resolve("guards.md");
   }
 
   public static void main(String[] args) throws IOException, InterruptedException {
-    Guards guards = new Guards(Path.of(args[0]), Path.of(args[1]));
     Pattern wanted = Pattern.compile(args.length > 2 ? args[2] : "");
-    for (Guard guard : read()) {
-      if (wanted.matcher(guard.name).find()) {
-        guards.takeOut(guard);
-      }
-    }
-    if (guards.blind > 0) {
-      System.err.println("guards: " + guards.blind + " tests did not notice");
+    Guards guards = new Guards(Path.of(args[0]), Path.of(args[1]));
+    guards.takeOut(
+        Guard.all().stream().filter(guard -> wanted.matcher(guard.name).find()).toList());
+    if (guards.undefended > 0) {
+      System.err.println("guards: " + guards.undefended + " can be taken out unnoticed");
       System.exit(1);
+    }
+  }
+
+  private void takeOut(List<Guard> guards) throws IOException, InterruptedException {
+    Files.createDirectories(results);
+    Files.deleteIfExists(table);
+    row("Guard", "Taken out by", "Test", "What it saw");
+    row("---", "---", "---", "---");
+    for (Guard guard : guards) {
+      takeOut(guard);
     }
   }
 
@@ -57,16 +72,19 @@ public final class Guards {
     Path directory = results.resolve(guard.name.replaceAll("\\W+", "-"));
     Path classes = compile(guard, directory);
     for (String test : guard.tests) {
-      Path output = directory.resolve(test + ".txt");
-      run(test, classes, directory, output);
-      String seen = seen(output);
-      if (seen.isEmpty()) {
-        blind++;
-        seen = "**not noticed**";
+      Verdict verdict = run(test, classes, directory);
+      row(guard.name, guard.mutation(), "`" + test + "`", verdict.text);
+      if (verdict.forbidden) {
+        return;
       }
-      System.out.println(
-          "| " + guard.name + " | " + guard.edits() + " | `" + test + "` | " + seen + " |");
     }
+    undefended++;
+  }
+
+  private void row(String... cells) throws IOException {
+    String row = "| " + String.join(" | ", cells) + " |" + System.lineSeparator();
+    System.out.print(row);
+    Files.writeString(table, row, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
   }
 
   /** Compiles core without the guard. */
@@ -84,11 +102,11 @@ public final class Guards {
         Path target = copy.resolve(sources.relativize(file).toString());
         Files.createDirectories(Objects.requireNonNull(target.getParent()));
         Files.writeString(
-            target, guard.edit(file.getFileName().toString(), Files.readString(file)));
+            target, guard.takeOutOf(file.getFileName().toString(), Files.readString(file)));
         command.add(target.toString());
       }
     }
-    guard.requireAllApplied();
+    guard.requireTakenOut();
     int status =
         ToolProvider.getSystemJavaCompiler().run(null, null, null, command.toArray(String[]::new));
     if (status != 0) {
@@ -97,156 +115,81 @@ public final class Guards {
     return classes;
   }
 
-  private static void run(String test, Path classes, Path directory, Path output)
+  private static Verdict run(String test, Path classes, Path directory)
       throws IOException, InterruptedException {
+    Path output = directory.resolve(test + ".txt");
     List<String> command =
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-cp",
-            classes.toAbsolutePath()
-                + File.pathSeparator
-                + Jcstress.absolute(System.getProperty("java.class.path")),
-            Jcstress.class.getName(),
-            directory.resolve(test).toAbsolutePath().toString(),
-            "^" + Pattern.quote("io.timewheel." + test) + "$",
-            "-m",
-            "quick",
-            "-sc",
-            "false",
-            "-f",
-            "1",
-            "-iters",
-            "5",
-            "-time",
-            "500",
-            "-jvmArgs",
-            "-Xmx256m");
-    new ProcessBuilder(command)
-        .redirectErrorStream(true)
-        .redirectOutput(output.toFile())
-        .start()
-        .waitFor();
-  }
-
-  /** What the summary of a run lists as forbidden: outcome, how often, and what it means. */
-  private static String seen(Path output) throws IOException {
-    List<String> lines = Files.readAllLines(output);
-    int summary = lines.indexOf("RUN RESULTS:");
-    if (summary < 0) {
-      return "";
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                classes.toAbsolutePath()
+                    + File.pathSeparator
+                    + Jcstress.absolute(System.getProperty("java.class.path")),
+                Jcstress.class.getName(),
+                directory.resolve(test).toAbsolutePath().toString(),
+                "^" + Pattern.quote("io.timewheel." + test) + "$"));
+    command.addAll(
+        List.of("-m quick -sc false -f 1 -iters 3 -time 400 -jvmArgs -Xmx256m".split(" ")));
+    Process process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    boolean ended = false;
+    try {
+      ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } finally {
+      // Those that it started first: nobody would know them any more.
+      process.descendants().forEach(ProcessHandle::destroyForcibly);
+      process.destroyForcibly();
     }
-    List<String> results = lines.subList(summary, lines.size());
-    String outcomes =
-        results.stream()
-            .map(FORBIDDEN::matcher)
-            .filter(Matcher::matches)
-            .filter(row -> !row.group(2).equals("0"))
-            .map(row -> "`" + row.group(1) + "` " + row.group(2) + " × " + row.group(3))
-            .collect(Collectors.joining("; "));
-    return outcomes.isEmpty() ? error(results) : outcomes;
+    Verdict verdict = Verdict.of(Files.readAllLines(output));
+    return ended || verdict.forbidden ? verdict : new Verdict(false, "**did not end**");
   }
 
-  /** The first error that a test ended with. */
-  private static String error(List<String> results) {
-    return results.stream()
-        .map(String::strip)
-        .filter(line -> line.matches("(java|io\\.timewheel)\\.[\\w.$]*(Exception|Error)\\b.*"))
-        .map(line -> "`" + line.split(":", 2)[0] + "`")
-        .findFirst()
-        .orElse("");
-  }
-
-  private static List<Guard> read() throws IOException {
-    List<Guard> guards = new ArrayList<>();
-    try (InputStream table =
-            Objects.requireNonNull(Guards.class.getResourceAsStream("guards.txt"));
-        BufferedReader lines =
-            new BufferedReader(new InputStreamReader(table, StandardCharsets.UTF_8))) {
-      String file = "";
-      String before = "";
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        if (line.isBlank() || line.startsWith("#")) {
-          continue;
-        }
-        String key = line.split(" ", 2)[0];
-        String value = line.substring(key.length()).strip();
-        switch (key) {
-          case "guard" -> guards.add(new Guard(value));
-          case "file" -> file = value;
-          case "-" -> before = value;
-          case "+" -> last(guards).edits.add(new Edit(file, before, value));
-          case "tests" -> last(guards).tests.addAll(List.of(value.split(" ")));
-          default -> throw new IllegalArgumentException("guards.txt: " + line);
+  /** What became of one test. */
+  private record Verdict(boolean forbidden, String text) {
+    /** Reads the summary that the harness prints at its end, or what it has printed until then. */
+    static Verdict of(List<String> output) {
+      long samples = 0;
+      long failures = 0;
+      long most = 0;
+      String mostFrequent = "";
+      String error = "";
+      int outcomes = 0;
+      List<String> summary = output.subList(output.indexOf("RUN RESULTS:") + 1, output.size());
+      for (String line : summary) {
+        Matcher outcome = OUTCOME.matcher(line);
+        Matcher failure = ERROR.matcher(line);
+        if (outcome.matches()) {
+          long count = Long.parseLong(outcome.group(2).replace(",", ""));
+          samples += count;
+          if (outcome.group(3).equals("Forbidden") && count > 0) {
+            failures += count;
+            outcomes++;
+            if (count > most) {
+              most = count;
+              mostFrequent = outcome.group(1);
+            }
+          }
+        } else if (error.isEmpty() && failure.matches()) {
+          error = failure.group(1);
         }
       }
-    }
-    return guards;
-  }
-
-  private static Guard last(List<Guard> guards) {
-    return guards.get(guards.size() - 1);
-  }
-
-  /** A guard, how it is taken out, and who must notice. */
-  private static final class Guard {
-    final String name;
-    final List<Edit> edits = new ArrayList<>();
-    final List<String> tests = new ArrayList<>();
-    private int applied;
-
-    Guard(String name) {
-      this.name = name;
-    }
-
-    String edit(String file, String source) {
-      String edited = source;
-      for (Edit edit : edits) {
-        if (edit.file.equals(file)) {
-          edited = edit.apply(edited);
-          applied++;
-        }
+      if (failures > 0) {
+        String others = outcomes > 1 ? " and " + (outcomes - 1) + " more" : "";
+        return new Verdict(
+            true,
+            String.format(
+                Locale.ROOT,
+                "`%s`%s: %,d of %,d samples",
+                mostFrequent,
+                others,
+                failures,
+                samples));
       }
-      return edited;
-    }
-
-    void requireAllApplied() {
-      if (applied != edits.size()) {
-        throw new IllegalStateException("a file to be edited does not exist: " + name);
-      }
-    }
-
-    String edits() {
-      return edits.stream().map(Edit::toString).collect(Collectors.joining("; "));
-    }
-  }
-
-  /** One piece of a source replaced; blanks and line breaks in it do not matter. */
-  private record Edit(String file, String before, String after) {
-    String apply(String source) {
-      Matcher found =
-          Pattern.compile(
-                  Stream.of(before.split(" "))
-                      .map(Pattern::quote)
-                      .collect(Collectors.joining("\\s+")))
-              .matcher(source);
-      if (!found.find()) {
-        throw new IllegalStateException(file + " has no longer: " + before);
-      }
-      String edited = source.substring(0, found.start()) + after + source.substring(found.end());
-      if (found.find()) {
-        throw new IllegalStateException(file + " has more than once: " + before);
-      }
-      return edited;
-    }
-
-    @Override
-    public String toString() {
-      return "`"
-          + file.replace(".java", "")
-          + "`: `"
-          + before
-          + "` → "
-          + (after.isEmpty() ? "nothing" : "`" + after + "`");
+      return new Verdict(false, error.isEmpty() ? "**not noticed**" : "**only** `" + error + "`");
     }
   }
 }

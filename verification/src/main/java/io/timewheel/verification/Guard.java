@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.verification;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What keeps a race apart, how it is taken out of the sources, and who must notice. */
+final class Guard {
+  final String name;
+  final List<String> tests = new ArrayList<>();
+  private final List<Edit> edits = new ArrayList<>();
+  private String note = "";
+  private int applied;
+
+  private Guard(String name) {
+    this.name = name;
+  }
+
+  /** The guards of {@code guards.txt}, which says itself how it is written. */
+  static List<Guard> all() throws IOException {
+    List<Guard> guards = new ArrayList<>();
+    try (BufferedReader lines =
+        new BufferedReader(
+            new InputStreamReader(
+                Objects.requireNonNull(Guard.class.getResourceAsStream("guards.txt")),
+                StandardCharsets.UTF_8))) {
+      String file = "";
+      String before = "";
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (line.isBlank() || line.startsWith("#")) {
+          continue;
+        }
+        String key = line.split(" ", 2)[0];
+        String value = line.substring(key.length()).strip();
+        Guard guard = guards.isEmpty() ? null : guards.get(guards.size() - 1);
+        switch (key) {
+          case "guard" -> guards.add(new Guard(value));
+          case "file" -> file = value;
+          case "-" -> before = value;
+          case "+" -> Objects.requireNonNull(guard).edits.add(new Edit(file, before, value));
+          case "note" -> Objects.requireNonNull(guard).note = value;
+          case "tests" -> Objects.requireNonNull(guard).tests.addAll(List.of(value.split(" ")));
+          default -> throw new IllegalArgumentException("guards.txt: " + line);
+        }
+      }
+    }
+    return guards;
+  }
+
+  /** The text of a source file without this guard. */
+  String takeOutOf(String file, String source) {
+    String edited = source;
+    for (Edit edit : edits) {
+      if (edit.file.equals(file)) {
+        edited = edit.apply(edited);
+        applied++;
+      }
+    }
+    return edited;
+  }
+
+  void requireTakenOut() {
+    if (applied != edits.size()) {
+      throw new IllegalStateException("a file to be edited does not exist: " + name);
+    }
+  }
+
+  /** The edits, for a table. */
+  String mutation() {
+    String text = edits.stream().map(Edit::toString).collect(Collectors.joining("; "));
+    return note.isEmpty() ? text : text + ". " + note;
+  }
+
+  /** One piece of a source replaced; blanks and line breaks in it do not matter. */
+  private record Edit(String file, String before, String after) {
+    String apply(String source) {
+      Matcher found =
+          Pattern.compile(
+                  Stream.of(before.split(" "))
+                      .map(Pattern::quote)
+                      .collect(Collectors.joining("\\s+")))
+              .matcher(source);
+      if (!found.find()) {
+        throw new IllegalStateException(file + " has no longer: " + before);
+      }
+      String edited = source.substring(0, found.start()) + after + source.substring(found.end());
+      if (found.find()) {
+        throw new IllegalStateException(file + " has more than once: " + before);
+      }
+      return edited;
+    }
+
+    /** A bar would end the cell of the table. */
+    @Override
+    public String toString() {
+      return (file.replace(".java", ": ") + code(before) + " → " + code(after)).replace("|", "\\|");
+    }
+
+    private static String code(String text) {
+      return text.isEmpty() ? "nothing" : "`" + text + "`";
+    }
+  }
+}
