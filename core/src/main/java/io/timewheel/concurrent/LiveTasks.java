@@ -142,6 +142,6 @@ final class LiveTasks {
   @Override
   public String toString() {
     String end = isTerminated() ? "terminated" : isShutdown() ? "shut down" : "open";
-    return end + ", " + tasks.size() + " tasks";
+    return end + ", live tasks: " + tasks.size();
   }
 }

@@ -84,6 +84,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
    */
   private final Timeout epoch;
 
+  private final long remainingAtStartNanos;
   final Executor workers;
   final boolean skipsMissedRuns;
   final LiveTasks live;
@@ -100,6 +101,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     ownsTimer = settings.timer == null || settings.ownsTimer;
     epoch = timer.newTimeout(timeout -> {}, 0, NANOSECONDS);
     epoch.cancel();
+    remainingAtStartNanos = epoch.remaining(NANOSECONDS);
     skipsMissedRuns = settings.skipMissedRuns;
     live = new LiveTasks(settings.keepsPeriodic, settings.keepsDelayed, this::release);
   }
@@ -151,7 +153,9 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return start(Executors.callable(command), initialDelay, unit, -unit.toNanos(delay));
   }
 
+  /** Runs a task at once. As in the JDK, what it throws is kept in a future that nobody has. */
   @Override
+  @SuppressWarnings("FutureReturnValueIgnored")
   public void execute(Runnable command) {
     schedule(command, 0, NANOSECONDS);
   }
@@ -205,7 +209,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
 
   /** The time since this executor was made, as its timer tells it. */
   long nowNanos() {
-    return Math.max(0, -epoch.remaining(NANOSECONDS));
+    return Math.max(0, remainingAtStartNanos - epoch.remaining(NANOSECONDS));
   }
 
   static long saturatedSum(long nanos, long moreNanos) {

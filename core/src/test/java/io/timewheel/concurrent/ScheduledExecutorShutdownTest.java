@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @EnumSource
 @SuppressWarnings("FutureReturnValueIgnored")
 class ScheduledExecutorShutdownTest {
+  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would be taken for a Callable, too
   private static final Runnable NOTHING = () -> {};
 
   @Parameter Implementation implementation;
