@@ -51,10 +51,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>How tasks end</h2>
  *
- * A task that is cancelled leaves the timer before {@code cancel} returns. A periodic task ends
- * when it is cancelled, when it throws, and when the executor is shut down without the policy to go
- * on. A future never waits in vain for a run that cannot come: if the workers reject a task when it
- * is due, or the timer is stopped, or refuses the next run of a periodic task, the future fails
+ * A task that is cancelled leaves the timer before {@code cancel} returns; only if another thread
+ * is just starting the wait for its next run, that thread takes it off again, at once. A periodic
+ * task ends when it is cancelled, when it throws, and when the executor is shut down without the
+ * policy to go on.
+ *
+ * <p>A future does not wait in vain for a run that cannot come: if the workers reject a task when
+ * it is due, or the timer is stopped, or refuses the next run of a periodic task, the future fails
  * with what was thrown, or with a {@link RejectedExecutionException}. Of a timer that has failed,
  * this class learns when it next starts a timeout; all tasks that wait for it fail then. What
  * workers accept and silently drop is lost.

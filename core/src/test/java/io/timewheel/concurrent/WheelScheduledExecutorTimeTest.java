@@ -225,7 +225,7 @@ class WheelScheduledExecutorTimeTest {
   @Test
   void delaysThatOverflowAreNever() {
     ScheduledFuture<?> once = executor.schedule(this::run, Long.MAX_VALUE, DAYS);
-    ScheduledFuture<?> periodic = executor.scheduleAtFixedRate(this::run, 1, Long.MAX_VALUE, DAYS);
+    ScheduledFuture<?> periodic = executor.scheduleAtFixedRate(this::run, 0, Long.MAX_VALUE, DAYS);
     ScheduledFuture<?> delayed =
         executor.scheduleWithFixedDelay(this::run, 1, Long.MAX_VALUE, NANOSECONDS);
     hand.advance(1);
