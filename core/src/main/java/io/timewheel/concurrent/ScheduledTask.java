@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Stages</h2>
  *
  * <pre>
- *              ┌───────────────── periodic ────────────────┐
- *              ▼                                           │
+ *              ┌─────── periodic ────────┐
+ *              ▼                         │
  *   ──────► WAITING ──────► the thread that runs it ◄──► INTERRUPTING
  *              │                         │
  *              └──────► LEFT ◄───────────┘
@@ -94,7 +94,7 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   /** Begins to wait for the first run; throws if the timer or the workers refuse. */
   void start() {
-    long delayNanos = deadlineNanos - executor.nowNanos();
+    long delayNanos = deadlineNanos - executor.timer.nowNanos();
     if (delayNanos <= 0) {
       executor.workers.execute(this);
     } else {
@@ -222,7 +222,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       cancel(false);
       return false;
     }
-    long nowNanos = executor.nowNanos();
+    long nowNanos = executor.timer.nowNanos();
     long nextNanos = nextDeadlineNanos(nowNanos);
     deadlineNanos = nextNanos;
     try {
@@ -240,12 +240,12 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   private long nextDeadlineNanos(long nowNanos) {
     if (periodNanos < 0) {
-      return WheelScheduledExecutor.saturatedSum(nowNanos, -periodNanos);
+      return TaskTimer.saturatedSum(nowNanos, -periodNanos);
     }
-    long nextNanos = WheelScheduledExecutor.saturatedSum(deadlineNanos, periodNanos);
+    long nextNanos = TaskTimer.saturatedSum(deadlineNanos, periodNanos);
     if (executor.skipsMissedRuns && nextNanos < nowNanos) {
       long missed = (nowNanos - nextNanos - 1) / periodNanos + 1;
-      nextNanos = WheelScheduledExecutor.saturatedSum(nextNanos, missed * periodNanos);
+      nextNanos = TaskTimer.saturatedSum(nextNanos, missed * periodNanos);
     }
     return nextNanos;
   }
@@ -271,7 +271,7 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   @Override
   public long getDelay(TimeUnit unit) {
-    return unit.convert(deadlineNanos - executor.nowNanos(), NANOSECONDS);
+    return unit.convert(deadlineNanos - executor.timer.nowNanos(), NANOSECONDS);
   }
 
   @Override
@@ -281,36 +281,5 @@ final class ScheduledTask<V> extends FutureTask<V>
       return byDeadline != 0 ? byDeadline : Long.compare(sequence, task.sequence);
     }
     return Long.compare(getDelay(NANOSECONDS), other.getDelay(NANOSECONDS));
-  }
-
-  /**
-   * A run that is due already, on its way to the workers. If they run it inside of {@code execute},
-   * it is left to the caller, who is in the run before it: a task that has missed a million runs
-   * would overflow the stack otherwise. All fields are the caller's own; other threads just run the
-   * task.
-   */
-  private static final class MissedRun implements Runnable {
-    private final ScheduledTask<?> task;
-    private final Thread caller = Thread.currentThread();
-    private boolean handedOver;
-    private boolean leftToCaller;
-
-    MissedRun(ScheduledTask<?> task) {
-      this.task = task;
-    }
-
-    @Override
-    public void run() {
-      if (Thread.currentThread() == caller && !handedOver) {
-        leftToCaller = true;
-      } else {
-        task.run();
-      }
-    }
-
-    boolean isLeftToCaller() {
-      handedOver = true;
-      return leftToCaller;
-    }
   }
 }

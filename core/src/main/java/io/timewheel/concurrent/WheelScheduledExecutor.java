@@ -76,18 +76,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WheelScheduledExecutor extends AbstractExecutorService
     implements ScheduledExecutorService {
-  private final Timer timer;
   private final @Nullable ExecutorService ownWorkers;
-  private final boolean ownsTimer;
   private final AtomicLong sequencer = new AtomicLong();
 
-  /**
-   * Cancelled from the beginning. A timer does not show its clock, but every timeout counts the
-   * time to its deadline and on, also when it is no longer pending.
-   */
-  private final Timeout epoch;
-
-  private final long remainingAtStartNanos;
+  final TaskTimer timer;
   final Executor workers;
   final boolean skipsMissedRuns;
   final LiveTasks live;
@@ -100,11 +92,10 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
       ownWorkers = settings.ownWorkers;
       workers = settings.workers;
     }
-    timer = settings.timer == null ? HierarchicalWheelTimer.create() : settings.timer;
-    ownsTimer = settings.timer == null || settings.ownsTimer;
-    epoch = timer.newTimeout(timeout -> {}, 0, NANOSECONDS);
-    epoch.cancel();
-    remainingAtStartNanos = epoch.remaining(NANOSECONDS);
+    timer =
+        settings.timer == null
+            ? new TaskTimer(HierarchicalWheelTimer.create(), true)
+            : new TaskTimer(settings.timer, settings.ownsTimer);
     skipsMissedRuns = settings.skipMissedRuns;
     live = new LiveTasks(settings.keepsPeriodic, settings.keepsDelayed, this::release);
   }
@@ -187,7 +178,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
   private <V> ScheduledFuture<V> start(
       Callable<V> callable, long delay, TimeUnit unit, long periodNanos) {
     requireNonNull(unit, "unit");
-    long deadlineNanos = saturatedSum(nowNanos(), Math.max(0, unit.toNanos(delay)));
+    long deadlineNanos = TaskTimer.saturatedSum(timer.nowNanos(), Math.max(0, unit.toNanos(delay)));
     ScheduledTask<V> task = new ScheduledTask<>(this, callable, deadlineNanos, periodNanos);
     if (!live.add(task)) {
       throw new RejectedExecutionException("the executor is shut down");
@@ -210,20 +201,10 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return sequencer.getAndIncrement();
   }
 
-  /** The time since this executor was made, as its timer tells it. */
-  long nowNanos() {
-    return Math.max(0, remainingAtStartNanos - epoch.remaining(NANOSECONDS));
-  }
-
-  static long saturatedSum(long nanos, long moreNanos) {
-    long sum = nanos + moreNanos; // both are zero or more
-    return sum < 0 ? Long.MAX_VALUE : sum;
-  }
-
   /** Starts a timeout; if the timer says that it will run nothing any more, that ends all waits. */
   Timeout newTimeout(ScheduledTask<?> task, long delayNanos) {
     try {
-      return timer.newTimeout(task, delayNanos, NANOSECONDS);
+      return timer.newTimeout(task, delayNanos);
     } catch (IllegalStateException e) {
       RejectedExecutionException lost = timerLost(e);
       live.failOnTimer(lost);
@@ -267,16 +248,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     if (ownWorkers != null) {
       ownWorkers.shutdown();
     }
-    if (ownsTimer) {
-      try {
-        timer.close();
-      } catch (IllegalStateException e) {
-        // The last task ran on the timer's own thread, which cannot stop itself.
-        Thread closer = new Thread(timer::close, "timewheel-close");
-        closer.setDaemon(true);
-        closer.start();
-      }
-    }
+    timer.release();
   }
 
   @Override
