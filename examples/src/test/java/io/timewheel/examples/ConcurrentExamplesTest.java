@@ -9,6 +9,7 @@ import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -32,10 +33,9 @@ class ConcurrentExamplesTest {
     WheelScheduledExecutor scheduler =
         WheelScheduledExecutor.builder().timer(timer).executor(Runnable::run).build();
     List<Duration> heartbeats = new ArrayList<>();
-    assertThat(
-            scheduler.scheduleAtFixedRate(
-                () -> heartbeats.add(timer.elapsed()), 1, 1, TimeUnit.HOURS))
-        .isNotNull();
+    ScheduledFuture<?> heartbeat =
+        scheduler.scheduleAtFixedRate(
+            () -> heartbeats.add(timer.elapsed()), 1, 1, TimeUnit.HOURS);
     Deadline deadline = Deadline.after(Duration.ofHours(3), timer.timeSource());
 
     timer.advanceBy(Duration.ofHours(3));
@@ -43,5 +43,7 @@ class ConcurrentExamplesTest {
     assertThat(heartbeats)
         .containsExactly(Duration.ofHours(1), Duration.ofHours(2), Duration.ofHours(3));
     assertThat(deadline.isExpired()).isTrue();
+    heartbeat.cancel(false);
+    assertThat(timer.pendingTimeouts()).isZero();
   }
 }
