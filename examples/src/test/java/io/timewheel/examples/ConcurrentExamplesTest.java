@@ -34,8 +34,7 @@ class ConcurrentExamplesTest {
         WheelScheduledExecutor.builder().timer(timer).executor(Runnable::run).build();
     List<Duration> heartbeats = new ArrayList<>();
     ScheduledFuture<?> heartbeat =
-        scheduler.scheduleAtFixedRate(
-            () -> heartbeats.add(timer.elapsed()), 1, 1, TimeUnit.HOURS);
+        scheduler.scheduleAtFixedRate(() -> heartbeats.add(timer.elapsed()), 1, 1, TimeUnit.HOURS);
     Deadline deadline = Deadline.after(Duration.ofHours(3), timer.timeSource());
 
     timer.advanceBy(Duration.ofHours(3));

@@ -13,7 +13,7 @@ final class Output {
   /** The main method of an example. */
   @FunctionalInterface
   interface Main {
-    void main(String[] args) throws Exception;
+    void run(String[] args) throws Exception;
   }
 
   static String of(Main example) throws Exception {
@@ -21,7 +21,7 @@ final class Output {
     PrintStream before = System.out;
     System.setOut(new PrintStream(bytes, true, UTF_8));
     try {
-      example.main(new String[0]);
+      example.run(new String[0]);
     } finally {
       System.setOut(before);
     }
