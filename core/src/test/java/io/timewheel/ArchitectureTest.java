@@ -19,9 +19,11 @@ import org.junit.jupiter.api.Test;
 /** The shape of core: what is public, what may know of what, and who may ask for the time. */
 class ArchitectureTest {
 
-  /** What users may name in {@code io.timewheel}; all else there is mechanism. */
+  /** What users may name; all else is mechanism. */
   private static final Set<String> PUBLIC_API =
       Set.of(
+          "Deadline",
+          "Deadlines",
           "HashedWheelTimer",
           "HierarchicalWheelTimer",
           "PolledTimer",
@@ -34,6 +36,7 @@ class ArchitectureTest {
           "TimerListener",
           "TimerStats",
           "TimerTask",
+          "WheelScheduledExecutor",
           "WheelTimer");
 
   private static final JavaClasses MAIN = MainClasses.imported();
@@ -42,7 +45,7 @@ class ArchitectureTest {
   void mechanismIsPackagePrivate() {
     classes()
         .that()
-        .resideInAPackage("io.timewheel")
+        .resideInAPackage("io.timewheel..")
         .and()
         .areTopLevelClasses()
         .and(DescribedPredicate.not(publicApi()))
@@ -74,6 +77,17 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("io.timewheel.concurrent..", "io.timewheel.pattern..")
+        .check(MAIN);
+  }
+
+  @Test
+  void theShapesOfTheJdkStandOnTheTimersAlone() {
+    classes()
+        .that()
+        .resideInAPackage("io.timewheel.concurrent")
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage("java..", "org.jspecify..", "io.timewheel", "io.timewheel.concurrent")
         .check(MAIN);
   }
 

@@ -13,13 +13,13 @@ import java.util.function.BooleanSupplier;
  * Waiting for other threads. What is waited for comes for certain; the minute after which a wait
  * fails is there so that a broken test ends, and says where.
  */
-final class Await {
+public final class Await {
   private static final long PATIENCE_SECONDS = 60;
 
   private Await() {}
 
   @SuppressWarnings("ThreadPriorityCheck") // the thread that is waited for may need this processor
-  static void until(String what, BooleanSupplier condition) {
+  public static void until(String what, BooleanSupplier condition) {
     long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - giveUpNanos > 0) {
@@ -30,7 +30,7 @@ final class Await {
   }
 
   /** Waits until nothing but the reference itself leads to what it refers to. */
-  static void collected(WeakReference<?> reference) {
+  public static void collected(WeakReference<?> reference) {
     until(
         "the collection of " + reference.get(),
         () -> {
@@ -39,7 +39,7 @@ final class Await {
         });
   }
 
-  static void zero(CountDownLatch latch) {
+  public static void zero(CountDownLatch latch) {
     try {
       assertThat(latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).as("latch is open").isTrue();
     } catch (InterruptedException e) {
@@ -47,7 +47,7 @@ final class Await {
     }
   }
 
-  static void end(Thread thread) {
+  public static void end(Thread thread) {
     try {
       thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
     } catch (InterruptedException e) {

@@ -9,17 +9,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.IntFunction;
 
 /** Runs things at the same time, each on a thread of its own. */
-final class Concurrently {
+public final class Concurrently {
   private Concurrently() {}
 
   /** What may throw. */
   @FunctionalInterface
-  interface Action {
+  public interface Action {
     void run() throws Exception;
   }
 
   /** Runs all actions and returns when all have ended; fails if one of them failed. */
-  static void run(Action... actions) {
+  public static void run(Action... actions) {
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     CountDownLatch go = new CountDownLatch(1);
     List<Thread> threads = new ArrayList<>();
@@ -36,7 +36,7 @@ final class Concurrently {
   }
 
   /** Runs as many actions as there are threads, each made for the number of its thread. */
-  static void run(int threads, IntFunction<Action> actions) {
+  public static void run(int threads, IntFunction<Action> actions) {
     Action[] all = new Action[threads];
     for (int i = 0; i < threads; i++) {
       all[i] = actions.apply(i);

@@ -14,17 +14,17 @@ import java.util.concurrent.locks.LockSupport;
  * <p>No wake-up is lost: a sleeper is entered before it looks at the time, and the time is moved
  * before the sleepers are looked at.
  */
-final class TestClock implements TimeSource {
+public final class TestClock implements TimeSource {
   private final AtomicLong nowNanos;
   private final Map<Thread, Long> sleepers = new ConcurrentHashMap<>();
   private final AtomicLong parks = new AtomicLong();
   private volatile RuntimeException parkFailure;
 
-  TestClock() {
+  public TestClock() {
     this(0);
   }
 
-  TestClock(long originNanos) {
+  public TestClock(long originNanos) {
     nowNanos = new AtomicLong(originNanos);
   }
 
@@ -49,7 +49,7 @@ final class TestClock implements TimeSource {
     }
   }
 
-  void advance(long nanos) {
+  public void advance(long nanos) {
     long now = nowNanos.addAndGet(nanos);
     sleepers.forEach(
         (sleeper, deadlineNanos) -> {
@@ -59,17 +59,17 @@ final class TestClock implements TimeSource {
         });
   }
 
-  void advance(Duration time) {
+  public void advance(Duration time) {
     advance(time.toNanos());
   }
 
   /** Sets the clock, back too, and wakes nobody. */
-  void set(long nanos) {
+  public void set(long nanos) {
     nowNanos.set(nanos);
   }
 
   /** From now on nobody can park: the call throws. */
-  void failToPark(RuntimeException failure) {
+  public void failToPark(RuntimeException failure) {
     parkFailure = failure;
   }
 
@@ -101,7 +101,7 @@ final class TestClock implements TimeSource {
   }
 
   /** Waits until a thread sleeps for good, given that its timer was made when this clock was 0. */
-  void awaitSleepForEver() {
+  public void awaitSleepForEver() {
     awaitSleepUntil(Long.MAX_VALUE);
   }
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.concurrent;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.timewheel.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A point in time by which something must be done, to be passed down from caller to callee: a
+ * timeout says how long each step may take, a deadline how long all of them may take together.
+ *
+ * <pre>{@code
+ * Deadline deadline = Deadline.after(Duration.ofSeconds(2));
+ * Connection connection = connect(deadline.within(Duration.ofMillis(500)));
+ * Reply reply = connection.ask(question, deadline);
+ * }</pre>
+ *
+ * <p>Immutable. It is tied to the readings of its {@link TimeSource}: compared by difference, so
+ * that their wrap-around does no harm, and meaningless in another process. No deadline is further
+ * away than 292 years.
+ */
+public final class Deadline {
+  private final TimeSource timeSource;
+
+  /** A reading of the time source. */
+  private final long deadlineNanos;
+
+  private Deadline(TimeSource timeSource, long deadlineNanos) {
+    this.timeSource = timeSource;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  /**
+   * The deadline that is {@code delay} from now, by the clock of the machine.
+   *
+   * @param delay how long from now; zero or less is now
+   * @return the deadline
+   */
+  public static Deadline after(Duration delay) {
+    return after(delay, TimeSource.system());
+  }
+
+  /**
+   * The deadline that is {@code delay} from now, by a given clock: that of the timer, in a test.
+   *
+   * @param delay how long from now; zero or less is now
+   * @param timeSource the clock
+   * @return the deadline
+   */
+  public static Deadline after(Duration delay, TimeSource timeSource) {
+    requireNonNull(delay, "delay");
+    requireNonNull(timeSource, "timeSource");
+    long delayNanos = Math.max(0, NANOSECONDS.convert(delay)); // saturates
+    return new Deadline(timeSource, timeSource.nanoTime() + delayNanos);
+  }
+
+  /**
+   * The earlier of this deadline and the one that is {@code delay} from now: what a callee gets
+   * that has less time than its caller.
+   *
+   * @param delay how long from now at most; zero or less is now
+   * @return the earlier deadline, on the clock of this one
+   */
+  public Deadline within(Duration delay) {
+    requireNonNull(delay, "delay");
+    long nowNanos = timeSource.nanoTime();
+    long delayNanos = Math.max(0, NANOSECONDS.convert(delay));
+    return delayNanos < deadlineNanos - nowNanos
+        ? new Deadline(timeSource, nowNanos + delayNanos)
+        : this;
+  }
+
+  /** {@return whether this deadline has come or passed} */
+  public boolean isExpired() {
+    return remainingNanos() <= 0;
+  }
+
+  /** {@return the time from now to this deadline, negative once it has passed} */
+  public Duration remaining() {
+    return Duration.ofNanos(remainingNanos());
+  }
+
+  /**
+   * The time from now to this deadline, rounded toward zero; negative once it has passed.
+   *
+   * @param unit the unit of the answer
+   * @return the time left, in {@code unit}
+   */
+  public long remaining(TimeUnit unit) {
+    requireNonNull(unit, "unit");
+    return unit.convert(remainingNanos(), NANOSECONDS);
+  }
+
+  private long remainingNanos() {
+    return deadlineNanos - timeSource.nanoTime();
+  }
+
+  @Override
+  public String toString() {
+    return "Deadline(" + remaining() + " left)";
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.concurrent;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The tasks of an executor that wait or run, and how far its end has come.
+ *
+ * <p>A task is added before the state is looked at, and the state is changed before the tasks are
+ * looked at. So of a submission and a shutdown that race, at least one sees the other; {@link
+ * ScheduledTask#leave} decides which of them has the task.
+ */
+final class LiveTasks {
+  private static final int OPEN = 0;
+  private static final int SHUT_DOWN = 1;
+  private static final int STOPPED = 2;
+  private static final int TERMINATED = 3;
+
+  private final Set<ScheduledTask<?>> tasks = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger state = new AtomicInteger(OPEN);
+  private final CountDownLatch terminated = new CountDownLatch(1);
+  private final boolean keepsPeriodic;
+  private final boolean keepsDelayed;
+  private final Runnable atTheEnd;
+
+  /**
+   * Makes an empty set.
+   *
+   * @param keepsPeriodic whether periodic tasks go on after a shutdown
+   * @param keepsDelayed whether other tasks that are not due yet are run after a shutdown
+   * @param atTheEnd called once, before the executor counts as terminated
+   */
+  LiveTasks(boolean keepsPeriodic, boolean keepsDelayed, Runnable atTheEnd) {
+    this.keepsPeriodic = keepsPeriodic;
+    this.keepsDelayed = keepsDelayed;
+    this.atTheEnd = atTheEnd;
+  }
+
+  /** Adds a new task, and returns whether it was accepted. */
+  boolean add(ScheduledTask<?> task) {
+    tasks.add(task);
+    if (isShutdown() && task.leave()) {
+      remove(task);
+      return false;
+    }
+    return true;
+  }
+
+  /** Removes a task that has left. */
+  void remove(ScheduledTask<?> task) {
+    tasks.remove(task);
+    terminateIfEmpty();
+  }
+
+  /** Whether a task that was accepted may be run, as things are now. */
+  boolean mayRun(ScheduledTask<?> task) {
+    return switch (state.get()) {
+      case OPEN -> true;
+      case SHUT_DOWN -> isKept(task);
+      default -> false;
+    };
+  }
+
+  private boolean isKept(ScheduledTask<?> task) {
+    return task.isPeriodic()
+        ? keepsPeriodic
+        : keepsDelayed || task.getDelay(TimeUnit.NANOSECONDS) <= 0;
+  }
+
+  void shutdown() {
+    advanceTo(SHUT_DOWN);
+    for (ScheduledTask<?> task : tasks) {
+      if (!isKept(task)) {
+        task.cancelIfWaiting();
+      }
+    }
+    terminateIfEmpty();
+  }
+
+  /** Takes out what waits, and interrupts what runs. */
+  List<Runnable> shutdownNow() {
+    advanceTo(STOPPED);
+    List<Runnable> neverBegun = new ArrayList<>();
+    for (ScheduledTask<?> task : tasks) {
+      if (task.leave()) {
+        remove(task);
+        neverBegun.add(task);
+      } else {
+        task.interrupt();
+      }
+    }
+    terminateIfEmpty();
+    return neverBegun;
+  }
+
+  /** Fails what waits for the timer, which will not fire any more. */
+  void failOnTimer(Throwable cause) {
+    for (ScheduledTask<?> task : tasks) {
+      task.failIfOnTimer(cause);
+    }
+  }
+
+  private void advanceTo(int newState) {
+    state.accumulateAndGet(newState, Math::max);
+  }
+
+  /**
+   * The size of the set is not exact while tasks come and go: it can miss a task, which going
+   * through them cannot, but the last to remove one finds it zero.
+   */
+  private void terminateIfEmpty() {
+    if (isShutdown()
+        && tasks.isEmpty()
+        && !tasks.iterator().hasNext()
+        && state.getAndSet(TERMINATED) != TERMINATED) {
+      try {
+        atTheEnd.run();
+      } finally {
+        terminated.countDown();
+      }
+    }
+  }
+
+  boolean isShutdown() {
+    return state.get() != OPEN;
+  }
+
+  boolean isTerminated() {
+    return terminated.getCount() == 0;
+  }
+
+  boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+    return terminated.await(timeout, unit);
+  }
+
+  @Override
+  public String toString() {
+    String end = isTerminated() ? "terminated" : isShutdown() ? "shut down" : "open";
+    return end + ", live tasks: " + tasks.size();
+  }
+}

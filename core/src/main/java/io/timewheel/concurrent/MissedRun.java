@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.concurrent;
+
+/**
+ * A run that is due already, on its way from the run before it to the workers. If they run it
+ * inside of {@code execute}, it is left to the caller, who is still in the run before it: a task
+ * that has missed a million runs would overflow the stack otherwise.
+ *
+ * <p>All fields are the caller's own; other threads just run the task.
+ */
+final class MissedRun implements Runnable {
+  private final Runnable task;
+  private final Thread caller = Thread.currentThread();
+  private boolean handedOver;
+  private boolean leftToCaller;
+
+  MissedRun(Runnable task) {
+    this.task = task;
+  }
+
+  @Override
+  public void run() {
+    if (Thread.currentThread() == caller && !handedOver) {
+      leftToCaller = true;
+    } else {
+      task.run();
+    }
+  }
+
+  /** Ends the hand-over: tells whether the caller is to do the run. */
+  boolean isLeftToCaller() {
+    handedOver = true;
+    return leftToCaller;
+  }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.concurrent;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.timewheel.Timeout;
+import io.timewheel.TimerTask;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RunnableScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task, once or periodic: the future that the user holds, what the timer fires, and what a worker
+ * runs, in one object. The result is the business of {@link FutureTask}; this class is about when.
+ *
+ * <h2>Stages</h2>
+ *
+ * <pre>
+ *              ┌─────── periodic ────────┐
+ *              ▼                         │
+ *   ──────► WAITING ──────► the thread that runs it ◄──► INTERRUPTING
+ *              │                         │
+ *              └──────► LEFT ◄───────────┘
+ * </pre>
+ *
+ * A task is live until its stage is LEFT, and every change of stage is a compare-and-set: of all
+ * who want to begin, cancel, fail or drain a waiting task, one does. A task is removed from the
+ * live tasks by whoever brought it to LEFT, after its future is done; so a task that was cancelled
+ * while it runs is live until it returns. INTERRUPTING holds the runner back until {@code
+ * shutdownNow} has interrupted it, so that nothing is interrupted that the thread does later. If
+ * the run did not notice, the flag of the thread stays set, as after {@link FutureTask#cancel}:
+ * pools clear it.
+ *
+ * <h2>Races</h2>
+ *
+ * <ul>
+ *   <li>Completion writes the result and then looks at the stage; the end of a periodic run writes
+ *       WAITING and then looks at the result. At least one of them sees the other, so a task that
+ *       is cancelled does not wait for another run. The state of the shutdown is looked at in the
+ *       same way.
+ *   <li>Arming writes the timeout and then looks at the stage; leaving writes LEFT and then looks
+ *       at the timeout. At least one of them cancels it.
+ *   <li>A timeout can fire, and the next one be armed by the worker, before the thread that armed
+ *       the first has written it down. A timeout that has expired is therefore never written, and
+ *       one that is pending replaces whatever is there.
+ * </ul>
+ */
+final class ScheduledTask<V> extends FutureTask<V>
+    implements RunnableScheduledFuture<V>, TimerTask {
+  private static final Object WAITING = new Object();
+  private static final Object INTERRUPTING = new Object();
+  private static final Object LEFT = new Object();
+
+  private static final VarHandle STAGE;
+  private static final VarHandle TIMEOUT;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      STAGE = lookup.findVarHandle(ScheduledTask.class, "stage", Object.class);
+      TIMEOUT = lookup.findVarHandle(ScheduledTask.class, "timeout", Timeout.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final WheelScheduledExecutor executor;
+  private final long sequence;
+
+  /** More than zero: fixed rate; less than zero: fixed delay; zero: one run. */
+  private final long periodNanos;
+
+  /** When the present run is due, or the next one, in the time of the executor. */
+  private volatile long deadlineNanos;
+
+  private volatile Object stage = WAITING;
+  private volatile @Nullable Timeout timeout;
+
+  ScheduledTask(
+      WheelScheduledExecutor executor, Callable<V> callable, long deadlineNanos, long periodNanos) {
+    super(callable);
+    this.executor = executor;
+    this.deadlineNanos = deadlineNanos;
+    this.periodNanos = periodNanos;
+    this.sequence = executor.nextSequence();
+  }
+
+  // Waiting
+
+  /** Begins to wait for the first run; throws if the timer or the workers refuse. */
+  void start() {
+    long delayNanos = deadlineNanos - executor.timer.nowNanos();
+    if (delayNanos <= 0) {
+      executor.workers.execute(this);
+    } else {
+      arm(delayNanos);
+    }
+  }
+
+  private void arm(long delayNanos) {
+    Timeout armed = executor.newTimeout(this, delayNanos);
+    @Nullable Timeout before;
+    do {
+      before = timeout; // read first: if it is a later one, this one is seen to have expired
+    } while (!armed.isExpired() && !TIMEOUT.compareAndSet(this, before, armed));
+    if (stage == LEFT) {
+      armed.cancel();
+    }
+  }
+
+  /** The deadline has come: called by the timer. */
+  @Override
+  public void run(Timeout expired) {
+    try {
+      executor.workers.execute(this);
+    } catch (Throwable e) {
+      fail(e);
+      throw e; // to the handler of the timer: the future of a task may be nobody's
+    }
+  }
+
+  /** Somebody has cancelled the timeout: this task, after it has left, or who stops the timer. */
+  @Override
+  public void cancelled(Timeout cancelled) {
+    if (stage == WAITING) {
+      fail(WheelScheduledExecutor.timerLost(null));
+    }
+  }
+
+  /** Ends the wait for good, for one caller, who then says what becomes of the future. */
+  boolean leave() {
+    if (!STAGE.compareAndSet(this, WAITING, LEFT)) {
+      return false;
+    }
+    Timeout pending = timeout;
+    if (pending != null) {
+      pending.cancel();
+    }
+    return true;
+  }
+
+  /** Fails the task, unless it runs or has left. */
+  void fail(Throwable cause) {
+    if (leave()) {
+      setException(cause);
+      executor.live.remove(this);
+    }
+  }
+
+  /** Fails the task if it waits on the timer, which will not fire any more. */
+  void failIfOnTimer(Throwable cause) {
+    Timeout pending = timeout;
+    if (pending != null && !pending.isExpired()) {
+      fail(cause);
+    }
+  }
+
+  /** Cancels the task, unless it runs: what runs may end. */
+  void cancelIfWaiting() {
+    if (leave()) {
+      cancel(false);
+      executor.live.remove(this);
+    }
+  }
+
+  /** The future is done, one way or another. */
+  @Override
+  protected void done() {
+    if (leave()) {
+      executor.live.remove(this);
+    }
+  }
+
+  // Running
+
+  /** Runs the task once, and again for as long as missed runs fall to the same thread. */
+  @Override
+  public void run() {
+    boolean again = true;
+    while (again) {
+      again = runOnce() && awaitNext();
+    }
+  }
+
+  /** Runs the task if it waits, and returns whether it now waits for another run. */
+  private boolean runOnce() {
+    if (!executor.live.mayRun(this)) {
+      cancel(false);
+      return false;
+    }
+    Object runner = Thread.currentThread();
+    if (!STAGE.compareAndSet(this, WAITING, runner)) {
+      return false;
+    }
+    boolean again = false;
+    if (isPeriodic()) {
+      again = runAndReset();
+    } else {
+      super.run();
+    }
+    while (!STAGE.compareAndSet(this, runner, again ? WAITING : LEFT)) {
+      Thread.onSpinWait(); // INTERRUPTING
+    }
+    if (!again) {
+      executor.live.remove(this);
+    }
+    return again;
+  }
+
+  /** Waits for the next run, and returns whether it is for this thread to do, and now. */
+  private boolean awaitNext() {
+    if (isDone()) {
+      done(); // which found it running
+      return false;
+    }
+    if (!executor.live.mayRun(this)) {
+      cancel(false);
+      return false;
+    }
+    long nowNanos = executor.timer.nowNanos();
+    long nextNanos = nextDeadlineNanos(nowNanos);
+    deadlineNanos = nextNanos;
+    try {
+      if (nextNanos <= nowNanos) {
+        MissedRun missed = new MissedRun(this);
+        executor.workers.execute(missed);
+        return missed.isLeftToCaller();
+      }
+      arm(nextNanos - nowNanos);
+    } catch (Throwable e) {
+      fail(e);
+    }
+    return false;
+  }
+
+  private long nextDeadlineNanos(long nowNanos) {
+    if (periodNanos < 0) {
+      return TaskTimer.saturatedSum(nowNanos, -periodNanos);
+    }
+    long nextNanos = TaskTimer.saturatedSum(deadlineNanos, periodNanos);
+    if (executor.skipsMissedRuns && nextNanos < nowNanos) {
+      long missed = (nowNanos - nextNanos - 1) / periodNanos + 1;
+      nextNanos = TaskTimer.saturatedSum(nextNanos, missed * periodNanos);
+    }
+    return nextNanos;
+  }
+
+  /** Interrupts the thread that runs the task, if one does. */
+  void interrupt() {
+    Object runner = stage;
+    if (runner instanceof Thread thread && STAGE.compareAndSet(this, runner, INTERRUPTING)) {
+      try {
+        thread.interrupt();
+      } finally {
+        stage = runner;
+      }
+    }
+  }
+
+  // Time
+
+  @Override
+  public boolean isPeriodic() {
+    return periodNanos != 0;
+  }
+
+  @Override
+  public long getDelay(TimeUnit unit) {
+    return unit.convert(deadlineNanos - executor.timer.nowNanos(), NANOSECONDS);
+  }
+
+  @Override
+  public int compareTo(Delayed other) {
+    if (other instanceof ScheduledTask<?> task && task.executor == executor) {
+      int byDeadline = Long.compare(deadlineNanos, task.deadlineNanos);
+      return byDeadline != 0 ? byDeadline : Long.compare(sequence, task.sequence);
+    }
+    return Long.compare(getDelay(NANOSECONDS), other.getDelay(NANOSECONDS));
+  }
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.concurrent;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.timewheel.HierarchicalWheelTimer;
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import java.util.List;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link ScheduledExecutorService} on a {@link Timer}: the contract of {@link
+ * java.util.concurrent.ScheduledThreadPoolExecutor}, with tasks that are started and cancelled in
+ * constant time, however many wait.
+ *
+ * <pre>{@code
+ * ScheduledExecutorService scheduler = WheelScheduledExecutor.create();
+ * scheduler.scheduleAtFixedRate(this::report, 1, 1, TimeUnit.MINUTES);
+ * }</pre>
+ *
+ * <h2>Where tasks run</h2>
+ *
+ * On the workers: the {@link Builder#executor executor} that was given, or else a virtual thread
+ * each, or, on a JVM that has none, a pool of daemon threads, as many as there are processors. The
+ * timer's thread only hands them over. What is due at once, as everything is that is given to
+ * {@link #execute} and {@code submit}, goes to the workers directly. All threads that this class
+ * makes are daemons: a JVM does not stay alive for what waits.
+ *
+ * <h2>When tasks run</h2>
+ *
+ * Never early; late as the timer's contract says, plus the time until a worker is free. A delay of
+ * zero or less is at once; one that leads beyond 292 years is never. The runs of a periodic task
+ * never overlap: the wait for the next begins when the last has ended. With a fixed delay it is
+ * counted from that end. With a fixed rate the deadlines are {@code initialDelay}, {@code
+ * initialDelay + period} and so on, without drift; runs that were missed, because one took longer
+ * than the period or the machine stood still, are made up for at once, one after the other, or left
+ * out: {@link Builder#skipMissedRuns}.
+ *
+ * <h2>How tasks end</h2>
+ *
+ * A task that is cancelled leaves the timer before {@code cancel} returns; only if another thread
+ * is just starting the wait for its next run, that thread takes it off again, at once. A periodic
+ * task ends when it is cancelled, when it throws, and when the executor is shut down without the
+ * policy to go on.
+ *
+ * <p>A future does not wait in vain for a run that cannot come: if the workers reject a task when
+ * it is due, or the timer is stopped, or refuses the next run of a periodic task, the future fails
+ * with what was thrown, or with a {@link RejectedExecutionException}. Of a timer that has failed,
+ * this class learns when it next starts a timeout; all tasks that wait for it fail then. What
+ * workers accept and silently drop is lost.
+ *
+ * <h2>Shutdown</h2>
+ *
+ * As in the JDK: after {@link #shutdown} nothing is accepted, periodic tasks are cancelled after
+ * their present run and delayed ones are still run, unless the policies of the builder say
+ * otherwise. {@link #shutdownNow} returns what waits, neither run nor cancelled, and interrupts
+ * what runs. The executor is terminated when no task waits or runs any more. A timer and an
+ * executor that it was lent, it leaves alone; those that are its own are stopped before it counts
+ * as terminated.
+ *
+ * <p>The time of the timer decides about delays; {@link #awaitTermination}, and {@code invokeAll}
+ * and {@code invokeAny} with a timeout, wait in the time of the machine.
+ */
+public final class WheelScheduledExecutor extends AbstractExecutorService
+    implements ScheduledExecutorService {
+  private final @Nullable ExecutorService ownWorkers;
+  private final AtomicLong sequencer = new AtomicLong();
+
+  final TaskTimer timer;
+  final Executor workers;
+  final boolean skipsMissedRuns;
+  final LiveTasks live;
+
+  private WheelScheduledExecutor(Builder settings) {
+    if (settings.workers == null) {
+      ownWorkers = DefaultWorkers.create();
+      workers = ownWorkers;
+    } else {
+      ownWorkers = settings.ownWorkers;
+      workers = settings.workers;
+    }
+    timer =
+        settings.timer == null
+            ? new TaskTimer(HierarchicalWheelTimer.create(), true)
+            : new TaskTimer(settings.timer, settings.ownsTimer);
+    skipsMissedRuns = settings.skipMissedRuns;
+    live = new LiveTasks(settings.keepsPeriodic, settings.keepsDelayed, this::release);
+  }
+
+  /**
+   * Makes an executor with a timer and workers of its own: a hierarchical wheel with a tick of 1
+   * ms, and virtual threads where the JVM has them.
+   *
+   * @return a new executor
+   */
+  public static WheelScheduledExecutor create() {
+    return builder().build();
+  }
+
+  /** {@return a builder with the settings of {@link #create}} */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  // Tasks
+
+  @Override
+  public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+    requireNonNull(command, "command");
+    return start(Executors.callable(command), delay, unit, 0);
+  }
+
+  @Override
+  public <V> ScheduledFuture<V> schedule(Callable<V> callable, long delay, TimeUnit unit) {
+    requireNonNull(callable, "callable");
+    return start(callable, delay, unit, 0);
+  }
+
+  @Override
+  public ScheduledFuture<?> scheduleAtFixedRate(
+      Runnable command, long initialDelay, long period, TimeUnit unit) {
+    requireNonNull(command, "command");
+    requireNonNull(unit, "unit");
+    requirePositive(period, "period");
+    return start(Executors.callable(command), initialDelay, unit, unit.toNanos(period));
+  }
+
+  @Override
+  public ScheduledFuture<?> scheduleWithFixedDelay(
+      Runnable command, long initialDelay, long delay, TimeUnit unit) {
+    requireNonNull(command, "command");
+    requireNonNull(unit, "unit");
+    requirePositive(delay, "delay");
+    return start(Executors.callable(command), initialDelay, unit, -unit.toNanos(delay));
+  }
+
+  /** Runs a task at once. As in the JDK, what it throws is kept in a future that nobody has. */
+  @Override
+  @SuppressWarnings("FutureReturnValueIgnored")
+  public void execute(Runnable command) {
+    schedule(command, 0, NANOSECONDS);
+  }
+
+  @Override
+  public Future<?> submit(Runnable task) {
+    return schedule(task, 0, NANOSECONDS);
+  }
+
+  @Override
+  public <T> Future<T> submit(Runnable task, T result) {
+    return schedule(Executors.callable(task, result), 0, NANOSECONDS);
+  }
+
+  @Override
+  public <T> Future<T> submit(Callable<T> task) {
+    return schedule(task, 0, NANOSECONDS);
+  }
+
+  private static void requirePositive(long value, String name) {
+    if (value <= 0) {
+      throw new IllegalArgumentException(name + ": " + value + " (expected: more than zero)");
+    }
+  }
+
+  private <V> ScheduledFuture<V> start(
+      Callable<V> callable, long delay, TimeUnit unit, long periodNanos) {
+    requireNonNull(unit, "unit");
+    long deadlineNanos = TaskTimer.saturatedSum(timer.nowNanos(), Math.max(0, unit.toNanos(delay)));
+    ScheduledTask<V> task = new ScheduledTask<>(this, callable, deadlineNanos, periodNanos);
+    if (!live.add(task)) {
+      throw new RejectedExecutionException("the executor is shut down");
+    }
+    try {
+      task.start();
+    } catch (Throwable e) {
+      if (task.leave()) {
+        live.remove(task);
+        throw e;
+      }
+      // Otherwise it was accepted all the same: it runs or has run, or a shutdown has taken it.
+    }
+    return task;
+  }
+
+  // For the tasks
+
+  long nextSequence() {
+    return sequencer.getAndIncrement();
+  }
+
+  /** Starts a timeout; if the timer says that it will run nothing any more, that ends all waits. */
+  Timeout newTimeout(ScheduledTask<?> task, long delayNanos) {
+    try {
+      return timer.newTimeout(task, delayNanos);
+    } catch (IllegalStateException e) {
+      RejectedExecutionException lost = timerLost(e);
+      live.failOnTimer(lost);
+      throw lost;
+    }
+  }
+
+  static RejectedExecutionException timerLost(@Nullable Throwable cause) {
+    return new RejectedExecutionException("the timer runs no more tasks", cause);
+  }
+
+  // The end
+
+  @Override
+  public void shutdown() {
+    live.shutdown();
+  }
+
+  @Override
+  public List<Runnable> shutdownNow() {
+    return live.shutdownNow();
+  }
+
+  @Override
+  public boolean isShutdown() {
+    return live.isShutdown();
+  }
+
+  @Override
+  public boolean isTerminated() {
+    return live.isTerminated();
+  }
+
+  @Override
+  public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+    return live.awaitTermination(timeout, unit);
+  }
+
+  /** Lets go of what is this executor's own. */
+  private void release() {
+    if (ownWorkers != null) {
+      ownWorkers.shutdown();
+    }
+    timer.release();
+  }
+
+  @Override
+  public String toString() {
+    return "WheelScheduledExecutor(" + timer + ", " + live + ")";
+  }
+
+  /**
+   * The settings of a {@link WheelScheduledExecutor}. A builder can be used more than once, unless
+   * it was given a timer or an executor to own. Not thread-safe.
+   */
+  public static final class Builder {
+    private @Nullable Timer timer;
+    private boolean ownsTimer;
+    private @Nullable Executor workers;
+    private @Nullable ExecutorService ownWorkers;
+    private boolean skipMissedRuns;
+    private boolean keepsPeriodic;
+    private boolean keepsDelayed = true;
+
+    private Builder() {}
+
+    /**
+     * Sets the timer on which tasks wait: by default a new one, of the executor's own. This one is
+     * lent: it may serve others too, and is not stopped.
+     *
+     * @param timer where tasks wait
+     * @return this builder
+     */
+    public Builder timer(Timer timer) {
+      this.timer = requireNonNull(timer, "timer");
+      ownsTimer = false;
+      return this;
+    }
+
+    /**
+     * Sets the timer on which tasks wait, and makes it the executor's own: it is stopped when the
+     * executor terminates.
+     *
+     * @param timer where tasks wait
+     * @return this builder
+     */
+    public Builder ownTimer(Timer timer) {
+      this.timer = requireNonNull(timer, "timer");
+      ownsTimer = true;
+      return this;
+    }
+
+    /**
+     * Sets the workers that run the tasks: by default virtual threads, or a pool, of the executor's
+     * own. These are lent: they may serve others too, and are not shut down.
+     *
+     * @param executor runs the tasks
+     * @return this builder
+     */
+    public Builder executor(Executor executor) {
+      workers = requireNonNull(executor, "executor");
+      ownWorkers = null;
+      return this;
+    }
+
+    /**
+     * Sets the workers that run the tasks, and makes them the executor's own: they are shut down
+     * when the executor terminates.
+     *
+     * @param executor runs the tasks
+     * @return this builder
+     */
+    public Builder ownExecutor(ExecutorService executor) {
+      workers = requireNonNull(executor, "executor");
+      ownWorkers = executor;
+      return this;
+    }
+
+    /**
+     * Sets what becomes of the runs at a fixed rate that were missed, their deadlines having passed
+     * before the run before them ended. By default they are made up for, one after the other, as in
+     * the JDK. If they are skipped, the next run is at the first deadline that has not passed.
+     *
+     * @param skip whether missed runs are left out
+     * @return this builder
+     */
+    public Builder skipMissedRuns(boolean skip) {
+      skipMissedRuns = skip;
+      return this;
+    }
+
+    /**
+     * Sets whether periodic tasks go on after {@link #shutdown}, until they are cancelled or throw:
+     * by default they do not.
+     *
+     * @param goOn whether they go on
+     * @return this builder
+     */
+    public Builder continueExistingPeriodicTasksAfterShutdown(boolean goOn) {
+      keepsPeriodic = goOn;
+      return this;
+    }
+
+    /**
+     * Sets whether tasks that are not periodic and not due yet are still run after {@link
+     * #shutdown}: by default they are.
+     *
+     * @param run whether they are run
+     * @return this builder
+     */
+    public Builder executeExistingDelayedTasksAfterShutdown(boolean run) {
+      keepsDelayed = run;
+      return this;
+    }
+
+    /**
+     * Makes an executor.
+     *
+     * @return a new executor with these settings
+     * @throws IllegalStateException if the timer is stopped
+     * @throws RejectedExecutionException if the timer has no room for a timeout
+     */
+    public WheelScheduledExecutor build() {
+      return new WheelScheduledExecutor(this);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The JDK's own shapes, on any {@link io.timewheel.Timer}.
+ *
+ * <p>{@link io.timewheel.concurrent.WheelScheduledExecutor} is a {@link
+ * java.util.concurrent.ScheduledExecutorService} that keeps the contract of {@link
+ * java.util.concurrent.ScheduledThreadPoolExecutor}. {@link io.timewheel.concurrent.Deadlines}
+ * gives {@link java.util.concurrent.CompletableFuture}s a timeout that is gone when they complete.
+ * A {@link io.timewheel.concurrent.Deadline} is a point in time to pass down from caller to callee.
+ *
+ * <h2>Words</h2>
+ *
+ * Those of {@link io.timewheel}, and:
+ *
+ * <dl>
+ *   <dt>task
+ *   <dd>what an executor was asked to run, once or periodically; its future and the task are one
+ *   <dt>run
+ *   <dd>one execution of a task; a periodic task has many, one after the other
+ *   <dt>to wait
+ *   <dd>to be between two runs or before the first: on the timer until the deadline, and then with
+ *       the workers, until one of them begins the run
+ *   <dt>workers
+ *   <dd>the {@link java.util.concurrent.Executor} that runs the tasks; the timer's thread only
+ *       hands them over
+ *   <dt>missed run
+ *   <dd>a run at a fixed rate whose deadline has passed before the run before it ended
+ *   <dt>live
+ *   <dd>waiting or running; an executor that is shut down terminates when none of its tasks is live
+ * </dl>
+ */
+@NullMarked
+package io.timewheel.concurrent;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.concurrent;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import io.timewheel.TestClock;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ParameterizedClass
+@ValueSource(longs = {0, -1, Long.MAX_VALUE - 5, Long.MIN_VALUE, Long.MIN_VALUE + 5})
+class DeadlineTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  private final TestClock clock;
+
+  DeadlineTest(long originNanos) {
+    clock = new TestClock(originNanos);
+  }
+
+  @Test
+  void expiresWhenItsTimeHasComeAndStaysSo() {
+    Deadline deadline = Deadline.after(Duration.ofMillis(10), clock);
+    assertThat(deadline.isExpired()).isFalse();
+    clock.advance(Duration.ofNanos(9_999_999));
+    assertThat(deadline.isExpired()).isFalse();
+    clock.advance(1);
+    assertThat(deadline.isExpired()).isTrue();
+    clock.advance(Duration.ofDays(365 * 250));
+    assertThat(deadline.isExpired()).isTrue();
+  }
+
+  @Test
+  void remainingCountsDownAndOn() {
+    Deadline deadline = Deadline.after(SECOND, clock);
+    assertThat(deadline.remaining()).isEqualTo(SECOND);
+    assertThat(deadline).hasToString("Deadline(PT1S left)");
+    clock.advance(Duration.ofNanos(1_500_000));
+    assertThat(deadline.remaining(MILLISECONDS)).isEqualTo(998);
+    clock.advance(SECOND);
+    assertThat(deadline.remaining(NANOSECONDS)).isEqualTo(-1_500_000);
+    assertThat(deadline.remaining(MILLISECONDS)).isEqualTo(-1);
+    assertThat(deadline.remaining()).isEqualTo(Duration.ofNanos(-1_500_000));
+  }
+
+  @Test
+  void delaysOfZeroAndLessAreNow() {
+    for (Duration delay : new Duration[] {Duration.ZERO, SECOND.negated(), longest().negated()}) {
+      Deadline deadline = Deadline.after(delay, clock);
+      assertThat(deadline.isExpired()).isTrue();
+      assertThat(deadline.remaining()).isZero();
+      Deadline later = Deadline.after(SECOND, clock);
+      assertThat(later.within(delay).remaining()).isZero();
+    }
+  }
+
+  @Test
+  void theFurthestIs292YearsAway() {
+    Deadline deadline = Deadline.after(longest(), clock);
+    assertThat(deadline.remaining(NANOSECONDS)).isEqualTo(Long.MAX_VALUE);
+    clock.advance(Duration.ofDays(365 * 290));
+    assertThat(deadline.isExpired()).isFalse();
+  }
+
+  @Test
+  void withinIsTheEarlierOfTheTwo() {
+    Deadline deadline = Deadline.after(SECOND, clock);
+    assertThat(deadline.within(Duration.ofMillis(300)).remaining(MILLISECONDS)).isEqualTo(300);
+    assertThat(deadline.within(Duration.ofMillis(1_001))).isSameAs(deadline);
+    assertThat(deadline.within(longest())).isSameAs(deadline);
+    clock.advance(Duration.ofMillis(800));
+    assertThat(deadline.within(Duration.ofMillis(300))).isSameAs(deadline);
+    clock.advance(Duration.ofMillis(800));
+    assertThat(deadline.within(Duration.ofMillis(300)).remaining(MILLISECONDS)).isEqualTo(-600);
+  }
+
+  @Test
+  void byTheClockOfTheMachineItHasNotMoreLeftThanItWasGiven() {
+    Deadline deadline = Deadline.after(Duration.ofHours(1));
+    assertThat(deadline.remaining()).isLessThanOrEqualTo(Duration.ofHours(1));
+    assertThat(deadline.isExpired()).isFalse();
+  }
+
+  @Test
+  void nullIsRefusedByName() {
+    Deadline deadline = Deadline.after(SECOND, clock);
+    assertThatNullPointerException()
+        .isThrownBy(() -> Deadline.after(null, clock))
+        .withMessage("delay");
+    assertThatNullPointerException()
+        .isThrownBy(() -> Deadline.after(SECOND, null))
+        .withMessage("timeSource");
+    assertThatNullPointerException().isThrownBy(() -> deadline.within(null)).withMessage("delay");
+    assertThatNullPointerException().isThrownBy(() -> deadline.remaining(null)).withMessage("unit");
+  }
+
+  private static Duration longest() {
+    return Duration.ofSeconds(Long.MAX_VALUE);
+  }
+}
