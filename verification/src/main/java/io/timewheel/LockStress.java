@@ -56,9 +56,9 @@ public final class LockStress {
       }
     }
 
-    /** Several times, so that the lock is also found free by one who has waited for it. */
+    /** Many times, so that the lock is also found free by one who has waited for it. */
     void increment() {
-      for (int i = 0; i < 5; i++) {
+      for (int i = 0; i < 50; i++) {
         lock();
         first++;
         unlock();
@@ -68,7 +68,7 @@ public final class LockStress {
 
   /** Increments that are not atomic. */
   @JCStressTest
-  @Outcome(id = "10", expect = ACCEPTABLE, desc = "None is lost.")
+  @Outcome(id = "100", expect = ACCEPTABLE, desc = "None is lost.")
   @Outcome(expect = FORBIDDEN, desc = "Two threads were inside at once.")
   @State
   public static class Exclusion extends Guarded {
@@ -90,7 +90,7 @@ public final class LockStress {
 
   /** The same with three, so that on two processors one of them may be suspended inside. */
   @JCStressTest
-  @Outcome(id = "15", expect = ACCEPTABLE, desc = "None is lost.")
+  @Outcome(id = "150", expect = ACCEPTABLE, desc = "None is lost.")
   @Outcome(expect = FORBIDDEN, desc = "Two threads were inside at once.")
   @State
   public static class ExclusionOfThree extends Guarded {
