@@ -43,8 +43,14 @@ final class Measurements {
     return recording;
   }
 
-  int rounds() {
-    return (int) recording.runs().stream().mapToInt(Run::round).distinct().count();
+  /** Returns how often the variant was measured. */
+  int rounds(Variant variant) {
+    return (int)
+        runs.getOrDefault(variant, Map.of()).values().stream()
+            .flatMap(List::stream)
+            .mapToInt(Run::round)
+            .distinct()
+            .count();
   }
 
   SubjectInfo subject(String id) {

@@ -26,7 +26,7 @@ final class Tables {
   /** Returns a table for each variant of the workload; the empty string if it was not run. */
   String of(Workload workload) {
     return measurements.variants(workload).stream()
-        .map(variant -> "### " + variant + "\n\n" + of(variant))
+        .map(variant -> "### " + variant + "\n\n" + of(variant) + rounds(variant))
         .collect(Collectors.joining("\n"));
   }
 
@@ -70,7 +70,7 @@ final class Tables {
     rule(table, head.size());
     List<String> others = new ArrayList<>();
     for (SubjectInfo subject : measurements.recording().subjects()) {
-      if (measurements.runs(variant, subject.id()).isEmpty()) {
+      if (!isShown(variant, subject.id())) {
         others.add(escaped(subject.label()));
       } else {
         row(table, cells(variant, subject, metrics, notes));
@@ -85,6 +85,21 @@ final class Tables {
       table.append("\nNot part of this: ").append(String.join(", ", others)).append(".\n");
     }
     return table.toString();
+  }
+
+  private String rounds(Variant variant) {
+    int rounds = measurements.rounds(variant);
+    return "\nMeasured in " + rounds + (rounds == 1 ? " round.\n" : " rounds.\n");
+  }
+
+  /**
+   * Whether there is anything to say: that a bound, which is no timer, has no part needs no row.
+   */
+  private boolean isShown(Variant variant, String subject) {
+    List<Run> runs = measurements.runs(variant, subject);
+    return Subjects.kind(subject) == Kind.BOUND
+        ? runs.stream().anyMatch(run -> run.absent() == null)
+        : !runs.isEmpty();
   }
 
   private List<String> cells(

@@ -81,9 +81,6 @@ final class Text {
         + commit
         + "\n* Took "
         + String.format(Locale.ROOT, "%d:%02d h", took.toHours(), took.toMinutesPart())
-        + ", "
-        + measurements.rounds()
-        + (measurements.rounds() == 1 ? " round" : " rounds")
         + "\n\n"
         + tables.subjects()
         + "\n"

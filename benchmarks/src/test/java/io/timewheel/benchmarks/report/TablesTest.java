@@ -33,6 +33,8 @@ class TablesTest {
             2. ScheduledThreadPoolExecutor: absent: it rests today
 
             Not part of this: empty JVM.
+
+            Measured in 3 rounds.
             """);
   }
 
@@ -60,6 +62,20 @@ class TablesTest {
         .values("churn", "1 thread", "floor", "opsPerSecond", 40e6);
 
     assertThat(tableOf(recordings)).contains("0.500 ×").contains("0.250 ×").doesNotContain("lose");
+  }
+
+  @Test
+  void absentPeerIsARowAndAbsentBoundIsNot() {
+    Recordings recordings = Recordings.of("timewheel", "kafka", "floor");
+    recordings
+        .values("churn", "1 thread", "timewheel", "opsPerSecond", 10e6)
+        .absent("churn", "1 thread", "kafka", 0, "counts sheep")
+        .absent("churn", "1 thread", "floor", 0, "is no timer");
+
+    assertThat(tableOf(recordings))
+        .contains("| The kafka<sup>1</sup> | – |", "\n1. The kafka: absent: counts sheep\n")
+        .contains("\nNot part of this: The floor.\n\nMeasured in 1 round.\n")
+        .doesNotContain("is no timer");
   }
 
   @Test
