@@ -66,9 +66,8 @@ public record Results(
    */
   public void write(Path file) throws IOException {
     Path absolute = file.toAbsolutePath();
-    Path directory = absolute.getParent();
-    Files.createDirectories(directory);
-    Path temporary = directory.resolve(absolute.getFileName() + ".new");
+    Files.createDirectories(absolute.resolve("..").normalize());
+    Path temporary = absolute.resolveSibling(absolute.getFileName() + ".new");
     try {
       Files.write(temporary, WRITER.writeValueAsBytes(this));
       Files.move(
