@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks;
+
+import static java.util.concurrent.TimeUnit.DAYS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.timewheel.benchmarks.subjects.SubjectKind;
+import io.timewheel.benchmarks.workloads.Parameters;
+import io.timewheel.benchmarks.workloads.Workload;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A variant of a workload, which is measured for all subjects that can take part.
+ *
+ * @param workload what is done
+ * @param variant its name in the results
+ * @param parameters its numbers
+ * @param heapGigabytes of each JVM
+ * @param rounds how often it is measured
+ * @param seconds how long one measurement takes, about
+ */
+record Case(
+    Workload workload,
+    String variant,
+    Parameters parameters,
+    int heapGigabytes,
+    int rounds,
+    double seconds) {
+
+  /** Why a subject has no part in this, if it has none. */
+  Optional<String> absence(SubjectKind subject) {
+    return Optional.ofNullable(
+        switch (subject) {
+          case FLOOR ->
+              workload.isOperation() || workload == Workload.LOAD
+                  ? null
+                  : "is no timer: nothing expires and nobody waits";
+          case EMPTY -> workload == Workload.IDLE && parameters.count() == 0 ? null : "is no timer";
+          case TIMEWHEEL_POLLED, AGRONA ->
+              parameters.threads() > 1 ? "is for one thread, which polls it" : null;
+          case NETTY41, NETTY42 -> hasFineTick() ? "raises a tick below 1 ms to 1 ms" : null;
+          case KAFKA -> hasFineTick() ? "counts whole milliseconds" : null;
+          case PEKKO -> pekkosAbsence();
+          default -> null;
+        });
+  }
+
+  private boolean hasFineTick() {
+    return parameters.tickNanos() < 1_000_000;
+  }
+
+  private @Nullable String pekkosAbsence() {
+    if (hasFineTick()) {
+      return "refuses a tick below 1 ms";
+    }
+    return parameters.maxDelayNanos() / parameters.tickNanos() > Integer.MAX_VALUE
+        ? "refuses a delay over "
+            + DAYS.convert(Integer.MAX_VALUE * parameters.tickNanos(), NANOSECONDS)
+            + " days at its tick"
+        : null;
+  }
+
+  /** After so long a measurement is given up. */
+  long limitSeconds() {
+    return 90 + Math.round(10 * seconds);
+  }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks;
+
+import io.timewheel.Timer;
+import io.timewheel.benchmarks.subjects.SubjectKind;
+import io.timewheel.benchmarks.workloads.Child;
+import io.timewheel.benchmarks.workloads.Operations;
+import io.timewheel.benchmarks.workloads.Workload;
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Starts the JVMs that measure. The class path of each is this library, the benchmarks, JMH,
+ * HdrHistogram, and one peer.
+ */
+final class Jvm {
+  /**
+   * Pages are touched before anything is measured: whoever allocates more must not pay for them to
+   * the operating system too.
+   */
+  private static final List<String> FLAGS = List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch");
+
+  /** Has collections come often enough to be seen. */
+  private static final List<String> SMALL_YOUNG_GENERATION =
+      List.of("-XX:NewSize=64m", "-XX:MaxNewSize=64m");
+
+  private static final Path OURS = codeOf(Child.class);
+  private static final List<Path> COMMON =
+      List.of(
+          OURS,
+          codeOf(Timer.class),
+          codeOf(org.openjdk.jmh.runner.Runner.class),
+          codeOf(joptsimple.OptionParser.class),
+          codeOf(org.apache.commons.math3.util.FastMath.class),
+          codeOf(org.HdrHistogram.Histogram.class));
+
+  /**
+   * What a JVM has said.
+   *
+   * @param lines those meant for us, by name
+   * @param failure what went wrong, or null
+   */
+  record Answer(Map<String, String> lines, @Nullable String failure) {}
+
+  private final Path java;
+  private volatile @Nullable Process current;
+
+  Jvm(Path java) {
+    this.java = java;
+  }
+
+  private static Path codeOf(Class<?> type) {
+    try {
+      return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The flags as they are told in the results. */
+  static List<String> describeFlags() {
+    List<String> described = new ArrayList<>(heap(1));
+    described.addAll(FLAGS);
+    described.add("6M: " + String.join(" ", heap(2)));
+    described.add("10M: " + String.join(" ", heap(3)));
+    described.add("gc: " + String.join(" ", SMALL_YOUNG_GENERATION));
+    return described;
+  }
+
+  private static List<String> heap(int gigabytes) {
+    return List.of("-Xms" + gigabytes + "g", "-Xmx" + gigabytes + "g");
+  }
+
+  Answer probe() throws IOException, InterruptedException {
+    return run(List.of("-cp", OURS.toString(), Child.class.getName(), Child.PROBE), 60);
+  }
+
+  Answer measure(Case measured, SubjectKind subject) throws IOException, InterruptedException {
+    List<String> flags = new ArrayList<>(heap(measured.heapGigabytes()));
+    flags.addAll(FLAGS);
+    if (measured.workload() == Workload.GC) {
+      flags.addAll(SMALL_YOUNG_GENERATION);
+    }
+    List<String> command = new ArrayList<>();
+    if (measured.workload().isOperation()) {
+      // This JVM only starts another one, with those flags.
+      command.addAll(List.of("-Xmx256m", "-Djmh.ignoreLock=true"));
+      command.add("-D" + Operations.FLAGS + "=" + String.join(" ", flags));
+    } else {
+      command.addAll(flags);
+    }
+    command.addAll(List.of("-cp", classPath(subject), Child.class.getName()));
+    command.addAll(List.of(measured.workload().id(), subject.id(), measured.parameters().encode()));
+    return run(command, measured.limitSeconds());
+  }
+
+  static String classPath(SubjectKind subject) throws IOException {
+    List<Path> classPath = new ArrayList<>(COMMON);
+    String jars = subject.jars();
+    if (jars != null) {
+      Path directory = OURS.resolveSibling("peers").resolve(jars);
+      if (!Files.isDirectory(directory)) {
+        throw new IOException("no directory " + directory + ": the build makes it");
+      }
+      try (Stream<Path> files = Files.list(directory)) {
+        files.sorted().forEach(classPath::add);
+      }
+    }
+    return String.join(File.pathSeparator, classPath.stream().map(Path::toString).toList());
+  }
+
+  private Answer run(List<String> arguments, long limitSeconds)
+      throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(java.toString()));
+    command.addAll(arguments);
+    Path out = Files.createTempFile("timewheel-benchmarks", ".out");
+    Path err = Files.createTempFile("timewheel-benchmarks", ".err");
+    try {
+      Process process =
+          new ProcessBuilder(command)
+              .redirectOutput(out.toFile())
+              .redirectError(err.toFile())
+              .start();
+      current = process;
+      String failure = null;
+      if (!process.waitFor(limitSeconds, TimeUnit.SECONDS)) {
+        kill(process);
+        failure = "took more than " + limitSeconds + " s";
+      } else if (process.exitValue() != 0) {
+        failure = "exit code " + process.exitValue() + ": " + reason(err);
+      }
+      Map<String, String> lines = answers(out);
+      if (failure == null && lines.isEmpty()) {
+        failure = "said nothing: " + reason(err);
+      }
+      return new Answer(lines, failure);
+    } finally {
+      current = null;
+      Files.deleteIfExists(out);
+      Files.deleteIfExists(err);
+    }
+  }
+
+  /** Ends what is being measured, if anything is. */
+  void end() {
+    Process process = current;
+    if (process != null) {
+      kill(process);
+    }
+  }
+
+  /** With all that it has started: JMH has a JVM of its own. */
+  private static void kill(Process process) {
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly();
+  }
+
+  private static Map<String, String> answers(Path out) throws IOException {
+    Map<String, String> answers = new LinkedHashMap<>();
+    for (String line : lines(out)) {
+      if (line.startsWith(Child.MARK)) {
+        String answer = line.substring(Child.MARK.length());
+        int space = answer.indexOf(' ');
+        answers.put(answer.substring(0, space), answer.substring(space + 1));
+      }
+    }
+    return answers;
+  }
+
+  /** The first line that tells of an exception, or else the last line. */
+  private static String reason(Path err) throws IOException {
+    List<String> lines = lines(err);
+    return lines.stream()
+        .filter(line -> line.matches(".*(Exception|Error)\\b.*"))
+        .findFirst()
+        .orElse(lines.isEmpty() ? "without a word" : lines.get(lines.size() - 1));
+  }
+
+  /** Those with something on them, whatever bytes the measured libraries write. */
+  private static List<String> lines(Path file) throws IOException {
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8)
+        .lines()
+        .filter(line -> !line.isBlank())
+        .toList();
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks;
+
+import io.timewheel.benchmarks.subjects.SubjectKind;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * One measurement to be made.
+ *
+ * @param measured the variant of the workload
+ * @param subject whom
+ * @param round counted from 0
+ * @param position in the order of this round
+ */
+record Order(Case measured, SubjectKind subject, int round, int position) {
+
+  /**
+   * The order of all measurements: round by round, so that what drifts with the time of day hits
+   * all alike, and every second round backwards, so that nobody always comes first.
+   */
+  static List<Order> of(List<Case> cases, List<SubjectKind> subjects, int rounds) {
+    int last = rounds > 0 ? rounds : cases.stream().mapToInt(Case::rounds).max().orElse(0);
+    List<Order> orders = new ArrayList<>();
+    for (int round = 0; round < last; round++) {
+      List<SubjectKind> inOrder = new ArrayList<>(subjects);
+      if (round % 2 == 1) {
+        Collections.reverse(inOrder);
+      }
+      for (Case measured : cases) {
+        if (rounds > 0 || round < measured.rounds()) {
+          int thisRound = round;
+          IntStream.range(0, inOrder.size())
+              .mapToObj(i -> new Order(measured, inOrder.get(i), thisRound, i))
+              .forEach(orders::add);
+        }
+      }
+    }
+    return orders;
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks;
+
+import static java.util.concurrent.TimeUnit.DAYS;
+import static java.util.concurrent.TimeUnit.HOURS;
+import static java.util.concurrent.TimeUnit.MICROSECONDS;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.timewheel.benchmarks.workloads.Parameters;
+import io.timewheel.benchmarks.workloads.Workload;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is measured, how long and how often. */
+final class Plan {
+  private static final int MILLION = 1_000_000;
+  private static final long TICK_NANOS = MILLISECONDS.toNanos(1);
+  private static final long FINE_TICK_NANOS = MICROSECONDS.toNanos(100);
+
+  private final List<Case> cases = new ArrayList<>();
+
+  private Plan() {}
+
+  /** Three quarters of an hour on two cores, of which half goes to what varies most. */
+  static List<Case> full() {
+    Plan plan = new Plan();
+    plan.operations(5, 400, 1, 2, 8);
+    plan.load("1M, 1 s to 24 h", 3, MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 3);
+    plan.load("6M, 1 s to 24 h", 2, 6 * MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 2, 9);
+    plan.load("10M, 1 ms to 1 year", 1, 10 * MILLION, TICK_NANOS, DAYS.toNanos(365), 3, 15);
+    plan.expire("1M in a second", 3, MILLION, 1, 6);
+    plan.expire("6M in a second", 1, 6 * MILLION, 2, 20);
+    plan.lateness("1 ms tick", 2, 100_000, TICK_NANOS, false, 10_000);
+    plan.lateness("1 ms tick, both cores busy", 2, 100_000, TICK_NANOS, true, 10_000);
+    plan.lateness("100 µs tick", 2, 100_000, FINE_TICK_NANOS, false, 10_000);
+    plan.lateness("100 µs tick, both cores busy", 2, 100_000, FINE_TICK_NANOS, true, 10_000);
+    plan.idle("0 pending", 1, 0, 1, 20_000);
+    plan.idle("1M pending", 1, MILLION, 1, 20_000);
+    plan.idle("6M pending", 1, 6 * MILLION, 2, 20_000);
+    plan.startLatency("2 producers, 1M expire in a second", 3, MILLION, 1_000);
+    plan.gc("6M pending", 2, 6 * MILLION, 2, 10_000);
+    return plan.cases;
+  }
+
+  /** Minutes: what a first look needs. */
+  static List<Case> quick() {
+    Plan plan = new Plan();
+    plan.operations(2, 150, 1, 2);
+    plan.load("1M, 1 s to 24 h", 2, MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 3);
+    plan.expire("1M in a second", 2, MILLION, 1, 6);
+    plan.lateness("1 ms tick", 2, 20_000, TICK_NANOS, false, 2_000);
+    plan.idle("1M pending", 2, MILLION, 1, 2_000);
+    plan.startLatency("2 producers, 1M expire in a second", 1, MILLION, 1_000);
+    plan.gc("1M pending", 1, MILLION, 1, 2_000);
+    return plan.cases;
+  }
+
+  /** Seconds: everything, but so little of it that the figures mean nothing. For tests. */
+  static List<Case> smoke() {
+    Plan plan = new Plan();
+    plan.cases.add(operation(Workload.CHURN, 1, 0, 1, 10));
+    plan.cases.add(operation(Workload.CHURN, 2, 0, 1, 10));
+    plan.cases.add(operation(Workload.INFLIGHT, 1, 1000, 1, 10));
+    plan.cases.add(operation(Workload.TOUCH, 1, 1000, 1, 10));
+    plan.load("1k", 1, 1000, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 1);
+    plan.expire("1k", 1, 1000, 1, 1);
+    plan.lateness("1 ms tick", 1, 100, TICK_NANOS, false, 20);
+    plan.lateness("100 µs tick, both cores busy", 1, 100, FINE_TICK_NANOS, true, 20);
+    plan.idle("0 pending", 1, 0, 1, 20);
+    plan.idle("1k pending", 1, 1000, 1, 20);
+    plan.startLatency("1k", 1, 1000, 20);
+    plan.gc("1k pending", 1, 1000, 1, 50);
+    return plan.cases;
+  }
+
+  private void operations(int rounds, int iterationMillis, int... churningThreads) {
+    for (int threads : churningThreads) {
+      cases.add(operation(Workload.CHURN, threads, 0, rounds, iterationMillis));
+    }
+    for (int threads : new int[] {1, 2}) {
+      cases.add(operation(Workload.INFLIGHT, threads, 100_000, rounds, iterationMillis));
+    }
+    cases.add(operation(Workload.TOUCH, 1, 100_000, rounds, iterationMillis));
+  }
+
+  private static Case operation(
+      Workload workload, int threads, int live, int rounds, int iterationMillis) {
+    return new Case(
+        workload,
+        threads == 1 ? "1 thread" : threads + " threads",
+        new Parameters(threads, live, 0, SECONDS.toNanos(30), TICK_NANOS, 0, iterationMillis),
+        1,
+        rounds,
+        2.5 + 5e-3 * iterationMillis);
+  }
+
+  private void load(
+      String variant,
+      int rounds,
+      int count,
+      long minNanos,
+      long maxNanos,
+      int heapGigabytes,
+      double seconds) {
+    Parameters parameters = new Parameters(1, count, minNanos, maxNanos, TICK_NANOS, 0, 0);
+    cases.add(new Case(Workload.LOAD, variant, parameters, heapGigabytes, rounds, seconds));
+  }
+
+  private void expire(String variant, int rounds, int count, int heapGigabytes, double seconds) {
+    int windowMillis = count < 10_000 ? 20 : 1000;
+    Parameters parameters =
+        new Parameters(
+            1, count, 0, MILLISECONDS.toNanos(windowMillis), TICK_NANOS, 0, windowMillis);
+    cases.add(new Case(Workload.EXPIRE, variant, parameters, heapGigabytes, rounds, seconds));
+  }
+
+  private void lateness(
+      String variant, int rounds, int count, long tickNanos, boolean busy, int windowMillis) {
+    int busyCpus = busy ? Runtime.getRuntime().availableProcessors() : 0;
+    Parameters parameters =
+        new Parameters(
+            1, count, 0, MILLISECONDS.toNanos(windowMillis), tickNanos, busyCpus, windowMillis);
+    cases.add(
+        new Case(Workload.LATENESS, variant, parameters, 1, rounds, 2.5 + windowMillis / 1e3));
+  }
+
+  private void idle(String variant, int rounds, int count, int heapGigabytes, int windowMillis) {
+    Parameters parameters =
+        new Parameters(1, count, HOURS.toNanos(1), HOURS.toNanos(24), TICK_NANOS, 0, windowMillis);
+    double seconds = 2.5 + count * 1e-6 + windowMillis / 1e3;
+    cases.add(new Case(Workload.IDLE, variant, parameters, heapGigabytes, rounds, seconds));
+  }
+
+  private void startLatency(String variant, int rounds, int count, int windowMillis) {
+    Parameters parameters =
+        new Parameters(2, count, 0, SECONDS.toNanos(30), TICK_NANOS, 0, windowMillis);
+    cases.add(
+        new Case(Workload.START_LATENCY, variant, parameters, 1, rounds, 5 + windowMillis / 1e3));
+  }
+
+  private void gc(String variant, int rounds, int count, int heapGigabytes, int windowMillis) {
+    Parameters parameters =
+        new Parameters(1, count, HOURS.toNanos(1), HOURS.toNanos(24), TICK_NANOS, 0, windowMillis);
+    double seconds = 3 + count * 1e-6 + windowMillis / 1e3;
+    cases.add(new Case(Workload.GC, variant, parameters, heapGigabytes, rounds, seconds));
+  }
+}

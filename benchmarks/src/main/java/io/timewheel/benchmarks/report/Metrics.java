@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.report;
+
+import static io.timewheel.benchmarks.report.Metric.less;
+import static io.timewheel.benchmarks.report.Metric.more;
+
+import java.util.List;
+
+/** The quantities that are shown, and those that more than one table, plot or promise needs. */
+final class Metrics {
+  static final Metric OPERATIONS = more("opsPerSecond", "million a second", 1e6);
+  static final Metric OPERATION_NANOS = less("nanosPerOp", "ns each");
+  static final Metric OPERATION_CPU = less("cpuNanosPerOp", "ns of CPU each");
+  static final Metric OPERATION_BYTES = less("bytesPerOp", "bytes allocated each");
+  static final Metric START_NANOS = less("nanosPerStart", "ns per start");
+  static final Metric HEAP_BYTES = less("heapBytesPerPending", "bytes of heap per pending timeout");
+  static final Metric EXPIRY_CPU = less("cpuNanosPerExpiry", "ns of CPU per expiry");
+  static final Metric LATE_P50 = less("p50Micros", "p50, ms", 1000);
+  static final Metric LATE_P99 = less("p99Micros", "p99, ms", 1000);
+  static final Metric LATE_P999 = less("p999Micros", "p99.9, ms", 1000);
+  static final Metric CPU = less("cpuMillis", "ms of CPU");
+  static final Metric WAKE_UPS = less("wakeups", "wake-ups of the worker");
+  static final Metric EARLY = less("early", "early");
+
+  private Metrics() {}
+
+  /** Returns what the tables of the workload show. */
+  static List<Metric> of(Workload workload) {
+    return switch (workload) {
+      case CHURN, INFLIGHT, TOUCH -> List.of(OPERATIONS, OPERATION_CPU, OPERATION_BYTES);
+      case LOAD ->
+          List.of(START_NANOS, less("cpuNanosPerStart", "ns of CPU per start"), HEAP_BYTES);
+      case EXPIRE ->
+          List.of(
+              EXPIRY_CPU,
+              less("cpuNanosPerTimeout", "ns of CPU per timeout, start included"),
+              less("overrunMillis", "ms until the last one has run"),
+              EARLY);
+      case LATENESS ->
+          List.of(LATE_P50, LATE_P99, LATE_P999, less("maxMicros", "max, ms", 1000), CPU, EARLY);
+      case IDLE -> List.of(CPU, WAKE_UPS, less("contextSwitches", "context switches"));
+      case START_LATENCY ->
+          List.of(
+              less("startP50Micros", "start p50, µs"),
+              less("startP99Micros", "start p99, µs"),
+              less("startP999Micros", "start p99.9, µs"),
+              less("startMaxMicros", "start max, µs"),
+              less("cancelP50Micros", "cancel p50, µs"),
+              less("cancelP99Micros", "cancel p99, µs"),
+              less("cancelP999Micros", "cancel p99.9, µs"),
+              less("cancelMaxMicros", "cancel max, µs"));
+      case GC ->
+          List.of(
+              less("pauseP99Millis", "p99 of a pause, ms"),
+              less("pauseMaxMillis", "longest pause, ms"),
+              less("pauseTotalMillis", "all pauses, ms"),
+              less("pauses", "pauses"),
+              less("promotedBytes", "promoted, MB", 1e6));
+    };
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.report;
+
+import java.util.Set;
+
+/** Who is who among the subjects. */
+final class Subjects {
+  /** The subject that all others are compared with. */
+  static final String US = "timewheel";
+
+  static final Set<String> OURS = Set.of(US, "timewheel-hashed", "timewheel-polled");
+  static final String NETTY = "netty42";
+  static final String SCHEDULED_THREAD_POOL = "stpe";
+  static final String FLOOR = "floor";
+  static final String EMPTY = "empty";
+
+  private static final Set<String> BOUNDS = Set.of(FLOOR, EMPTY);
+  private static final Set<String> PASSIVE = Set.of("agrona");
+
+  enum Kind {
+    US("Timewheel"),
+    SIBLING("its other timers"),
+    /** What one would use instead: any number of threads may use it, and it runs the tasks. */
+    PEER("others"),
+    /** A wheel for one thread, without a lock and without a worker: shown, but no peer. */
+    PASSIVE("for one thread, no worker"),
+    /** No timer at all: what the measurement itself costs. */
+    BOUND("no timer: the bound");
+
+    private final String description;
+
+    Kind(String description) {
+      this.description = description;
+    }
+
+    String description() {
+      return description;
+    }
+  }
+
+  private Subjects() {}
+
+  static Kind kind(String id) {
+    if (id.equals(US)) {
+      return Kind.US;
+    } else if (OURS.contains(id)) {
+      return Kind.SIBLING;
+    } else if (BOUNDS.contains(id)) {
+      return Kind.BOUND;
+    } else if (PASSIVE.contains(id)) {
+      return Kind.PASSIVE;
+    }
+    return Kind.PEER;
+  }
+}

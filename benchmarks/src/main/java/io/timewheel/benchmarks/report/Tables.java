@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.report;
+
+import io.timewheel.benchmarks.report.Measurements.Variant;
+import io.timewheel.benchmarks.report.Subjects.Kind;
+import io.timewheel.benchmarks.results.Run;
+import io.timewheel.benchmarks.results.SubjectInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** The tables of a recording, in Markdown. */
+final class Tables {
+  /** What a cell of a subject that we do worse than says. */
+  static final String LOSS = "we lose";
+
+  private final Measurements measurements;
+
+  Tables(Measurements measurements) {
+    this.measurements = measurements;
+  }
+
+  /** Returns a table for each variant of the workload; the empty string if it was not run. */
+  String of(Workload workload) {
+    return measurements.variants(workload).stream()
+        .map(variant -> "### " + variant + "\n\n" + of(variant) + rounds(variant))
+        .collect(Collectors.joining("\n"));
+  }
+
+  /** Returns the promises, and what was measured of each. */
+  String promises() {
+    StringBuilder table = new StringBuilder();
+    row(table, List.of("Figure", "Promise", "Measured", ""));
+    table.append("|---|---|---|---|\n");
+    for (Promise promise : new Promises(measurements).all()) {
+      row(
+          table,
+          List.of(
+              escaped(promise.figure()),
+              escaped(promise.promised()),
+              promise.measured().stream().map(Tables::escaped).collect(Collectors.joining("<br>")),
+              promise.verdict().text()));
+    }
+    return table.toString();
+  }
+
+  /** Returns who took part. */
+  String subjects() {
+    StringBuilder table = new StringBuilder();
+    row(table, List.of("Subject", "Version", "Tick"));
+    table.append("|---|---|---|\n");
+    for (SubjectInfo subject : measurements.recording().subjects()) {
+      row(
+          table,
+          List.of(escaped(subject.label()), escaped(subject.version()), escaped(subject.tick())));
+    }
+    return table.toString();
+  }
+
+  private String of(Variant variant) {
+    List<Metric> metrics = measurements.metrics(variant);
+    List<String> notes = new ArrayList<>();
+    StringBuilder table = new StringBuilder();
+    List<String> head = new ArrayList<>(List.of(""));
+    metrics.forEach(metric -> head.add(metric.label() + "<br>" + metric.direction()));
+    row(table, head);
+    rule(table, head.size());
+    List<String> others = new ArrayList<>();
+    for (SubjectInfo subject : measurements.recording().subjects()) {
+      if (!isShown(variant, subject.id())) {
+        others.add(escaped(subject.label()));
+      } else {
+        row(table, cells(variant, subject, metrics, notes));
+      }
+    }
+    if (!notes.isEmpty()) {
+      table.append('\n');
+      IntStream.range(0, notes.size())
+          .forEach(i -> table.append(i + 1).append(". ").append(notes.get(i)).append('\n'));
+    }
+    if (!others.isEmpty()) {
+      table.append("\nNot part of this: ").append(String.join(", ", others)).append(".\n");
+    }
+    return table.toString();
+  }
+
+  private String rounds(Variant variant) {
+    int rounds = measurements.rounds(variant);
+    return "\nMeasured in " + rounds + (rounds == 1 ? " round.\n" : " rounds.\n");
+  }
+
+  /**
+   * Whether there is anything to say: that a bound, which is no timer, has no part needs no row.
+   */
+  private boolean isShown(Variant variant, String subject) {
+    List<Run> runs = measurements.runs(variant, subject);
+    return Subjects.kind(subject) == Kind.BOUND
+        ? runs.stream().anyMatch(run -> run.absent() == null)
+        : !runs.isEmpty();
+  }
+
+  private List<String> cells(
+      Variant variant, SubjectInfo subject, List<Metric> metrics, List<String> notes) {
+    Kind kind = Subjects.kind(subject.id());
+    String label = escaped(subject.label());
+    String marks =
+        reasons(measurements.runs(variant, subject.id())).stream()
+            .map(reason -> "<sup>" + number(notes, label + ": " + reason) + "</sup>")
+            .collect(Collectors.joining(" "));
+    List<String> cells = new ArrayList<>();
+    cells.add((kind == Kind.US ? "**" + label + "**" : label) + marks);
+    for (Metric metric : metrics) {
+      String value =
+          measurements
+              .values(variant, subject.id(), metric)
+              .map(spread -> spread.text(""))
+              .orElse("–");
+      cells.add(value + comparison(variant, subject.id(), metric));
+    }
+    return cells;
+  }
+
+  /** Returns the second line of a cell: how many times better we are. */
+  private String comparison(Variant variant, String subject, Metric metric) {
+    if (subject.equals(Subjects.US)) {
+      return "";
+    }
+    Optional<Spread> advantage = measurements.advantage(variant, metric, subject);
+    if (advantage.isEmpty()) {
+      return "";
+    }
+    double times = advantage.get().median();
+    Kind kind = Subjects.kind(subject);
+    boolean lost = times < 1 && (kind == Kind.PEER || kind == Kind.PASSIVE);
+    return "<br>" + Numbers.text(times) + " ×" + (lost ? " **" + LOSS + "**" : "");
+  }
+
+  /**
+   * Returns why there are no metrics, each reason once, with the share of the rounds it holds for.
+   */
+  private static List<String> reasons(List<Run> runs) {
+    return runs.stream()
+        .filter(run -> run.metrics() == null)
+        .map(Tables::reason)
+        .distinct()
+        .map(
+            reason -> {
+              long count =
+                  runs.stream()
+                      .filter(run -> run.metrics() == null && reason(run).equals(reason))
+                      .count();
+              return count == runs.size()
+                  ? reason
+                  : reason + " (" + count + " of " + runs.size() + " runs)";
+            })
+        .toList();
+  }
+
+  private static String reason(Run run) {
+    if (run.failed() != null) {
+      return "failed: " + escaped(run.failed());
+    }
+    return "absent: " + escaped(Objects.requireNonNullElse(run.absent(), "no reason was recorded"));
+  }
+
+  private static int number(List<String> notes, String note) {
+    if (!notes.contains(note)) {
+      notes.add(note);
+    }
+    return notes.indexOf(note) + 1;
+  }
+
+  private static void row(StringBuilder table, List<String> cells) {
+    table.append("| ").append(String.join(" | ", cells)).append(" |\n");
+  }
+
+  private static void rule(StringBuilder table, int columns) {
+    table.append("|---").append("|--:".repeat(columns - 1)).append("|\n");
+  }
+
+  /** Returns the text as it is read, on one line of a table. */
+  static String escaped(String text) {
+    return text.strip()
+        .replaceAll("\\s+", " ")
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace("|", "\\|");
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.subjects;
+
+/** No timer at all: it starts nothing, has no thread, and runs nothing. */
+final class EmptySubject implements Subject {
+  @Override
+  public Object task(Runnable body) {
+    return body;
+  }
+
+  @Override
+  public Object start(Object task, long delayNanos) {
+    return task;
+  }
+
+  @Override
+  public boolean cancel(Object handle) {
+    return true;
+  }
+
+  @Override
+  public void close() {}
+}

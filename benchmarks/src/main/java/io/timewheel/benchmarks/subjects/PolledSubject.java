@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.subjects;
+
+import io.timewheel.PolledTimer;
+import java.time.Duration;
+
+/** The timer without a thread of this library. */
+final class PolledSubject extends TimewheelSubject {
+  private final PolledTimer timer;
+
+  PolledSubject(Settings settings) {
+    this(PolledTimer.builder().tick(Duration.ofNanos(settings.tickNanos())).build());
+  }
+
+  private PolledSubject(PolledTimer timer) {
+    super(timer);
+    this.timer = timer;
+  }
+
+  @Override
+  public long poll() {
+    timer.poll();
+    return timer.nextDeadlineNanos() - System.nanoTime();
+  }
+}

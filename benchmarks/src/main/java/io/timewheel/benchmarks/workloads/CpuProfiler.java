@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.workloads;
+
+import java.util.Collection;
+import java.util.List;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.infra.IterationParams;
+import org.openjdk.jmh.profile.InternalProfiler;
+import org.openjdk.jmh.results.AggregationPolicy;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.ScalarResult;
+
+/** The CPU time of the whole process for each operation: the timer's thread is in it. */
+public final class CpuProfiler implements InternalProfiler {
+  static final String LABEL = "cpu.norm";
+
+  private long startedCpuNanos;
+
+  @Override
+  public String getDescription() {
+    return "CPU time of the process for each operation";
+  }
+
+  @Override
+  public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
+    startedCpuNanos = Figures.cpuNanos();
+  }
+
+  @Override
+  public Collection<ScalarResult> afterIteration(
+      BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
+    long cpuNanos = Figures.cpuNanos() - startedCpuNanos;
+    long operations = Math.max(1, result.getMetadata().getAllOps());
+    return List.of(
+        new ScalarResult(LABEL, (double) cpuNanos / operations, "ns/op", AggregationPolicy.AVG));
+  }
+}

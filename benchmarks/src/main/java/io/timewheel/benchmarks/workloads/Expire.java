@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.workloads;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.timewheel.benchmarks.subjects.Subject;
+import io.timewheel.benchmarks.subjects.SubjectKind;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** Many timeouts become due within one window, after all of them were started. */
+final class Expire {
+  /**
+   * So many different deadlines, and as many tasks; what is due at the same one shares the task.
+   */
+  private static final int DEADLINES = 1 << 16;
+
+  private static final long PATIENCE_SECONDS = 120;
+
+  private Expire() {}
+
+  static Map<String, Double> measure(SubjectKind kind, Subject subject, Parameters parameters)
+      throws InterruptedException {
+    Expiries expiries = new Expiries(parameters.count());
+    Object[] handles = Figures.keep(parameters.count());
+    long windowNanos = MILLISECONDS.toNanos(parameters.windowMillis());
+    long beganCpuNanos = Figures.cpuNanos();
+    long firstNanos = System.nanoTime() + leadNanos(kind, parameters);
+    start(handles, subject, expiries, firstNanos, windowNanos);
+    if (System.nanoTime() - firstNanos > 0) {
+      throw new IllegalStateException("the first was due before the last was started");
+    }
+
+    expiries.await(subject, kind.isPolled(), firstNanos - MILLISECONDS.toNanos(5));
+    long expiringCpuNanos = Figures.cpuNanos();
+    expiries.await(
+        subject, kind.isPolled(), firstNanos + windowNanos + SECONDS.toNanos(PATIENCE_SECONDS));
+    long endedCpuNanos = Figures.cpuNanos();
+    expiries.requireAllIn();
+
+    Map<String, Double> metrics = new LinkedHashMap<>();
+    metrics.put("overrunMillis", (expiries.lastNanos() - firstNanos - windowNanos) / 1e6);
+    metrics.put("cpuNanosPerExpiry", (double) (endedCpuNanos - expiringCpuNanos) / handles.length);
+    metrics.put("cpuNanosPerTimeout", (double) (endedCpuNanos - beganCpuNanos) / handles.length);
+    metrics.put("early", expiries.early());
+    return metrics;
+  }
+
+  private static void start(
+      Object[] handles, Subject subject, Expiries expiries, long firstNanos, long windowNanos) {
+    long[] deadlines = new long[DEADLINES];
+    Object[] tasks = new Object[DEADLINES];
+    for (int i = 0; i < DEADLINES; i++) {
+      deadlines[i] = firstNanos + i * windowNanos / DEADLINES;
+      tasks[i] = subject.task(expiries.new Body(deadlines[i]));
+    }
+    SplittableRandom random = new SplittableRandom(42);
+    for (int i = 0; i < handles.length; i++) {
+      int chosen = random.nextInt(DEADLINES);
+      handles[i] = subject.start(tasks[chosen], deadlines[chosen] - System.nanoTime());
+    }
+  }
+
+  /** Time enough to start them all; Agrona's wheel takes longer if many are due at one tick. */
+  private static long leadNanos(SubjectKind kind, Parameters parameters) {
+    long eachNanos = kind == SubjectKind.AGRONA ? 6_000 : 2_000;
+    return MILLISECONDS.toNanos(200) + parameters.count() * eachNanos;
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.workloads;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/** What the workloads measure with. */
+final class Figures {
+  private static final OperatingSystemMXBean OS =
+      ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
+  /** What a workload keeps. Not private, so that no compiler finds out that nobody reads it. */
+  static volatile Object[] kept = {};
+
+  private Figures() {}
+
+  /** {@return room for the handles of timeouts that stay reachable until the end} */
+  static Object[] keep(int count) {
+    Object[] handles = new Object[count];
+    kept = handles;
+    return handles;
+  }
+
+  /** {@return the CPU time of the whole process so far: timer, callers, compiler and collector} */
+  static long cpuNanos() {
+    return OS.getProcessCpuTime();
+  }
+
+  /** {@return the bytes in use after a collection} */
+  static long liveBytes() {
+    System.gc();
+    Runtime runtime = Runtime.getRuntime();
+    return runtime.totalMemory() - runtime.freeMemory();
+  }
+
+  /** Takes values up to a minute, to three digits. */
+  static Histogram histogram() {
+    return new Histogram(60_000_000_000L, 3);
+  }
+
+  static void record(Histogram histogram, long nanos) {
+    histogram.recordValue(Math.max(0, Math.min(nanos, histogram.getHighestTrackableValue())));
+  }
+
+  /** Names: with a prefix as in startP50Micros, without as in p50Micros. */
+  static Map<String, Double> percentiles(String prefix, Histogram histogram) {
+    Map<String, Double> metrics = new LinkedHashMap<>();
+    String p = prefix.isEmpty() ? "p" : prefix + "P";
+    metrics.put(p + "50Micros", histogram.getValueAtPercentile(50) / 1e3);
+    metrics.put(p + "99Micros", histogram.getValueAtPercentile(99) / 1e3);
+    metrics.put(p + "999Micros", histogram.getValueAtPercentile(99.9) / 1e3);
+    metrics.put(
+        prefix.isEmpty() ? "maxMicros" : prefix + "MaxMicros", histogram.getMaxValue() / 1e3);
+    return metrics;
+  }
+}

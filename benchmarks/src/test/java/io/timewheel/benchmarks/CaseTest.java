@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.benchmarks.subjects.SubjectKind;
+import io.timewheel.benchmarks.workloads.Workload;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+class CaseTest {
+  private static Case the(Workload workload, String variant) {
+    return Plan.full().stream()
+        .filter(aCase -> aCase.workload() == workload && aCase.variant().equals(variant))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static Set<SubjectKind> absent(Workload workload, String variant) {
+    Set<SubjectKind> absent = EnumSet.allOf(SubjectKind.class);
+    absent.removeIf(subject -> the(workload, variant).absence(subject).isEmpty());
+    return absent;
+  }
+
+  @Test
+  void whoHasNoPartInWhat() {
+    assertThat(absent(Workload.CHURN, "1 thread")).containsExactly(SubjectKind.EMPTY);
+    assertThat(absent(Workload.CHURN, "2 threads"))
+        .containsExactly(SubjectKind.TIMEWHEEL_POLLED, SubjectKind.AGRONA, SubjectKind.EMPTY);
+    assertThat(absent(Workload.LOAD, "10M, 1 ms to 1 year"))
+        .containsExactly(SubjectKind.PEKKO, SubjectKind.EMPTY);
+    assertThat(absent(Workload.LATENESS, "1 ms tick"))
+        .containsExactly(SubjectKind.FLOOR, SubjectKind.EMPTY);
+    assertThat(absent(Workload.LATENESS, "100 µs tick"))
+        .containsExactly(
+            SubjectKind.NETTY41,
+            SubjectKind.NETTY42,
+            SubjectKind.KAFKA,
+            SubjectKind.PEKKO,
+            SubjectKind.FLOOR,
+            SubjectKind.EMPTY);
+    assertThat(absent(Workload.IDLE, "0 pending")).containsExactly(SubjectKind.FLOOR);
+    assertThat(absent(Workload.IDLE, "6M pending"))
+        .containsExactly(SubjectKind.FLOOR, SubjectKind.EMPTY);
+  }
+
+  @Test
+  void theReasonIsTold() {
+    assertThat(the(Workload.LOAD, "10M, 1 ms to 1 year").absence(SubjectKind.PEKKO))
+        .hasValue("refuses a delay over 24 days at its tick");
+  }
+
+  @Test
+  void everyPlanHasEveryWorkload() {
+    for (List<Case> plan : List.of(Plan.full(), Plan.quick(), Plan.smoke())) {
+      for (Workload workload : Workload.values()) {
+        Predicate<Case> isOfIt = aCase -> aCase.workload() == workload;
+        assertThat(plan).anyMatch(isOfIt);
+      }
+    }
+  }
+
+  @Test
+  void noVariantIsThereTwice() {
+    for (List<Case> plan : List.of(Plan.full(), Plan.quick(), Plan.smoke())) {
+      assertThat(plan.stream().map(aCase -> aCase.workload() + aCase.variant()))
+          .doesNotHaveDuplicates();
+    }
+  }
+}

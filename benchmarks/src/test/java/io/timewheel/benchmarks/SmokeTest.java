@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.benchmarks.subjects.SubjectKind;
+import io.timewheel.benchmarks.workloads.Parameters;
+import io.timewheel.benchmarks.workloads.Workload;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every subject under every workload, in this JVM, so shortly that the figures mean nothing. */
+class SmokeTest {
+  private static final int WARM_UP = 100;
+
+  static Stream<Arguments> all() {
+    return Plan.smoke().stream()
+        .flatMap(
+            aCase ->
+                Stream.of(SubjectKind.values())
+                    // A class path has one Netty only: JvmTest has the other one.
+                    .filter(subject -> subject != SubjectKind.NETTY41)
+                    .filter(subject -> subject.isIn(Runtime.version()))
+                    .filter(subject -> aCase.absence(subject).isEmpty())
+                    .map(
+                        subject ->
+                            Arguments.of(
+                                aCase.workload(), aCase.variant(), subject, aCase.parameters())));
+  }
+
+  @ParameterizedTest(name = "{0} {1} {2}")
+  @MethodSource("all")
+  void isMeasured(Workload workload, String variant, SubjectKind subject, Parameters parameters)
+      throws Exception {
+    Map<String, Double> metrics = new HashMap<>();
+
+    workload.measure(subject, parameters, WARM_UP, metrics::putAll);
+
+    assertThat(metrics).containsKeys(expected(workload));
+    assertThat(metrics.values()).allMatch(Double::isFinite);
+  }
+
+  private static String[] expected(Workload workload) {
+    return switch (workload) {
+      case CHURN, INFLIGHT, TOUCH ->
+          new String[] {"opsPerSecond", "nanosPerOp", "bytesPerOp", "cpuNanosPerOp"};
+      case LOAD -> new String[] {"nanosPerStart", "heapBytesPerPending"};
+      case EXPIRE ->
+          new String[] {"overrunMillis", "cpuNanosPerExpiry", "cpuNanosPerTimeout", "early"};
+      case LATENESS ->
+          new String[] {"p50Micros", "p99Micros", "p999Micros", "maxMicros", "cpuMillis", "early"};
+      case IDLE -> new String[] {"cpuMillis"};
+      case START_LATENCY ->
+          new String[] {
+            "startP50Micros", "startP99Micros", "startP999Micros", "startMaxMicros",
+            "cancelP50Micros", "cancelP99Micros", "cancelP999Micros", "cancelMaxMicros"
+          };
+      case GC ->
+          new String[] {
+            "pauseP99Millis", "pauseMaxMillis", "pauseTotalMillis", "pauses", "promotedBytes"
+          };
+    };
+  }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.timewheel.benchmarks.results.Results;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DocumentationTest {
+  /** The documentation as it is committed. */
+  private static final Documentation COMMITTED = Documentation.around(Path.of(""));
+
+  private static final Path LATEST = COMMITTED.root().resolve("benchmarks/results/latest.json");
+
+  @TempDir Path root;
+  private Path readme;
+  private Path page;
+
+  @BeforeEach
+  void copyTheTexts() throws IOException {
+    readme = root.resolve("README.md");
+    page = root.resolve("docs/BENCHMARKS.md");
+    Files.createDirectories(root.resolve("docs"));
+    Files.copy(COMMITTED.root().resolve("README.md"), readme);
+    Files.copy(COMMITTED.root().resolve("docs/BENCHMARKS.md"), page);
+  }
+
+  private static Results latest() {
+    return Files.exists(LATEST) ? Results.read(LATEST) : null;
+  }
+
+  private String report(String... args) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+    Report.run(List.of(args), root.resolve("docs"), out);
+    return bytes.toString(StandardCharsets.UTF_8);
+  }
+
+  private static void replace(Path file, String what, String by) throws IOException {
+    String text = Files.readString(file);
+    assertThat(text).contains(what);
+    Files.writeString(file, text.replace(what, by));
+  }
+
+  /** The check of the committed documents; the other tests see it fail. */
+  @Test
+  void figuresInTheDocumentationAreThoseOfTheLatestRecording() throws IOException {
+    assertThat(COMMITTED.actual())
+        .as("to mend it: benchmarks/run, or Report benchmarks/results/latest.json --write")
+        .isEqualTo(COMMITTED.expected(latest()));
+  }
+
+  @Test
+  void withoutARecordingThereAreNoFigures() throws IOException {
+    Documentation documentation = new Documentation(root);
+    documentation.write(Results.read(Recordings.imaginary()));
+    assertThat(documentation.actual()).isNotEqualTo(documentation.expected(null));
+
+    documentation.write(null);
+
+    assertThat(documentation.actual()).isEqualTo(documentation.expected(null)).hasSize(2);
+    assertThat(Files.readString(readme))
+        .contains("<!-- figures: begin -->\nNot recorded yet.\n<!-- figures: end -->");
+  }
+
+  @Test
+  void anEditedFigureIsFound() throws IOException {
+    Results recording = Results.read(Recordings.imaginary());
+    Documentation documentation = new Documentation(root);
+    documentation.write(recording);
+    assertThat(documentation.actual()).isEqualTo(documentation.expected(recording));
+
+    for (Path file : List.of(readme, page)) {
+      replace(file, "| 2 times (1.25–2) | met |", "| 2 times (1.75–2) | met |");
+      assertThat(documentation.actual()).isNotEqualTo(documentation.expected(recording));
+      documentation.write(recording);
+      assertThat(documentation.actual()).isEqualTo(documentation.expected(recording));
+    }
+  }
+
+  @Test
+  void anEditedOrMissingOrForeignPlotIsFound() throws IOException {
+    Results recording = Results.read(Recordings.imaginary());
+    Documentation documentation = new Documentation(root);
+    documentation.write(recording);
+    Path plot = root.resolve("docs/benchmarks/churn.svg");
+
+    replace(plot, ">10</text>", ">19</text>");
+    assertThat(documentation.actual()).isNotEqualTo(documentation.expected(recording));
+
+    Files.delete(plot);
+    assertThat(documentation.actual()).isNotEqualTo(documentation.expected(recording));
+
+    documentation.write(recording);
+    Path foreign = Files.writeString(root.resolve("docs/benchmarks/churn-of-1999.svg"), "<svg/>");
+    assertThat(documentation.actual()).isNotEqualTo(documentation.expected(recording));
+
+    documentation.write(recording);
+    assertThat(foreign).doesNotExist();
+    assertThat(documentation.actual()).isEqualTo(documentation.expected(recording));
+  }
+
+  @Test
+  void everyPlotIsShownAndEveryPictureShownIsThere() throws IOException {
+    new Documentation(root).write(Results.read(Recordings.imaginary()));
+
+    try (Stream<Path> plots = Files.list(root.resolve("docs/benchmarks"))) {
+      assertThat(plots.map(plot -> plot.getFileName().toString()))
+          .containsExactlyInAnyOrder("churn.svg", "churn-cpu.svg", "idle-cpu.svg");
+    }
+    assertThat(Files.readString(page))
+        .contains("](benchmarks/churn.svg)", "](benchmarks/churn-cpu.svg)")
+        .contains("](benchmarks/idle-cpu.svg)")
+        .doesNotContain("](benchmarks/heap.svg)");
+    assertThat(Files.readString(readme)).contains("](docs/benchmarks/churn.svg)");
+  }
+
+  @Test
+  void whatIsWrittenByHandStays() throws IOException {
+    String before = Files.readString(page);
+    String introduction = before.substring(0, before.indexOf("<!-- "));
+    String end = before.substring(before.lastIndexOf("<!-- "));
+
+    new Documentation(root).write(Results.read(Recordings.imaginary()));
+
+    assertThat(Files.readString(page)).startsWith(introduction).endsWith(end);
+  }
+
+  @Test
+  void aQuickRunIsCalledOneWhereverItsFiguresAre() throws IOException {
+    Results quick =
+        Recordings.of("timewheel")
+            .values("churn", "1 thread", "timewheel", "opsPerSecond", 1e6)
+            .results("quick");
+
+    new Documentation(root).write(quick);
+
+    assertThat(Files.readString(readme)).contains("This is a quick run");
+    assertThat(Files.readString(page)).contains("This is a quick run");
+  }
+
+  @Test
+  void missingOrDoubledMarkersAreAnErrorThatChangesNothing() throws IOException {
+    Results recording = Results.read(Recordings.imaginary());
+    Documentation documentation = new Documentation(root);
+
+    replace(page, "<!-- gc: end -->", "");
+    Map<Path, String> before = documentation.actual();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> documentation.write(recording))
+        .withMessage("docs/BENCHMARKS.md has no \"<!-- gc: end -->\"");
+    assertThat(documentation.actual()).isEqualTo(before);
+
+    replace(page, "<!-- gc: begin -->", "<!-- gc: end --><!-- gc: begin -->");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> documentation.write(recording))
+        .withMessage("docs/BENCHMARKS.md has \"<!-- gc: end -->\" before \"<!-- gc: begin -->\"");
+
+    replace(readme, "<!-- figures: begin -->", "<!-- figures: begin --><!-- figures: begin -->");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> documentation.write(recording))
+        .withMessage("README.md has \"<!-- figures: begin -->\" twice");
+  }
+
+  @Test
+  void reportPrintsAllTablesAndChangesNothing() throws IOException {
+    Map<Path, String> before = new Documentation(root).actual();
+
+    assertThat(report(Recordings.imaginary().toString()))
+        .contains("2 × Imaginary CPU, 8 GB, Linux 6.1", "`-Xmx4g`", "Took 1:30 h")
+        .contains("| churn (start + cancel), 1 thread, against Netty 4.2 |")
+        .contains("### churn, 1 thread", "### idle, 6M pending", "### idle, 0 pending");
+
+    assertThat(new Documentation(root).actual()).isEqualTo(before);
+  }
+
+  @Test
+  void reportWritesIntoTheCheckoutThatItIsRunIn() throws IOException {
+    Results recording = Results.read(Recordings.imaginary());
+
+    assertThat(report(Recordings.imaginary().toString(), "--write")).contains(root.toString());
+
+    Documentation documentation = new Documentation(root);
+    assertThat(documentation.actual()).isEqualTo(documentation.expected(recording));
+    try (Stream<Path> files = Files.walk(root)) {
+      assertThat(files.map(Path::toString)).noneMatch(file -> file.endsWith(".new"));
+    }
+  }
+
+  @Test
+  void wrongArgumentsAreRefused() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> report())
+        .withMessageContaining("--write");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> report("a.json", "--wrote"))
+        .withMessage("arguments: <recording.json> [--write]");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> report("none.json"))
+        .withMessageStartingWith("no file ");
+  }
+}

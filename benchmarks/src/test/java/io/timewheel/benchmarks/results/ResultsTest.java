@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.results;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ResultsTest {
+  @TempDir Path directory;
+
+  private static Results example(int format) {
+    return new Results(
+        format,
+        "quick",
+        Instant.parse("2026-01-01T00:00:00Z"),
+        Instant.parse("2026-01-01T00:09:59.5Z"),
+        new Machine(2, "A model", 1L << 34, "An OS"),
+        new Jdk("17.0.15+6", "A vendor", "A VM"),
+        List.of("-Xmx1g"),
+        null,
+        List.of(new SubjectInfo("timewheel", "Timewheel", "0.1", "1 ms")),
+        List.of(
+            new Run("churn", "1 thread", "timewheel", 0, 3, Map.of("bytesPerOp", 40.0), null, null),
+            new Run("churn", "2 threads", "timewheel", 1, 0, null, "no threads", null),
+            new Run("load", "10M", "timewheel", 1, 0, null, null, "out of memory")));
+  }
+
+  @Test
+  void readsWhatItWrote() throws IOException {
+    Path file = directory.resolve("new").resolve("results.json");
+
+    example(Results.FORMAT).write(file);
+
+    assertThat(Results.read(file)).isEqualTo(example(Results.FORMAT));
+    assertThat(file.getParent()).isDirectoryContaining(path -> path.equals(file));
+    try (var files = Files.list(file.getParent())) {
+      assertThat(files).hasSize(1);
+    }
+  }
+
+  @Test
+  void writesTheNamesThatReadersRelyOn() throws IOException {
+    Path file = directory.resolve("results.json");
+
+    example(Results.FORMAT).write(file);
+
+    assertThat(Files.readString(file))
+        .contains("\"format\" : 1", "\"started\" : \"2026-01-01T00:00:00Z\"", "\"commit\" : null")
+        .contains("\"metrics\" : {", "\"bytesPerOp\" : 40.0")
+        .contains("\"absent\" : \"no threads\"", "\"failed\" : \"out of memory\"")
+        .doesNotContain("\"failed\" : null", "\"absent\" : null", "\"metrics\" : null");
+  }
+
+  @Test
+  void refusesAnotherForm() throws IOException {
+    Path file = directory.resolve("results.json");
+    example(2).write(file);
+
+    assertThatThrownBy(() -> Results.read(file))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(": 2 (expected: 1)");
+  }
+}
