@@ -109,7 +109,7 @@ final class Engine {
     return true;
   }
 
-  /** The current thread found the stripe locked that it starts its timeouts on. */
+  /** The current thread met another that starts its timeouts on the same stripe. */
   void crowded() {
     homes.move(Thread.currentThread());
   }

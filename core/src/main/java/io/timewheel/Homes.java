@@ -7,8 +7,8 @@ package io.timewheel;
  * <p>Threads fall by their ids into groups, and a group has a home. Multiplied by the golden ratio,
  * ids in sequence fall evenly over all groups, and the groups evenly over the stripes. As there are
  * few stripes, two busy threads may still share one, and then each waits for the other all the
- * time: so a thread that finds its home locked moves its group to the next stripe, and sooner or
- * later busy threads live apart.
+ * time: so a thread that meets another that adds to the same stripe moves its group to the next
+ * one, and soon busy threads live apart.
  *
  * <p>Any stripe is right for any timeout, so the homes are read and written without order: a move
  * that is lost, or made twice, only brings the next one.

@@ -27,11 +27,16 @@ final class Stripe extends Padding {
   private static final int YIELDS = 64;
   private static final long NAP_NANOS = 50_000;
 
-  private static final VarHandle LOCKED;
+  // Who holds the lock.
+  private static final int NOBODY = 0;
+  static final int ADDING = 1;
+  static final int OTHERS = 2;
+
+  private static final VarHandle LOCK;
 
   static {
     try {
-      LOCKED = MethodHandles.lookup().findVarHandle(Stripe.class, "locked", boolean.class);
+      LOCK = MethodHandles.lookup().findVarHandle(Stripe.class, "lock", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -40,8 +45,8 @@ final class Stripe extends Padding {
   final Engine engine;
   private final Wheel wheel;
 
-  @SuppressWarnings("unused") // read and written through LOCKED
-  private boolean locked;
+  @SuppressWarnings("unused") // read and written through LOCK
+  private int lock;
 
   private boolean closed;
   private long started;
@@ -61,10 +66,7 @@ final class Stripe extends Padding {
 
   /** Adds a timeout; false, without a trace, if this stripe is closed. */
   boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
-    if (!tryLock()) {
-      engine.crowded();
-      lockContended();
-    }
+    lockForAdding();
     try {
       if (closed) {
         return false;
@@ -213,19 +215,30 @@ final class Stripe extends Padding {
   }
 
   private void lock() {
-    if (!tryLock()) {
-      lockContended();
+    if (!LOCK.compareAndSet(this, NOBODY, OTHERS)) {
+      lockContended(OTHERS);
     }
   }
 
-  private boolean tryLock() {
-    return LOCKED.compareAndSet(this, false, true);
+  /**
+   * Two threads that meet while both are adding have the same home, and would go on meeting. Who
+   * meets a cancel, a move or the worker has met it in passing, and stays: if it went elsewhere,
+   * the cancels of what it leaves behind would be in the way of the next one.
+   */
+  private void lockForAdding() {
+    int holder = (int) LOCK.compareAndExchange(this, NOBODY, ADDING);
+    if (holder != NOBODY) {
+      if (holder == ADDING) {
+        engine.crowded();
+      }
+      lockContended(ADDING);
+    }
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // the owner may be waiting for this very processor
-  private void lockContended() {
+  private void lockContended(int holder) {
     for (int tries = 0; ; tries++) {
-      if (!(boolean) LOCKED.getOpaque(this) && tryLock()) {
+      if ((int) LOCK.getOpaque(this) == NOBODY && LOCK.compareAndSet(this, NOBODY, holder)) {
         return;
       }
       if (tries < SPINS) {
@@ -242,7 +255,7 @@ final class Stripe extends Padding {
   }
 
   private void unlock() {
-    LOCKED.setRelease(this, false);
+    LOCK.setRelease(this, NOBODY);
   }
 
   /** Sums over the stripes of a timer. */

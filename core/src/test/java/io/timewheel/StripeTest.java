@@ -3,6 +3,8 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -14,6 +16,7 @@ import org.junit.jupiter.api.Test;
 /** One part of a timer: its counts, its lock and its end. Ticks are nanoseconds here. */
 class StripeTest {
   private static final TimerTask NOTHING = timeout -> {};
+  private static final VarHandle LOCK = lock();
 
   private final TestClock clock = new TestClock();
   private final PolledTimer owner = PolledTimer.builder().timeSource(clock).build();
@@ -187,31 +190,47 @@ class StripeTest {
   }
 
   @Test
-  void threadThatFindsItsStripeLockedStartsItsNextTimeoutElsewhere() {
+  void threadThatMeetsAnotherAddingStartsItsNextTimeoutElsewhere() {
+    assertThat(staysAfterMeeting(Stripe.ADDING)).isFalse();
+  }
+
+  @Test
+  void threadThatMeetsAnythingElseStaysWhereItIs() {
+    assertThat(staysAfterMeeting(Stripe.OTHERS)).isTrue();
+  }
+
+  /** Whether a thread stays on its stripe after it has found it locked by the given holder. */
+  private boolean staysAfterMeeting(int holder) {
     Engine shared =
         new Engine(
             owner, PolledTimer.builder().timeSource(clock), 4, false, t -> new HashedWheel(t, 8));
-    CountDownLatch letGo = new CountDownLatch(1);
     List<Stripe> used = new ArrayList<>();
-    List<Thread> owners = new ArrayList<>();
     Thread starter =
         new Thread(
             () -> {
               used.add(stripeOfStart(shared));
               used.add(stripeOfStart(shared));
-              owners.add(holdLock(used.get(0), letGo));
+              LOCK.set(used.get(0), holder);
               used.add(stripeOfStart(shared));
               used.add(stripeOfStart(shared));
             });
     starter.start();
     Await.until("a nap", () -> LockSupport.getBlocker(starter) instanceof Stripe);
-    letGo.countDown();
+    LOCK.setRelease(used.get(0), 0);
     Await.end(starter);
-    owners.forEach(Await::end);
 
     assertThat(used.get(1)).isSameAs(used.get(0));
     assertThat(used.get(2)).isSameAs(used.get(0));
-    assertThat(used.get(3)).isNotSameAs(used.get(0));
+    return used.get(3) == used.get(0);
+  }
+
+  private static VarHandle lock() {
+    try {
+      return MethodHandles.privateLookupIn(Stripe.class, MethodHandles.lookup())
+          .findVarHandle(Stripe.class, "lock", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError("no lock", e);
+    }
   }
 
   private static Stripe stripeOfStart(Engine engine) {

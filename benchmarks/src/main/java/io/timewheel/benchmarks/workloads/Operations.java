@@ -38,9 +38,6 @@ public class Operations {
 
   private static final long DELAY_NANOS = SECONDS.toNanos(30);
 
-  /** How far apart the timeouts are that a thread moves one after the other. */
-  private static final int STRIDE = 61_803;
-
   /** The subject. */
   @Param("timewheel")
   public String subject;
@@ -76,6 +73,7 @@ public class Operations {
   public static class Ring {
     private Object[] handles;
     private int next;
+    private long random = 42;
 
     /**
      * Starts them.
@@ -88,6 +86,12 @@ public class Operations {
       for (int i = 0; i < handles.length; i++) {
         handles[i] = operations.timer.start(operations.task, DELAY_NANOS);
       }
+    }
+
+    /** Any place, by the generator of numbers that costs the least. */
+    private int any() {
+      random = random * 6364136223846793005L + 1442695040888963407L;
+      return (int) ((random >>> 33) * handles.length >>> 31);
     }
   }
 
@@ -117,17 +121,18 @@ public class Operations {
   }
 
   /**
-   * Postpones one; not the neighbour of the last one, for connections are used in any order.
+   * Postpones one, any one, for connections are used in any order. A fixed order would do wrong to
+   * those who move a timeout in place: the others make a new handle each time, and would find the
+   * handles in the order in which they lie in memory.
    *
    * @param ring of this thread
    * @return its handle
    */
   @Benchmark
   public Object touch(Ring ring) {
-    int i = ring.next;
+    int i = ring.any();
     Object handle = timer.move(ring.handles[i], task, DELAY_NANOS);
     ring.handles[i] = handle;
-    ring.next = (i + STRIDE) % ring.handles.length;
     return handle;
   }
 
