@@ -5,4 +5,5 @@ module io.timewheel.core {
   requires static org.jspecify;
 
   exports io.timewheel;
+  exports io.timewheel.pattern;
 }
