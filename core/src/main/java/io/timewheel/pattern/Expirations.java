@@ -3,10 +3,7 @@ package io.timewheel.pattern;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.Timeout;
 import io.timewheel.Timer;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,10 +62,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Expirations<K, V> implements AutoCloseable {
   private final Timer timer;
-  private final Elapsed clock;
+  final Elapsed clock;
   private final Errors errors;
   private final HandOff<Map.Entry<K, V>> expired;
-  private final ConcurrentHashMap<K, Entry<K, V>> entries = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<K, Expiring<K, V>> entries = new ConcurrentHashMap<>();
   private volatile boolean stopped;
 
   Expirations(ExpirationsBuilder<K, V> settings) {
@@ -130,7 +127,7 @@ public final class Expirations<K, V> implements AutoCloseable {
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
   public boolean add(K key, V value, Duration timeout) {
-    Entry<K, V> entry = new Entry<>(this, key, value, timeout);
+    Expiring<K, V> entry = new Expiring<>(this, key, value, timeout);
     if (entries.putIfAbsent(key, entry) != null) {
       return false;
     }
@@ -150,8 +147,8 @@ public final class Expirations<K, V> implements AutoCloseable {
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
   public @Nullable V replace(K key, V value, Duration timeout) {
-    Entry<K, V> entry = new Entry<>(this, key, value, timeout);
-    Entry<K, V> former = entries.put(key, entry);
+    Expiring<K, V> entry = new Expiring<>(this, key, value, timeout);
+    Expiring<K, V> former = entries.put(key, entry);
     if (former != null) {
       former.settle();
     }
@@ -167,7 +164,7 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /** The entry is in the map. If it can be taken out again, it was not added after all. */
-  private void start(Entry<K, V> entry) {
+  private void start(Expiring<K, V> entry) {
     try {
       if (stopped) {
         throw new IllegalStateException("the expirations are stopped");
@@ -187,7 +184,7 @@ public final class Expirations<K, V> implements AutoCloseable {
    * @return the value; null if it has expired, was taken out before, or never was there
    */
   public @Nullable V complete(K key) {
-    Entry<K, V> entry = entries.remove(key);
+    Expiring<K, V> entry = entries.remove(key);
     if (entry == null) {
       return null;
     }
@@ -203,7 +200,7 @@ public final class Expirations<K, V> implements AutoCloseable {
    * @return whether it is there
    */
   public boolean touch(K key) {
-    Entry<K, V> entry = entries.get(key);
+    Expiring<K, V> entry = entries.get(key);
     if (entry == null) {
       return false;
     }
@@ -229,14 +226,14 @@ public final class Expirations<K, V> implements AutoCloseable {
   public List<Map.Entry<K, V>> failAll(BiPredicate<? super K, ? super V> condition) {
     requireNonNull(condition, "condition");
     // The condition is asked before anything is taken: if it throws, nothing is lost.
-    List<Entry<K, V>> wanted = new ArrayList<>();
-    for (Entry<K, V> entry : entries.values()) {
+    List<Expiring<K, V>> wanted = new ArrayList<>();
+    for (Expiring<K, V> entry : entries.values()) {
       if (condition.test(entry.key, entry.value)) {
         wanted.add(entry);
       }
     }
     List<Map.Entry<K, V>> taken = new ArrayList<>(wanted.size());
-    for (Entry<K, V> entry : wanted) {
+    for (Expiring<K, V> entry : wanted) {
       if (entries.remove(entry.key, entry)) {
         entry.settle();
         taken.add(entry.asMapEntry());
@@ -280,7 +277,7 @@ public final class Expirations<K, V> implements AutoCloseable {
     stop();
   }
 
-  private void fired(Entry<K, V> entry) {
+  void fired(Expiring<K, V> entry) {
     long remainingNanos = entry.timeoutNanos - (clock.nanos() - entry.touchedNanos());
     if (remainingNanos > 0 && !entry.isSettled()) {
       try {
@@ -293,52 +290,6 @@ public final class Expirations<K, V> implements AutoCloseable {
     if (entries.remove(entry.key, entry)) {
       entry.settle();
       expired.put(entry.asMapEntry());
-    }
-  }
-
-  private static final class Entry<K, V> extends Filed {
-    private static final VarHandle TOUCHED;
-
-    static {
-      try {
-        TOUCHED = MethodHandles.lookup().findVarHandle(Entry.class, "touchedNanos", long.class);
-      } catch (ReflectiveOperationException e) {
-        throw new ExceptionInInitializerError(e);
-      }
-    }
-
-    final Expirations<K, V> owner;
-    final K key;
-    final V value;
-    final long timeoutNanos;
-
-    @SuppressWarnings("unused") // read and written through TOUCHED
-    private long touchedNanos;
-
-    Entry(Expirations<K, V> owner, K key, V value, Duration timeout) {
-      this.owner = owner;
-      this.key = requireNonNull(key, "key");
-      this.value = requireNonNull(value, "value");
-      timeoutNanos = Checks.timeoutNanos(timeout);
-      touchedNanos = owner.clock.nanos();
-    }
-
-    /** Opaque: the time carries nothing else with it. */
-    void touch(long nowNanos) {
-      TOUCHED.setOpaque(this, nowNanos);
-    }
-
-    long touchedNanos() {
-      return (long) TOUCHED.getOpaque(this);
-    }
-
-    Map.Entry<K, V> asMapEntry() {
-      return Map.entry(key, value);
-    }
-
-    @Override
-    public void run(Timeout timeout) {
-      owner.fired(this);
     }
   }
 }

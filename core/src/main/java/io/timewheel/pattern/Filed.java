@@ -64,6 +64,14 @@ abstract class Filed implements TimerTask {
     }
   }
 
+  /** Has what is pending fire after this delay, if that is earlier. */
+  final void hasten(long delayNanos) {
+    Timeout pending = timeout;
+    if (pending != null && pending.remaining(TimeUnit.NANOSECONDS) > delayNanos) {
+      pending.reschedule(delayNanos, TimeUnit.NANOSECONDS);
+    }
+  }
+
   final boolean isSettled() {
     return settled;
   }
