@@ -3,7 +3,6 @@ package io.timewheel.pattern;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,7 +12,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
@@ -79,9 +77,7 @@ public final class Leases<K> implements AutoCloseable {
     Collection<K> renew(List<K> keys) throws Exception;
   }
 
-  private final Timer timer;
   private final Elapsed clock;
-  private final Executor executor;
   private final long leaseNanos;
   private final long sweepNanos;
   private final int maxBatch;
@@ -89,19 +85,25 @@ public final class Leases<K> implements AutoCloseable {
   private final Consumer<? super K> onLost;
   private final Errors errors;
   private final ConcurrentHashMap<K, Lease<K>> leases = new ConcurrentHashMap<>();
-  private final Sweep sweep = new Sweep();
+  private final Sweep sweep;
   private volatile boolean closed;
 
   Leases(LeasesBuilder<K> settings) {
-    timer = settings.timer;
-    clock = new Elapsed(timer);
-    executor = settings.executor;
+    clock = new Elapsed(settings.timer);
     leaseNanos = settings.leaseNanos;
     sweepNanos = Math.max(1, leaseNanos / 12);
     maxBatch = settings.maxBatch;
     renewal = settings.renewal;
     onLost = settings.onLost;
     errors = new Errors(settings.onError);
+    sweep =
+        new Sweep(
+            settings.timer,
+            sweepNanos,
+            settings.executor,
+            errors,
+            leases::isEmpty,
+            this::renewWhatIsDue);
   }
 
   /**
@@ -198,22 +200,21 @@ public final class Leases<K> implements AutoCloseable {
     return leases.mappingCount();
   }
 
-  /** Renews nothing any more, and refuses leases. Nobody is told of a loss. */
+  /**
+   * Begins no further call, and refuses leases. What is held can still be released; nobody is told
+   * of a loss.
+   */
   @Override
   public void close() {
     closed = true;
     sweep.settle();
-    leases
-        .values()
-        .forEach(
-            lease -> {
-              lease.end();
-              leases.remove(lease.key, lease);
-            });
   }
 
   /** Runs on the executor. */
   private void renewWhatIsDue() {
+    if (closed) {
+      return;
+    }
     long nowNanos = clock.nanos();
     long firstEndNanos = Long.MAX_VALUE;
     List<Lease<K>> due = new ArrayList<>();
@@ -229,7 +230,7 @@ public final class Leases<K> implements AutoCloseable {
       }
     }
     sweep.hasten(firstEndNanos);
-    for (int from = 0; from < due.size(); from += maxBatch) {
+    for (int from = 0; from < due.size() && !closed; from += maxBatch) {
       renew(due.subList(from, Math.min(due.size(), from + maxBatch)));
     }
   }
@@ -271,62 +272,6 @@ public final class Leases<K> implements AutoCloseable {
     if (lease.end()) {
       leases.remove(lease.key, lease);
       errors.run(() -> onLost.accept(lease.key));
-    }
-  }
-
-  /**
-   * The one timeout. It is pending while anything is held, and for one sweep more: who holds adds
-   * to the map and then looks whether the timeout is pending, and the sweep that finds nothing says
-   * that it is not and then looks at the map again.
-   */
-  private final class Sweep extends Filed {
-    private final AtomicBoolean pending = new AtomicBoolean();
-
-    /** Whether the executor has a sweep that it has not begun: then it needs no other. */
-    private final AtomicBoolean queued = new AtomicBoolean();
-
-    void start() {
-      if (pending.compareAndSet(false, true)) {
-        try {
-          file(timer, sweepNanos);
-        } catch (Throwable e) {
-          pending.set(false);
-          throw e;
-        }
-      }
-    }
-
-    @Override
-    public void run(Timeout timeout) {
-      pending.set(false);
-      if (leases.isEmpty()) {
-        return;
-      }
-      tryToStart();
-      if (queued.compareAndSet(false, true)) {
-        try {
-          executor.execute(this::begin);
-        } catch (Throwable e) {
-          queued.set(false);
-          errors.handle(e);
-        }
-      }
-    }
-
-    private void begin() {
-      queued.set(false);
-      renewWhatIsDue();
-      if (!leases.isEmpty()) {
-        tryToStart(); // if the timer was at its limit before
-      }
-    }
-
-    private void tryToStart() {
-      try {
-        start();
-      } catch (Throwable e) {
-        errors.handle(e);
-      }
     }
   }
 }

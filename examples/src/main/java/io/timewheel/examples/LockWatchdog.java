@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.timewheel.examples;
 
 import io.timewheel.pattern.Leases;

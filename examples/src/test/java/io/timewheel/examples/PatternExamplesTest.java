@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.timewheel.examples;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -53,8 +54,7 @@ class PatternExamplesTest {
   private static String output(Scene.Play play) throws InterruptedException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     ManualTimer timer = ManualTimer.create();
-    play.in(
-        new Scene(timer, Runnable::run, timer::advanceBy, new PrintStream(bytes, true, UTF_8)));
+    play.in(new Scene(timer, Runnable::run, timer::advanceBy, new PrintStream(bytes, true, UTF_8)));
     assertThat(timer.pendingTimeouts()).isZero();
     return bytes.toString(UTF_8);
   }

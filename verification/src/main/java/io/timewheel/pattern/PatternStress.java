@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.timewheel.pattern;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
@@ -31,8 +32,7 @@ public final class PatternStress {
     /** Volatile: the clock that actors read is the one that the constructor has set. */
     volatile long nowNanos;
 
-    final PolledTimer timer =
-        PolledTimer.builder().tick(TICK).timeSource(() -> nowNanos).build();
+    final PolledTimer timer = PolledTimer.builder().tick(TICK).timeSource(() -> nowNanos).build();
 
     int pending() {
       return (int) timer.pendingTimeouts();
