@@ -6,4 +6,5 @@ module io.timewheel.core {
 
   exports io.timewheel;
   exports io.timewheel.concurrent;
+  exports io.timewheel.pattern;
 }

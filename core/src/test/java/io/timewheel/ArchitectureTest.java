@@ -39,6 +39,20 @@ class ArchitectureTest {
           "WheelScheduledExecutor",
           "WheelTimer");
 
+  /** What users may name in {@code io.timewheel.pattern}. */
+  private static final Set<String> PATTERNS =
+      Set.of(
+          "Backoff",
+          "Expirations",
+          "ExpirationsBuilder",
+          "Heartbeats",
+          "Leases",
+          "LeasesBuilder",
+          "Requests",
+          "RequestsBuilder",
+          "Retries",
+          "RetriesBuilder");
+
   private static final JavaClasses MAIN = MainClasses.imported();
 
   @Test
@@ -52,6 +66,32 @@ class ArchitectureTest {
         .should()
         .bePackagePrivate()
         .allowEmptyShould(true)
+        .check(MAIN);
+  }
+
+  @Test
+  void mechanismOfPatternsIsPackagePrivate() {
+    classes()
+        .that()
+        .resideInAPackage("io.timewheel.pattern")
+        .and()
+        .areTopLevelClasses()
+        .and(
+            DescribedPredicate.describe(
+                "not part of the public API", type -> !PATTERNS.contains(type.getSimpleName())))
+        .should()
+        .bePackagePrivate()
+        .check(MAIN);
+  }
+
+  @Test
+  void patternsAreBuiltOnTheTimersAlone() {
+    noClasses()
+        .that()
+        .resideInAPackage("io.timewheel.pattern")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.timewheel.concurrent..")
         .check(MAIN);
   }
 

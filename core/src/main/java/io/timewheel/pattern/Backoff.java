@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.DoubleSupplier;
+
+/** How long to wait before each attempt. */
+@FunctionalInterface
+public interface Backoff {
+  /**
+   * The delay before an attempt.
+   *
+   * @param attempt its number; the first is 1
+   * @return the delay
+   */
+  Duration delay(int attempt);
+
+  /**
+   * The same delay before every attempt.
+   *
+   * @param delay the delay
+   * @return the backoff
+   */
+  static Backoff fixed(Duration delay) {
+    requireNonNull(delay, "delay");
+    return attempt -> delay;
+  }
+
+  /**
+   * A delay that doubles from attempt to attempt, up to a bound.
+   *
+   * @param first the delay before the first attempt
+   * @param max the longest delay
+   * @return the backoff
+   * @throws IllegalArgumentException if {@code first} is not positive
+   */
+  static Backoff exponential(Duration first, Duration max) {
+    long firstNanos = Checks.positiveNanos("first", first);
+    long maxNanos = Checks.positiveNanos("max", max);
+    return attempt -> {
+      int doublings = attempt - 1;
+      boolean fits = doublings < Long.numberOfLeadingZeros(firstNanos);
+      return Duration.ofNanos(fits ? Math.min(maxNanos, firstNanos << doublings) : maxNanos);
+    };
+  }
+
+  /**
+   * This backoff with full jitter: each delay is a random part of it, so that those who failed
+   * together do not try again together.
+   *
+   * @return the backoff
+   */
+  default Backoff withFullJitter() {
+    return withFullJitter(() -> ThreadLocalRandom.current().nextDouble());
+  }
+
+  /**
+   * This backoff with full jitter from a given source.
+   *
+   * @param random gives numbers from 0 to 1
+   * @return the backoff
+   */
+  default Backoff withFullJitter(DoubleSupplier random) {
+    requireNonNull(random, "random");
+    return attempt -> {
+      long nanos = Checks.timeoutNanos(delay(attempt));
+      return Duration.ofNanos((long) (nanos * random.getAsDouble()));
+    };
+  }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+/**
+ * Leases that are renewed as long as they are held: the watchdog of a distributed lock. It replaces
+ * a renewal timer for each lock.
+ *
+ * <pre>{@code
+ * Leases<String> leases =
+ *     Leases.builder(timer, executor, ofSeconds(30), (List<String> locks) -> server.renew(locks))
+ *         .onLost(lock -> log.error("lost " + lock))
+ *         .build();
+ *
+ * server.lock("orders", ofSeconds(30));
+ * leases.hold("orders");
+ * try {
+ *   ...
+ * } finally {
+ *   leases.release("orders", () -> server.unlock("orders"));
+ * }
+ * }</pre>
+ *
+ * <h2>What is promised</h2>
+ *
+ * <ul>
+ *   <li>A lease that is held is renewed when at most a third of its time has passed, together with
+ *       all others that are due by the next sweep, in one call. There is a sweep at every twelfth
+ *       of the lease, while anything is held, and one timeout for all leases together.
+ *   <li>When {@link #release} returns, no renewal of the lease starts any more. One that had
+ *       started may still be under way; the action that was given to {@code release} runs after it
+ *       has ended, so that no renewal arrives after the unlock.
+ *   <li>A call that throws has renewed nothing, and is tried again at the next sweep, until the
+ *       lease is over. A call that hangs holds up the leases in it and a thread of the executor.
+ *   <li>A lease is lost when a call did not name it among those renewed, or when its time is over.
+ *       Its holders are told once, by {@code onLost}, unless it was released before. The time is
+ *       counted from the moment before the last successful call, so that it is not over later than
+ *       at the server. It is noticed at the tick at which it is over, if the executor has a thread.
+ *   <li>Holding is counted: what is held twice must be released twice. The count begins anew after
+ *       a loss.
+ *   <li>Calls and {@code onLost} run on the executor; a sweep that the executor rejects is left to
+ *       the next one.
+ *   <li>If the timer is stopped, nothing is renewed any more.
+ * </ul>
+ *
+ * <p>A lease takes 72 bytes beside its key, the map's node included.
+ *
+ * @param <K> the type of the keys
+ */
+public final class Leases<K> implements AutoCloseable {
+  /**
+   * Renews leases.
+   *
+   * @param <K> the type of the keys
+   */
+  @FunctionalInterface
+  public interface Renewal<K> {
+    /**
+     * Renews leases in one call.
+     *
+     * @param keys which
+     * @return those that were renewed; the others are lost
+     * @throws Exception if it is not known which were renewed, so that all are to be tried again
+     */
+    Collection<K> renew(List<K> keys) throws Exception;
+  }
+
+  private final Elapsed clock;
+  private final long leaseNanos;
+  private final long sweepNanos;
+  private final int maxBatch;
+  private final Renewal<K> renewal;
+  private final Consumer<? super K> onLost;
+  private final Errors errors;
+  private final ConcurrentHashMap<K, Lease<K>> leases = new ConcurrentHashMap<>();
+  private final Sweep sweep;
+  private volatile boolean closed;
+
+  Leases(LeasesBuilder<K> settings) {
+    clock = new Elapsed(settings.timer);
+    leaseNanos = settings.leaseNanos;
+    sweepNanos = Math.max(1, leaseNanos / 12);
+    maxBatch = settings.maxBatch;
+    renewal = settings.renewal;
+    onLost = settings.onLost;
+    errors = new Errors(settings.onError);
+    sweep =
+        new Sweep(
+            settings.timer,
+            sweepNanos,
+            settings.executor,
+            errors,
+            leases::isEmpty,
+            this::renewWhatIsDue);
+  }
+
+  /**
+   * A builder of leases.
+   *
+   * @param timer the timer that they are to use
+   * @param executor makes the calls
+   * @param lease the time of a lease
+   * @param renewal renews leases
+   * @return a builder
+   * @param <K> the type of the keys
+   */
+  public static <K> LeasesBuilder<K> builder(
+      Timer timer, Executor executor, Duration lease, Renewal<K> renewal) {
+    return new LeasesBuilder<>(timer, executor, lease, renewal);
+  }
+
+  /**
+   * Holds a lease, which was acquired just now if it was not held before.
+   *
+   * @param key which
+   * @return how often it is held now: 1 if it was not before
+   * @throws IllegalStateException if this object or its timer is stopped
+   * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
+   */
+  public int hold(K key) {
+    requireNonNull(key, "key");
+    int holds = 0;
+    while (holds == 0) {
+      Lease<K> lease = leases.computeIfAbsent(key, k -> new Lease<>(k, clock.nanos()));
+      holds = lease.hold();
+      if (holds == 0) {
+        leases.remove(key, lease); // it has ended, and is not removed yet
+      }
+    }
+    try {
+      if (closed) { // after the adding: else closing may pass it by
+        throw new IllegalStateException("the leases are closed");
+      }
+      sweep.start();
+    } catch (Throwable e) {
+      release(key);
+      throw e;
+    }
+    return holds;
+  }
+
+  /**
+   * Gives back a hold. Once the last is given back, the lease is not renewed any more.
+   *
+   * @param key which
+   * @return whether it was the last; also false if the lease was lost, or never held
+   */
+  public boolean release(K key) {
+    return release(key, () -> {});
+  }
+
+  /**
+   * Gives back a hold, as {@link #release(Object)} does, and if that returns true runs an action,
+   * the unlock, as soon as no renewal of the lease is under way: mostly at once, on the calling
+   * thread; otherwise where the renewal ends.
+   *
+   * @param key which
+   * @param afterwards what to do when nothing renews the lease any more
+   * @return whether it was the last; also false if the lease was lost, or never held
+   */
+  public boolean release(K key, Runnable afterwards) {
+    requireNonNull(afterwards, "afterwards");
+    Lease<K> lease = leases.get(requireNonNull(key, "key"));
+    Lease.Release release = lease == null ? Lease.Release.NOT_THE_LAST : lease.release(afterwards);
+    if (lease == null || release == Lease.Release.NOT_THE_LAST) {
+      return false;
+    }
+    leases.remove(key, lease);
+    if (release == Lease.Release.NOW) {
+      afterwards.run();
+    }
+    return true;
+  }
+
+  /**
+   * How often a lease is held.
+   *
+   * @param key which
+   * @return how often; 0 if it is not, or was lost
+   */
+  public int holds(K key) {
+    Lease<K> lease = leases.get(requireNonNull(key, "key"));
+    return lease == null ? 0 : lease.holds();
+  }
+
+  /** {@return how many leases are held} */
+  public long size() {
+    return leases.mappingCount();
+  }
+
+  /**
+   * Begins no further call, and refuses leases. What is held can still be released; nobody is told
+   * of a loss.
+   */
+  @Override
+  public void close() {
+    closed = true;
+    sweep.settle();
+  }
+
+  /** Runs on the executor. */
+  private void renewWhatIsDue() {
+    if (closed) {
+      return;
+    }
+    long nowNanos = clock.nanos();
+    long firstEndNanos = Long.MAX_VALUE;
+    List<Lease<K>> due = new ArrayList<>();
+    for (Lease<K> lease : leases.values()) {
+      long ageNanos = nowNanos - lease.renewedNanos();
+      if (ageNanos >= leaseNanos) {
+        lost(lease);
+      } else {
+        firstEndNanos = Math.min(firstEndNanos, leaseNanos - ageNanos);
+        if (ageNanos >= leaseNanos / 3 - sweepNanos) {
+          due.add(lease);
+        }
+      }
+    }
+    sweep.hasten(firstEndNanos);
+    for (int from = 0; from < due.size() && !closed; from += maxBatch) {
+      renew(due.subList(from, Math.min(due.size(), from + maxBatch)));
+    }
+  }
+
+  private void renew(List<Lease<K>> due) {
+    List<Lease<K>> begun = new ArrayList<>(due.size());
+    List<K> keys = new ArrayList<>(due.size());
+    for (Lease<K> lease : due) {
+      if (lease.beginRenewal()) {
+        begun.add(lease);
+        keys.add(lease.key);
+      }
+    }
+    if (begun.isEmpty()) {
+      return;
+    }
+    long begunNanos = clock.nanos();
+    Set<K> renewed = null;
+    try {
+      renewed = new HashSet<>(renewal.renew(keys));
+    } catch (Throwable e) {
+      errors.handle(e);
+    }
+    for (Lease<K> lease : begun) {
+      Lease.Outcome outcome =
+          renewed == null
+              ? Lease.Outcome.UNKNOWN
+              : renewed.contains(lease.key) ? Lease.Outcome.RENEWED : Lease.Outcome.LOST;
+      Runnable afterwards = lease.endRenewal(outcome, begunNanos);
+      if (afterwards != null) {
+        errors.run(afterwards);
+      } else if (outcome == Lease.Outcome.LOST) {
+        lost(lease);
+      }
+    }
+  }
+
+  private void lost(Lease<K> lease) {
+    if (lease.end()) {
+      leases.remove(lease.key, lease);
+      errors.run(() -> onLost.accept(lease.key));
+    }
+  }
+}

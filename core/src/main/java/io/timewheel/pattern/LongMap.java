@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A map from primitive longs, by open addressing with linear probing; not thread-safe. No slot is
+ * ever marked as deleted: what a removal leaves behind moves up, so that a map in which much comes
+ * and goes stays as quick as a new one. The table is never more than eight times as long as its
+ * content, or 16, so that draining takes time in proportion to what is there.
+ *
+ * @param <V> the type of the values
+ */
+final class LongMap<V> {
+  private static final int MIN_LENGTH = 16;
+
+  private long[] keys = new long[MIN_LENGTH];
+  private @Nullable Object[] values = new @Nullable Object[MIN_LENGTH];
+  private int size;
+
+  int size() {
+    return size;
+  }
+
+  @Nullable V get(long key) {
+    return value(indexOf(key));
+  }
+
+  /** Returns whether the key was free. */
+  boolean putIfAbsent(long key, V value) {
+    int index = indexOf(key);
+    if (values[index] != null) {
+      return false;
+    }
+    keys[index] = key;
+    values[index] = value;
+    size++;
+    if (size > values.length / 2) {
+      resize(values.length * 2);
+    }
+    return true;
+  }
+
+  @Nullable V remove(long key) {
+    int hole = indexOf(key);
+    V removed = value(hole);
+    if (removed != null) {
+      size--;
+      close(hole);
+      if (size < values.length / 8 && values.length > MIN_LENGTH) {
+        resize(values.length / 2);
+      }
+    }
+    return removed;
+  }
+
+  /** Whatever lies behind the hole moves into it if its search begins at the hole or before. */
+  private void close(int hole) {
+    int mask = values.length - 1;
+    values[hole] = null;
+    for (int i = (hole + 1) & mask; values[i] != null; i = (i + 1) & mask) {
+      int home = home(keys[i]);
+      if (((i - home) & mask) >= ((i - hole) & mask)) {
+        keys[hole] = keys[i];
+        values[hole] = values[i];
+        values[i] = null;
+        hole = i;
+      }
+    }
+  }
+
+  List<V> drain() {
+    List<V> drained = new ArrayList<>(size);
+    for (int i = 0; i < values.length; i++) {
+      V value = value(i);
+      if (value != null) {
+        drained.add(value);
+      }
+    }
+    keys = new long[MIN_LENGTH];
+    values = new @Nullable Object[MIN_LENGTH];
+    size = 0;
+    return drained;
+  }
+
+  private void resize(int length) {
+    long[] oldKeys = keys;
+    @Nullable Object[] oldValues = values;
+    keys = new long[length];
+    values = new @Nullable Object[length];
+    for (int i = 0; i < oldKeys.length; i++) {
+      if (oldValues[i] != null) {
+        int index = indexOf(oldKeys[i]);
+        keys[index] = oldKeys[i];
+        values[index] = oldValues[i];
+      }
+    }
+  }
+
+  /** Where the key is, or else the free place at which it would be put. */
+  private int indexOf(long key) {
+    int mask = values.length - 1;
+    int index = home(key);
+    while (values[index] != null && keys[index] != key) {
+      index = (index + 1) & mask;
+    }
+    return index;
+  }
+
+  /** Fibonacci hashing: ids that count up are spread, and so are those with a step. */
+  private int home(long key) {
+    return (int) ((key * 0x9E3779B97F4A7C15L) >>> 32) & (values.length - 1);
+  }
+
+  @SuppressWarnings("unchecked")
+  private @Nullable V value(int index) {
+    return (V) values[index];
+  }
+}

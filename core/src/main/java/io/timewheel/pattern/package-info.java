@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What timers are used for, ready-made: keyed, safe from any thread, on any {@link
+ * io.timewheel.Timer}, one without a thread included.
+ *
+ * <table>
+ *   <caption>What to take</caption>
+ *   <tr><th>Class</th><th>For</th></tr>
+ *   <tr><td>{@link io.timewheel.pattern.Expirations}</td>
+ *     <td>values that wait under a key, each for its time: sessions, events</td></tr>
+ *   <tr><td>{@link io.timewheel.pattern.Requests}</td>
+ *     <td>requests in flight, by numeric id, on connections that may close</td></tr>
+ *   <tr><td>{@link io.timewheel.pattern.Retries}</td>
+ *     <td>what failed and is to be tried again, with a {@link io.timewheel.pattern.Backoff}</td></tr>
+ *   <tr><td>{@link io.timewheel.pattern.Heartbeats}</td>
+ *     <td>connections that must not fall silent</td></tr>
+ *   <tr><td>{@link io.timewheel.pattern.Leases}</td>
+ *     <td>leases that are renewed as long as they are held</td></tr>
+ * </table>
+ *
+ * <p>The client of remote procedure calls of the module {@code examples}, {@code RpcClient}, in
+ * short:
+ *
+ * <pre>{@code
+ * Requests<String> requests =
+ *     Requests.<String>builder(timer)
+ *         .executor(executor)
+ *         .onLate((id, answer) -> say("request " + id + ": the answer came late"))
+ *         .build();
+ * Requests.Channel<String> connection = requests.channel();
+ *
+ * CompletableFuture<String> answer = connection.start(1, Duration.ofMillis(100));
+ * connection.complete(1, "pong");
+ * connection.close(new IllegalStateException("the connection is closed"));
+ * }</pre>
+ *
+ * <p>{@code IdleServer}, of which this is a part, pings and closes idle connections, and {@code
+ * LockWatchdog} renews the locks that it holds:
+ *
+ * <pre>{@code
+ * heartbeats =
+ *     Heartbeats.<String>builder(timer, executor)
+ *         .onWriteIdle(Duration.ofMillis(100), this::ping)
+ *         .onReadIdle(Duration.ofMillis(250), this::close)
+ *         .build();
+ * }</pre>
+ *
+ * <pre>{@code
+ * Leases<String> leases =
+ *     Leases.builder(timer, executor, Duration.ofMillis(300), server::renew)
+ *         .onLost(lock -> say("lost " + lock))
+ *         .build();
+ * }</pre>
+ *
+ * <h2>What all have in common</h2>
+ *
+ * Time is the timer's; there is no other clock to set. Foreign code runs on an executor, under no
+ * lock; what it throws goes to the handler of the pattern, and stops nothing. What is settled is
+ * gone from the timer when the call returns.
+ */
+@NullMarked
+package io.timewheel.pattern;
+
+import org.jspecify.annotations.NullMarked;

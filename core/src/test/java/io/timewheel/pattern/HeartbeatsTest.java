@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.timewheel.pattern.Heartbeats.Connection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+
+class HeartbeatsTest {
+  private final Rig rig = new Rig();
+  private final List<String> beats = new ArrayList<>();
+  private final List<String> idle = new ArrayList<>();
+  private final Heartbeats<String> heartbeats = make(rig).build();
+
+  private Heartbeats.Builder<String> make(Rig rig) {
+    return Heartbeats.<String>builder(rig.timer, rig)
+        .onWriteIdle(ofMillis(10), this::beat)
+        .onReadIdle(ofMillis(35), key -> idle.add(key + rig.nowMillis()))
+        .random(() -> 1)
+        .onError(rig.errors::add);
+  }
+
+  private void beat(String key) {
+    beats.add(key + rig.nowMillis());
+    if (key.equals("bad")) {
+      throw new StackOverflowError("beat badly");
+    }
+  }
+
+  @Test
+  void beatsWheneverNothingWasWrittenForItsTime() {
+    Connection a = heartbeats.add("a");
+    rig.liveMillis(5);
+    a.written();
+    rig.liveMillis(29);
+    assertThat(beats).containsExactly("a15", "a25");
+    a.written();
+    rig.liveMillis(10);
+    assertThat(beats).containsExactly("a15", "a25", "a44");
+  }
+
+  @Test
+  void readingIsWatchedApartFromWriting() {
+    Connection a = heartbeats.add("a");
+    rig.liveMillis(30);
+    a.read();
+    a.written();
+    rig.liveMillis(34);
+    assertThat(idle).isEmpty();
+    rig.liveMillis(1);
+    assertThat(idle).containsExactly("a65");
+    rig.liveMillis(35);
+    assertThat(idle).as("again after every such time").containsExactly("a65", "a100");
+  }
+
+  @Test
+  void messagesDoNotTouchTheTimer() {
+    Connection a = heartbeats.add("a");
+    long startedBefore = rig.timer.stats().started();
+    for (int i = 0; i < 100; i++) {
+      a.read();
+      a.written();
+    }
+    assertThat(rig.timer.stats().started()).isEqualTo(startedBefore);
+    assertThat(rig.timer.stats().rescheduled()).isZero();
+    assertThat(rig.timer.pendingTimeouts()).as("one for both directions").isOne();
+  }
+
+  /** One look-up that failed ended the chain, and one dead peer delayed all. */
+  @Test
+  void aBeatThatFailsIsFollowedByTheNext() {
+    heartbeats.add("bad");
+    heartbeats.add("good");
+    rig.liveMillis(30);
+    assertThat(beats)
+        .containsExactlyInAnyOrder("bad10", "bad20", "bad30", "good10", "good20", "good30");
+    assertThat(rig.errors).hasSize(3).hasOnlyElementsOfType(StackOverflowError.class);
+  }
+
+  /** Nothing is run, as if the executor's thread were blocked. */
+  @Test
+  void beatsDoNotPileUpBehindOneThatBlocks() {
+    heartbeats.add("a");
+    heartbeats.add("b");
+    rig.advanceMillis(34);
+    assertThat(rig.tasks).as("one for each").hasSize(2);
+    rig.runTasks();
+    rig.liveMillis(10);
+    assertThat(beats).containsExactlyInAnyOrder("a34", "b34", "a40", "b40");
+  }
+
+  @Test
+  void aBeatThatTheExecutorRejectsIsSkippedAndTold() {
+    rig.takes = false;
+    rig.rejects = true;
+    heartbeats.add("a");
+    rig.advanceMillis(10);
+    assertThat(rig.errors).hasOnlyElementsOfType(RejectedExecutionException.class).hasSize(1);
+    rig.takes = true;
+    rig.rejects = false;
+    rig.liveMillis(10);
+    assertThat(beats).containsExactly("a20");
+  }
+
+  @Test
+  void theFirstBeatComesAfterARandomPart() {
+    double[] parts = {0.0, 0.25, 0.5, 1.0};
+    int[] next = {0};
+    Heartbeats<String> jittered = make(rig).random(() -> parts[next[0]++]).build();
+    for (String key : List.of("a", "b", "c", "d")) {
+      jittered.add(key);
+    }
+    rig.liveMillis(12);
+    assertThat(beats).containsExactly("a1", "b3", "c5", "d10", "a11");
+    assertThat(idle).isEmpty();
+  }
+
+  @Test
+  void withoutASourceOfRandomnessTheFirstBeatsAreSpread() {
+    Heartbeats<Integer> many =
+        Heartbeats.<Integer>builder(rig.timer, rig)
+            .onWriteIdle(ofSeconds(1), key -> beats.add("" + rig.nowMillis()))
+            .build();
+    for (int i = 0; i < 200; i++) {
+      many.add(i);
+    }
+    rig.liveMillis(1_000);
+    assertThat(beats).hasSizeGreaterThanOrEqualTo(200);
+    assertThat(beats.stream().distinct().count()).isGreaterThan(50);
+    assertThat(rig.errors).isEmpty();
+  }
+
+  @Test
+  void closedIsWatchedNoLonger() {
+    Connection a = heartbeats.add("a");
+    heartbeats.add("b");
+    a.close();
+    a.close();
+    assertThat(heartbeats.size()).isOne();
+    assertThat(rig.timer.pendingTimeouts()).isOne();
+    rig.liveMillis(10);
+    assertThat(beats).containsExactly("b10");
+  }
+
+  @Test
+  void aCallbackMayCloseItsConnection() {
+    Connection[] self = new Connection[1];
+    Heartbeats<String> closing =
+        make(rig)
+            .onReadIdle(
+                ofMillis(5),
+                key -> {
+                  idle.add(key);
+                  self[0].close();
+                })
+            .build();
+    self[0] = closing.add("a");
+    rig.liveMillis(100);
+    assertThat(idle).containsExactly("a");
+    assertThat(beats).isEmpty();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void noCallbackBeginsAfterTheClose() {
+    Connection a = heartbeats.add("a");
+    rig.advanceMillis(10);
+    a.close();
+    rig.runTasks();
+    assertThat(beats).isEmpty();
+  }
+
+  @Test
+  void aConnectionTakesThePlaceOfItsEqual() {
+    Connection former = heartbeats.add("a");
+    heartbeats.add("a");
+    assertThat(heartbeats.size()).isOne();
+    assertThat(rig.timer.pendingTimeouts()).isOne();
+    former.close();
+    rig.liveMillis(10);
+    assertThat(beats).as("closing the former leaves the latter").containsExactly("a10");
+  }
+
+  @Test
+  void whatTheTimerRefusesIsNotWatched() {
+    Rig full = new Rig(1);
+    Heartbeats<String> limited = make(full).build();
+    limited.add("a");
+    assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> limited.add("b"));
+    assertThat(limited.size()).isOne();
+
+    full.onFire = () -> full.timer.newTimeout(timeout -> {}, ofSeconds(1));
+    full.liveMillis(10);
+    assertThat(full.errors).hasOnlyElementsOfType(RejectedExecutionException.class).hasSize(1);
+    assertThat(limited.size()).as("could not be filed anew").isZero();
+  }
+
+  @Test
+  void theEnd() {
+    heartbeats.add("a");
+    Heartbeats<String> other = make(rig).build();
+    other.add("b");
+    heartbeats.close();
+    assertThat(heartbeats.size()).isZero();
+    assertThat(rig.timer.pendingTimeouts()).isOne();
+    assertThatIllegalStateException()
+        .isThrownBy(() -> heartbeats.add("c"))
+        .withMessage("the heartbeats are closed");
+    assertThat(heartbeats.size()).isZero();
+    rig.timer.stop();
+    assertThat(other.size()).as("nobody would watch it").isZero();
+  }
+
+  @Test
+  void oneDirectionIsEnough() {
+    Heartbeats<String> readOnly =
+        Heartbeats.<String>builder(rig.timer, rig)
+            .onReadIdle(ofMillis(7), key -> idle.add(key + rig.nowMillis()))
+            .random(() -> 0)
+            .build();
+    Connection a = readOnly.add("a");
+    rig.liveMillis(3);
+    a.written();
+    rig.liveMillis(4);
+    assertThat(idle).containsExactly("a7");
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class LongMapTest {
+
+  /**
+   * Few keys, close together or far apart, so that probes run into each other, and in waves, so
+   * that the table grows and shrinks.
+   */
+  @Property
+  void doesAsAHashMap(
+      @ForAll long seed, @ForAll @IntRange(min = 0, max = 63) int shift, @ForAll long offset) {
+    SplittableRandom random = new SplittableRandom(seed);
+    LongMap<Object> map = new LongMap<>();
+    Map<Long, Object> model = new HashMap<>();
+    for (int wave = 0; wave < 6; wave++) {
+      int removalsOfTen = wave % 2 == 0 ? 3 : 8;
+      for (int i = 0; i < 150; i++) {
+        long key = offset + (random.nextLong(200) << shift);
+        if (random.nextInt(10) < removalsOfTen) {
+          assertThat(map.remove(key)).isSameAs(model.remove(key));
+        } else {
+          Object value = new Object();
+          assertThat(map.putIfAbsent(key, value)).isEqualTo(model.putIfAbsent(key, value) == null);
+        }
+        assertThat(map.get(key)).isSameAs(model.get(key));
+        assertThat(map.size()).isEqualTo(model.size());
+      }
+      model.forEach((key, value) -> assertThat(map.get(key)).isSameAs(value));
+    }
+    assertThat(map.drain()).containsExactlyInAnyOrderElementsOf(model.values());
+    assertThat(map.size()).isZero();
+    assertThat(map.drain()).isEmpty();
+  }
+
+  @Test
+  void shrinksWithItsContent() {
+    LongMap<String> map = new LongMap<>();
+    long empty = MemoryTest.bytes(map);
+    for (int i = 0; i < 10_000; i++) {
+      map.putIfAbsent(i, "v");
+    }
+    assertThat(MemoryTest.bytes(map)).isGreaterThan(10_000 * 12);
+    for (int i = 0; i < 9_999; i++) {
+      map.remove(i);
+    }
+    assertThat(map.drain()).isEqualTo(List.of("v"));
+    assertThat(MemoryTest.bytes(map)).isEqualTo(empty);
+  }
+}

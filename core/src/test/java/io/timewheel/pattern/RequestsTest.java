@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static java.time.Duration.ofMillis;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.timewheel.pattern.Requests.Channel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+@SuppressWarnings("FutureReturnValueIgnored")
+class RequestsTest {
+  private final Rig rig = new Rig();
+  private final List<String> late = new ArrayList<>();
+  private final Requests<String> requests = make(rig);
+  private final Channel<String> channel = requests.channel();
+
+  private Requests<String> make(Rig rig) {
+    return Requests.<String>builder(rig.timer)
+        .executor(rig)
+        .onLate((id, answer) -> late.add(id + answer))
+        .onError(rig.errors::add)
+        .build();
+  }
+
+  @Test
+  void anAnswerInTimeCompletesTheFuture() {
+    CompletableFuture<String> one = channel.start(1, ofMillis(10));
+    CompletableFuture<String> two = channel.start(-2, ofMillis(10));
+    assertThat(requests.size()).isEqualTo(2);
+
+    assertThat(channel.complete(-2, "b")).isTrue();
+    assertThat(two).isCompletedWithValue("b");
+    assertThat(one).isNotDone();
+    assertThat(rig.timer.pendingTimeouts()).isOne();
+    assertThat(channel.size()).isOne();
+    assertThat(late).isEmpty();
+  }
+
+  @Test
+  void withoutAnAnswerItTimesOutOnTheExecutor() {
+    CompletableFuture<String> answer = channel.start(7, ofMillis(10));
+    rig.advanceMillis(9);
+    assertThat(channel.size()).isOne();
+    rig.advanceMillis(1);
+    assertThat(answer).as("not on the clock's thread").isNotDone();
+    rig.runTasks();
+    assertThatExceptionOfType(java.util.concurrent.ExecutionException.class)
+        .isThrownBy(answer::get)
+        .withCauseInstanceOf(TimeoutException.class)
+        .withMessageContaining("no answer to request 7 within PT0.01S");
+    assertThat(channel.size()).isZero();
+  }
+
+  @Test
+  void anAnswerThatComesLateGoesToTheHook() {
+    CompletableFuture<String> answer = channel.start(7, ofMillis(10));
+    rig.advanceMillis(10);
+    assertThat(channel.complete(7, "a")).as("timed out, though not told yet").isFalse();
+    rig.runTasks();
+    assertThat(answer).isCompletedExceptionally();
+    assertThat(channel.complete(7, "b")).isFalse();
+    assertThat(channel.complete(8, "c")).as("never asked").isFalse();
+    assertThat(late).containsExactly("7a", "7b", "8c");
+  }
+
+  @Test
+  void aHookThatThrowsHarmsNobody() {
+    Requests<String> bad =
+        Requests.<String>builder(rig.timer)
+            .executor(rig)
+            .onError(rig.errors::add)
+            .onLate(
+                (id, answer) -> {
+                  throw new IllegalStateException("late badly");
+                })
+            .build();
+    assertThat(bad.channel().complete(1, "a")).isFalse();
+    assertThat(rig.errorMessages()).containsExactly("late badly");
+  }
+
+  @Test
+  void failingFailsTheFutureOnce() {
+    CompletableFuture<String> answer = channel.start(7, ofMillis(10));
+    IllegalStateException cause = new IllegalStateException();
+    assertThat(channel.fail(7, cause)).isTrue();
+    assertThat(channel.fail(7, cause)).isFalse();
+    assertThat(answer).isCompletedExceptionally();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void anIdIsTakenOnItsChannelWhileItsRequestIsInFlight() {
+    CompletableFuture<String> first = channel.start(7, ofMillis(10));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> channel.start(7, ofMillis(10)))
+        .withMessage("id: 7 (expected: one of no request in flight)");
+    Channel<String> other = requests.channel();
+    other.start(7, ofMillis(10));
+
+    other.complete(7, "other");
+    assertThat(first).isNotDone();
+    channel.complete(7, "first");
+    assertThat(first).isCompletedWithValue("first");
+    channel.start(7, ofMillis(10));
+    assertThat(channel.size()).isOne();
+  }
+
+  /** The first one's timeout, or the user's hand on its future, must not touch the second. */
+  @Test
+  void anOldFutureDoesNotTakeTheRequestThatHasItsIdNow() {
+    CompletableFuture<String> first = channel.start(7, ofMillis(10));
+    channel.complete(7, "first");
+    CompletableFuture<String> second = channel.start(7, ofMillis(20));
+    assertThat(first.cancel(true)).isFalse();
+    rig.liveMillis(10);
+    assertThat(channel.complete(7, "second")).isTrue();
+    assertThat(second).isCompletedWithValue("second");
+  }
+
+  @Test
+  void theUserMayCompleteTheFuture() {
+    channel.start(1, ofMillis(10)).cancel(true);
+    channel.start(2, ofMillis(10)).complete("mine");
+    channel.start(3, ofMillis(10)).completeExceptionally(new IllegalStateException());
+    assertThat(channel.size()).isZero();
+    rig.assertNothingPending();
+    assertThat(channel.complete(2, "theirs")).isFalse();
+    assertThat(late).containsExactly("2theirs");
+  }
+
+  @Test
+  void derivedFuturesAreOrdinary() {
+    CompletableFuture<String> answer = channel.start(1, ofMillis(10));
+    CompletableFuture<String> derived = answer.thenApply(text -> text + "!");
+    derived.cancel(true);
+    assertThat(channel.size()).isOne();
+    channel.complete(1, "a");
+    assertThat(answer).isCompletedWithValue("a");
+  }
+
+  @Test
+  void closingFailsTheChannelsOwnAndNoOther() {
+    Channel<String> other = requests.channel();
+    CompletableFuture<String> theirs = other.start(1, ofMillis(10));
+    List<CompletableFuture<String>> mine = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      mine.add(channel.start(i, ofMillis(10)));
+    }
+    IllegalStateException cause = new IllegalStateException("closed");
+    AtomicInteger open = new AtomicInteger(-1);
+    mine.get(0).whenComplete((answer, error) -> open.set((int) rig.timer.pendingTimeouts()));
+
+    assertThat(channel.close(cause)).isEqualTo(100);
+
+    assertThat(mine).allMatch(CompletableFuture::isCompletedExceptionally);
+    assertThat(open).as("all left the timer before any future was completed").hasValue(1);
+    assertThat(theirs).isNotDone();
+    assertThat(requests.size()).isOne();
+    assertThat(channel.close(new IllegalStateException())).isZero();
+    assertThat(channel.start(5, ofMillis(10)))
+        .failsWithin(ofMillis(0))
+        .withThrowableThat()
+        .withCause(cause);
+    assertThat(channel.size()).isZero();
+  }
+
+  @Test
+  void closingAllFailsAllAndOpensNoMore() {
+    CompletableFuture<String> answer = channel.start(1, ofMillis(10));
+    requests.close();
+    assertThat(answer).isCancelled();
+    rig.assertNothingPending();
+    assertThatIllegalStateException()
+        .isThrownBy(requests::channel)
+        .withMessage("the requests are closed");
+    assertThat(requests.size()).isZero();
+  }
+
+  /** Or they would wait for ever. */
+  @Test
+  void aStoppedTimerFailsWhatIsInFlight() {
+    CompletableFuture<String> answer = channel.start(1, ofMillis(10));
+    rig.timer.stop();
+    rig.runTasks();
+    assertThat(answer).isCancelled();
+    assertThatExceptionOfType(CancellationException.class)
+        .isThrownBy(answer::join)
+        .withMessage("the timer was stopped");
+    assertThatIllegalStateException().isThrownBy(() -> channel.start(2, ofMillis(10)));
+    assertThat(channel.size()).as("nothing was left behind").isZero();
+  }
+
+  @Test
+  void whatTheTimerRefusesIsNotInFlight() {
+    Rig full = new Rig(1);
+    Channel<String> limited = make(full).channel();
+    limited.start(1, ofMillis(10));
+    assertThatExceptionOfType(RejectedExecutionException.class)
+        .isThrownBy(() -> limited.start(2, ofMillis(10)));
+    assertThat(limited.size()).isOne();
+  }
+
+  @Test
+  void anExecutorThatRejectsLosesNoTimeout() {
+    rig.takes = false;
+    rig.rejects = true;
+    CompletableFuture<String> answer = channel.start(1, ofMillis(10));
+    rig.advanceMillis(10);
+    assertThat(answer).isCompletedExceptionally();
+  }
+
+  @Test
+  void withoutAnExecutorThereIsAThread() {
+    Channel<String> own = Requests.<String>builder(rig.timer).build().channel();
+    CompletableFuture<String> answer = own.start(1, ofMillis(10));
+    CompletableFuture<String> thread = answer.handle((a, e) -> Thread.currentThread().getName());
+    rig.advanceMillis(10);
+    assertThat(thread.join()).isIn("timewheel-requests", Thread.currentThread().getName());
+    assertThat(answer).isCompletedExceptionally();
+  }
+}

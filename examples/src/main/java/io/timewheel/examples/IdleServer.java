@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples;
+
+import io.timewheel.pattern.Heartbeats;
+import java.time.Duration;
+
+/**
+ * A server that pings a connection on which it has nothing to say, and closes one from which
+ * nothing comes. The peer is a fake: it answers twice and falls silent.
+ */
+public final class IdleServer {
+  private final Scene scene;
+  private final Heartbeats<String> heartbeats;
+  private Heartbeats.Connection connection;
+  private int answers = 2;
+
+  private IdleServer(Scene scene) {
+    this.scene = scene;
+    heartbeats =
+        Heartbeats.<String>builder(scene.timer(), scene.executor())
+            .onWriteIdle(Duration.ofMillis(100), this::ping)
+            .onReadIdle(Duration.ofMillis(250), this::close)
+            .random(() -> 1) // or the first ping would come after a random part of its time
+            .build();
+    connection = heartbeats.add("peer");
+  }
+
+  /**
+   * Runs the example. It prints:
+   *
+   * <pre>
+   * ping, answered
+   * ping, answered
+   * ping
+   * ping
+   * closed: nothing was read for 250 ms
+   * connections: 0
+   * </pre>
+   *
+   * @param args none
+   */
+  public static void main(String[] args) throws InterruptedException {
+    Scene.inRealTime(IdleServer::play);
+  }
+
+  static void play(Scene scene) throws InterruptedException {
+    IdleServer server = new IdleServer(scene);
+    scene.pass(800);
+    scene.say("connections: " + server.heartbeats.size());
+    server.heartbeats.close();
+  }
+
+  private synchronized void ping(String peer) {
+    connection.written();
+    if (answers-- > 0) {
+      connection.read();
+      scene.say("ping, answered");
+    } else {
+      scene.say("ping");
+    }
+  }
+
+  private synchronized void close(String peer) {
+    connection.close();
+    scene.say("closed: nothing was read for 250 ms");
+  }
+}
