@@ -15,6 +15,8 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.lang.ArchCondition;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The shape of core: what is public, what may know of what, and who may ask for the time. */
 class ArchitectureTest {
@@ -22,12 +24,22 @@ class ArchitectureTest {
   /** What users may name; all else is mechanism. */
   private static final Set<String> PUBLIC_API =
       Set.of(
+          "Backoff",
           "Deadline",
           "Deadlines",
+          "Expirations",
+          "ExpirationsBuilder",
           "HashedWheelTimer",
+          "Heartbeats",
           "HierarchicalWheelTimer",
+          "Leases",
+          "LeasesBuilder",
           "PolledTimer",
           "RejectionPolicy",
+          "Requests",
+          "RequestsBuilder",
+          "Retries",
+          "RetriesBuilder",
           "TaskErrorHandler",
           "TimeSource",
           "Timeout",
@@ -38,20 +50,6 @@ class ArchitectureTest {
           "TimerTask",
           "WheelScheduledExecutor",
           "WheelTimer");
-
-  /** What users may name in {@code io.timewheel.pattern}. */
-  private static final Set<String> PATTERNS =
-      Set.of(
-          "Backoff",
-          "Expirations",
-          "ExpirationsBuilder",
-          "Heartbeats",
-          "Leases",
-          "LeasesBuilder",
-          "Requests",
-          "RequestsBuilder",
-          "Retries",
-          "RetriesBuilder");
 
   private static final JavaClasses MAIN = MainClasses.imported();
 
@@ -66,32 +64,6 @@ class ArchitectureTest {
         .should()
         .bePackagePrivate()
         .allowEmptyShould(true)
-        .check(MAIN);
-  }
-
-  @Test
-  void mechanismOfPatternsIsPackagePrivate() {
-    classes()
-        .that()
-        .resideInAPackage("io.timewheel.pattern")
-        .and()
-        .areTopLevelClasses()
-        .and(
-            DescribedPredicate.describe(
-                "not part of the public API", type -> !PATTERNS.contains(type.getSimpleName())))
-        .should()
-        .bePackagePrivate()
-        .check(MAIN);
-  }
-
-  @Test
-  void patternsAreBuiltOnTheTimersAlone() {
-    noClasses()
-        .that()
-        .resideInAPackage("io.timewheel.pattern")
-        .should()
-        .dependOnClassesThat()
-        .resideInAPackage("io.timewheel.concurrent..")
         .check(MAIN);
   }
 
@@ -120,14 +92,15 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
-  @Test
-  void theShapesOfTheJdkStandOnTheTimersAlone() {
+  @ParameterizedTest
+  @ValueSource(strings = {"io.timewheel.concurrent", "io.timewheel.pattern"})
+  void whatIsBuiltOnTheTimersStandsOnThemAlone(String builtOnThem) {
     classes()
         .that()
-        .resideInAPackage("io.timewheel.concurrent")
+        .resideInAPackage(builtOnThem)
         .should()
         .onlyDependOnClassesThat()
-        .resideInAnyPackage("java..", "org.jspecify..", "io.timewheel", "io.timewheel.concurrent")
+        .resideInAnyPackage("java..", "org.jspecify..", "io.timewheel", builtOnThem)
         .check(MAIN);
   }
 
