@@ -91,6 +91,9 @@ public final class Jcstress {
     command.addAll(List.of("-r", "html", "-t", exactly(tests)));
     if (crowded) {
       command.addAll(List.of("-c", "4", "-spinStyle", "THREAD_YIELD"));
+      if (!options.contains("-sc")) {
+        command.addAll(List.of("-sc", "false")); // one compiler for all actors: else 9 times as many
+      }
     }
     System.out.println(
         "jcstress: " + tests.size() + (crowded ? " tests on too few processors" : " tests"));
