@@ -25,6 +25,7 @@ final class Guard {
   final String name;
   final List<String> tests = new ArrayList<>();
   private final List<Edit> edits = new ArrayList<>();
+  String vmOptions = "";
   private String note = "";
   private int applied;
 
@@ -60,6 +61,7 @@ final class Guard {
           case "-" -> before = value;
           case "+" -> Objects.requireNonNull(guard).edits.add(new Edit(file, before, value));
           case "note" -> Objects.requireNonNull(guard).note = value;
+          case "vm" -> Objects.requireNonNull(guard).vmOptions = value;
           case "tests" -> Objects.requireNonNull(guard).tests.addAll(List.of(value.split(" ")));
           case "except" -> excepted.addAll(List.of(value.split(" ")));
           default -> throw new IllegalArgumentException("guards.txt: " + line);

@@ -41,10 +41,13 @@ public final class Guards {
 
   private static final long PATIENCE_PER_TEST_SECONDS = 20;
 
-  private static final String OPTIONS = "-m quick -sc false -f 1 -jvmArgs -Xmx256m";
+  private static final String OPTIONS = "-m quick -sc false -f 1";
 
-  /** Those of more than two threads meet less often; see {@link Jcstress}. */
+  /** With more threads than this the tests meet their race less often; see {@link Jcstress}. */
   private static final int FEW_THREADS = 2;
+
+  private static final String FEW = "-iters 3 -time 400";
+  private static final String MANY = "-iters 6 -time 500";
 
   private static final Pattern TEST =
       Pattern.compile("^\\.* \\[\\w+] " + Pattern.quote(Guard.PACKAGE) + "(\\S+)$");
@@ -98,8 +101,8 @@ public final class Guards {
           (threads <= FEW_THREADS ? few : many).add(test);
         }
       }
-      verdicts.putAll(run(few, "-iters 3 -time 400", classes, directory.resolve("few-" + run)));
-      verdicts.putAll(run(many, "-iters 6 -time 500", classes, directory.resolve("many-" + run)));
+      verdicts.putAll(run(few, FEW, guard.vmOptions, classes, directory.resolve("few-" + run)));
+      verdicts.putAll(run(many, MANY, guard.vmOptions, classes, directory.resolve("many-" + run)));
     }
     String name = guard.name;
     String mutation = guard.mutation();
@@ -147,7 +150,7 @@ public final class Guards {
   }
 
   private static Map<String, Verdict> run(
-      List<String> tests, String length, Path classes, Path directory)
+      List<String> tests, String length, String vmOptions, Path classes, Path directory)
       throws IOException, InterruptedException {
     if (tests.isEmpty()) {
       return Map.of();
@@ -167,6 +170,7 @@ public final class Guards {
                     .map(test -> Pattern.quote(Guard.PACKAGE + test))
                     .collect(Collectors.joining("|", "^(", ")$"))));
     command.addAll(List.of((OPTIONS + " " + length).split(" ")));
+    command.addAll(List.of("-jvmArgs", ("-Xmx256m " + vmOptions).strip()));
     Process process =
         new ProcessBuilder(command)
             .redirectErrorStream(true)
