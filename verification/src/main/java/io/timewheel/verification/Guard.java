@@ -6,18 +6,26 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.openjdk.jcstress.infra.runners.TestList;
 
 /** What keeps a race apart, how it is taken out of the sources, and who must notice. */
 final class Guard {
+  /** The package of the tests, which {@code guards.txt} leaves out. */
+  static final String PACKAGE = "io.timewheel.";
+
   final String name;
   final List<String> tests = new ArrayList<>();
   private final List<Edit> edits = new ArrayList<>();
+  String vmOptions = "";
   private String note = "";
   private int applied;
 
@@ -25,9 +33,14 @@ final class Guard {
     this.name = name;
   }
 
-  /** The guards of {@code guards.txt}, which says itself how it is written. */
+  /**
+   * The guards of {@code guards.txt}, which says itself how it is written.
+   *
+   * @throws IllegalStateException if the file does not name all tests, or one that does not exist
+   */
   static List<Guard> all() throws IOException {
     List<Guard> guards = new ArrayList<>();
+    Set<String> excepted = new TreeSet<>();
     try (BufferedReader lines =
         new BufferedReader(
             new InputStreamReader(
@@ -48,12 +61,34 @@ final class Guard {
           case "-" -> before = value;
           case "+" -> Objects.requireNonNull(guard).edits.add(new Edit(file, before, value));
           case "note" -> Objects.requireNonNull(guard).note = value;
+          case "vm" -> Objects.requireNonNull(guard).vmOptions = value;
           case "tests" -> Objects.requireNonNull(guard).tests.addAll(List.of(value.split(" ")));
+          case "except" -> excepted.addAll(List.of(value.split(" ")));
           default -> throw new IllegalArgumentException("guards.txt: " + line);
         }
       }
     }
+    requireAllTests(guards, excepted);
     return guards;
+  }
+
+  private static void requireAllTests(List<Guard> guards, Set<String> excepted) {
+    Set<String> named = new TreeSet<>(excepted);
+    guards.stream().map(guard -> guard.tests).forEach(named::addAll);
+    Set<String> existing = new TreeSet<>();
+    for (String test : TestList.tests()) {
+      existing.add(test.substring(PACKAGE.length()));
+    }
+    requireNoneBut(named, existing, "named by no guard");
+    requireNoneBut(existing, named, "not a test");
+  }
+
+  private static void requireNoneBut(Collection<String> right, Set<String> all, String fault) {
+    Set<String> wrong = new TreeSet<>(all);
+    wrong.removeAll(right);
+    if (!wrong.isEmpty()) {
+      throw new IllegalStateException("guards.txt: " + fault + ": " + wrong);
+    }
   }
 
   /** The text of a source file without this guard. */
