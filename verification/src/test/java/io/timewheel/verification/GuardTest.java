@@ -23,7 +23,7 @@ class GuardTest {
   @Test
   void everyGuardIsInTheSources() throws IOException {
     List<Path> files;
-    try (Stream<Path> all = Files.list(CORE)) {
+    try (Stream<Path> all = Files.walk(CORE)) {
       files = all.filter(path -> path.toString().endsWith(".java")).toList();
     }
     for (Guard guard : Guard.all()) {
