@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.dubbo;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import java.lang.invoke.VarHandle;
+import org.apache.dubbo.common.timer.Timeout;
+import org.apache.dubbo.common.timer.Timer;
+import org.apache.dubbo.common.timer.TimerTask;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Dubbo timeout: what the user holds and what the timer runs, in one object.
+ *
+ * <h2>Publication</h2>
+ *
+ * The timeout that stands behind this one is known when the timer has returned it, and by then this
+ * one may run already, or be cancelled by a stop. So whoever comes first puts it down: the starting
+ * thread, the thread that runs the task, or the one that cancels; all write the same. The user gets
+ * this object from one of them, after a fence that, as that of a final field, lets nobody see the
+ * object without the field, even if the object is passed on through a race.
+ */
+final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
+  private final Timer timer;
+  private final TimerTask task;
+  private io.timewheel.@Nullable Timeout timeout;
+
+  DubboTimeout(Timer timer, TimerTask task) {
+    this.timer = timer;
+    this.task = task;
+  }
+
+  /** Puts down what stands behind this timeout, before anybody can see this one. */
+  void started(io.timewheel.Timeout timeout) {
+    this.timeout = timeout;
+    VarHandle.storeStoreFence();
+  }
+
+  private io.timewheel.Timeout timeout() {
+    io.timewheel.Timeout started = timeout;
+    if (started == null) {
+      throw new IllegalStateException(
+          "not known yet to a listener of the timer: ask the timeout that the listener was given");
+    }
+    return started;
+  }
+
+  @Override
+  public void run(io.timewheel.Timeout timeout) throws Exception {
+    started(timeout);
+    task.run(this);
+  }
+
+  /** Dubbo's tasks are not told. */
+  @Override
+  public void cancelled(io.timewheel.Timeout timeout) {
+    started(timeout);
+  }
+
+  @Override
+  public Timer timer() {
+    return timer;
+  }
+
+  @Override
+  public TimerTask task() {
+    return task;
+  }
+
+  @Override
+  public boolean isExpired() {
+    return timeout().isExpired();
+  }
+
+  @Override
+  public boolean isCancelled() {
+    return timeout().isCancelled();
+  }
+
+  @Override
+  public boolean cancel() {
+    return timeout().cancel();
+  }
+
+  /** Not the text of the timeout behind, which has that of this one in it, as its task. */
+  @Override
+  public String toString() {
+    io.timewheel.Timeout started = timeout;
+    StringBuilder text = new StringBuilder("DubboTimeout(");
+    if (started != null) {
+      text.append("deadline: ").append(started.remaining(NANOSECONDS)).append(" ns from now, ");
+      if (started.isCancelled()) {
+        text.append("cancelled, ");
+      } else if (started.isExpired()) {
+        text.append("expired, ");
+      }
+    }
+    return text.append("task: ").append(task).append(')').toString();
+  }
+}

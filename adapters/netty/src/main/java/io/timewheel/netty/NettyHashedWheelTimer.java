@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.netty;
+
+import static java.util.Objects.requireNonNull;
+
+import io.netty.util.HashedWheelTimer;
+import io.netty.util.Timeout;
+import io.netty.util.Timer;
+import io.netty.util.TimerTask;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A {@link NettyTimer} for those who ask for Netty's class {@link HashedWheelTimer} and not for its
+ * interface {@link Timer}, such as Apache BookKeeper. It is Netty's class by name only: nothing of
+ * its wheel is used, and its thread is never started.
+ *
+ * <p>The part of it that is Netty's is stopped before anybody sees this object, so it is neither
+ * tracked as a leak nor counted among the live timers of which Netty warns when they are more than
+ * 64, but for the moment in which it is made. What remains of it is some 10 kB of unused queues.
+ */
+public final class NettyHashedWheelTimer extends HashedWheelTimer {
+  private final io.timewheel.Timer timer;
+  private final NettyTimer netty;
+
+  /**
+   * Makes a Netty timer of a timer, which others may use as well, but which {@link #stop()} stops
+   * for all of them.
+   *
+   * @param timer the timer that does the work
+   */
+  public NettyHashedWheelTimer(io.timewheel.Timer timer) {
+    // The least that Netty accepts. A timer whose thread is no daemon would be tracked as a leak.
+    super(NettyHashedWheelTimer::daemon, 1, TimeUnit.MILLISECONDS, 1, false);
+    super.stop();
+    this.timer = requireNonNull(timer, "timer");
+    this.netty = new NettyTimer(timer, this);
+  }
+
+  private static Thread daemon(Runnable worker) {
+    Thread thread = new Thread(worker, "never started");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /**
+   * Does nothing: the timer starts its thread when it needs it.
+   *
+   * @throws IllegalStateException if this timer is stopped
+   */
+  @Override
+  public void start() {
+    if (timer.isStopped()) {
+      throw new IllegalStateException("cannot be started once stopped");
+    }
+  }
+
+  @Override
+  public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+    return netty.newTimeout(task, delay, unit);
+  }
+
+  /**
+   * Stops the timer, as {@link NettyTimer#stop()} does.
+   *
+   * @return the Netty timeouts that this call cancelled
+   */
+  @Override
+  public Set<Timeout> stop() {
+    return netty.stop();
+  }
+
+  @Override
+  public long pendingTimeouts() {
+    return netty.pendingTimeouts();
+  }
+
+  @Override
+  public String toString() {
+    return "NettyHashedWheelTimer(" + timer + ")";
+  }
+}

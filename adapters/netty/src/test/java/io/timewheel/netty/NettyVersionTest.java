@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** The tests run on the Netty on which the build says that they run. */
+class NettyVersionTest {
+  @Test
+  void nettyIsTheExpectedOne() {
+    String expected = System.getProperty("timewheel.netty.expected");
+    assumeTrue(expected != null, "not run by the build");
+
+    assertThat(NettyVersion.jar()).isEqualTo("netty-common-" + expected + ".jar");
+  }
+}
