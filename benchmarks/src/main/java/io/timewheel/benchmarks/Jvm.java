@@ -30,7 +30,8 @@ final class Jvm {
    * Pages are touched before anything is measured: whoever allocates more must not pay for them to
    * the operating system too.
    */
-  private static final List<String> FLAGS = List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch");
+  private static final List<String> FLAGS =
+      List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch", "-XX:+ExitOnOutOfMemoryError");
 
   /** Has collections come often enough to be seen. */
   private static final List<String> SMALL_YOUNG_GENERATION =
@@ -151,14 +152,14 @@ final class Jvm {
         kill(process);
         failure = "took more than " + limitSeconds + " s";
       } else if (process.exitValue() != 0) {
-        failure = "exit code " + process.exitValue() + ": " + reason(err);
+        failure = "exit code " + process.exitValue() + ": " + reason(err, out);
       }
       if (ended) {
         throw new InterruptedException("ended by the user");
       }
       Map<String, String> lines = answers(out);
       if (failure == null && lines.isEmpty()) {
-        failure = "said nothing: " + reason(err);
+        failure = "said nothing: " + reason(err, out);
       }
       return new Answer(lines, failure);
     } finally {
@@ -196,8 +197,9 @@ final class Jvm {
   }
 
   /** The first line that tells of an exception, or else the last line. */
-  private static String reason(Path err) throws IOException {
-    List<String> lines = lines(err);
+  private static String reason(Path err, Path out) throws IOException {
+    List<String> lines = new ArrayList<>(lines(err));
+    lines.addAll(lines(out)); // where the JVM itself complains
     return lines.stream()
         .filter(line -> line.matches(".*(Exception|Error)\\b.*"))
         .findFirst()
