@@ -85,10 +85,15 @@ public final class Benchmarks {
   private List<SubjectKind> subjects(Options options) throws IOException {
     List<SubjectKind> there =
         options.subjects().stream().filter(subject -> subject.isIn(version)).toList();
-    if (options.named() && there.size() < options.subjects().size()) {
-      throw new IOException("not all of these subjects are in JDK " + version);
+    if (options.named()) {
+      if (there.size() < options.subjects().size()) {
+        throw new IOException("not all of these subjects are in JDK " + version);
+      }
+      return there;
     }
-    return there;
+    return there.stream()
+        .filter(subject -> !options.quick() || subject != SubjectKind.NETTY41)
+        .toList();
   }
 
   private Path measure(
@@ -99,11 +104,16 @@ public final class Benchmarks {
     Path file = options.out() == null ? defaultFile(started, mode) : options.out();
     List<SubjectInfo> infos = subjects.stream().map(this::info).toList();
     String commit = Surroundings.commit();
+    List<String> flags =
+        Jvm.describeFlags(orders.stream().map(Order::measured).distinct().toList());
     List<Run> runs = new ArrayList<>();
     Thread end = new Thread(jvm::end, "end");
     Runtime.getRuntime().addShutdownHook(end);
     for (Order order : orders) {
-      progress.begin(order);
+      boolean takesPart = order.measured().absence(order.subject()).isEmpty();
+      if (takesPart) {
+        progress.begin(order);
+      }
       Run run = measure(order);
       progress.end(order);
       if (run.failed() != null) {
@@ -117,7 +127,7 @@ public final class Benchmarks {
               Instant.now(),
               Surroundings.machine(),
               jdk,
-              Jvm.describeFlags(),
+              flags,
               commit,
               infos,
               runs)

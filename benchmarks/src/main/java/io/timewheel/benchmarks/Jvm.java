@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -29,11 +30,12 @@ final class Jvm {
    * Pages are touched before anything is measured: whoever allocates more must not pay for them to
    * the operating system too.
    */
-  private static final List<String> FLAGS = List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch");
+  private static final List<String> FLAGS =
+      List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch", "-XX:+ExitOnOutOfMemoryError");
 
   /** Has collections come often enough to be seen. */
   private static final List<String> SMALL_YOUNG_GENERATION =
-      List.of("-XX:NewSize=64m", "-XX:MaxNewSize=64m");
+      List.of("-XX:NewSize=16m", "-XX:MaxNewSize=16m");
 
   private static final Path OURS = codeOf(Child.class);
   private static final List<Path> COMMON =
@@ -55,6 +57,7 @@ final class Jvm {
 
   private final Path java;
   private volatile @Nullable Process current;
+  private volatile boolean ended;
 
   Jvm(Path java) {
     this.java = java;
@@ -68,18 +71,30 @@ final class Jvm {
     }
   }
 
-  /** The flags as they are told in the results. */
-  static List<String> describeFlags() {
-    List<String> described = new ArrayList<>(heap(1));
-    described.addAll(FLAGS);
-    described.add("6M: " + String.join(" ", heap(2)));
-    described.add("10M: " + String.join(" ", heap(3)));
-    described.add("gc: " + String.join(" ", SMALL_YOUNG_GENERATION));
+  /** The flags as they are told in the results: those of all, and then those of some. */
+  static List<String> describeFlags(List<Case> cases) {
+    List<String> described = new ArrayList<>(FLAGS);
+    Map<String, List<String>> casesByFlags = new TreeMap<>();
+    for (Case measured : cases) {
+      List<String> flags = flags(measured);
+      flags.removeAll(FLAGS);
+      casesByFlags
+          .computeIfAbsent(String.join(" ", flags), key -> new ArrayList<>())
+          .add(measured.workload().id() + " " + measured.variant());
+    }
+    casesByFlags.forEach(
+        (flags, names) -> described.add(flags + " (" + String.join("; ", names) + ")"));
     return described;
   }
 
-  private static List<String> heap(int gigabytes) {
-    return List.of("-Xms" + gigabytes + "g", "-Xmx" + gigabytes + "g");
+  private static List<String> flags(Case measured) {
+    String heap = measured.heapGigabytes() + "g";
+    List<String> flags = new ArrayList<>(List.of("-Xms" + heap, "-Xmx" + heap));
+    flags.addAll(FLAGS);
+    if (measured.workload() == Workload.GC) {
+      flags.addAll(SMALL_YOUNG_GENERATION);
+    }
+    return flags;
   }
 
   Answer probe() throws IOException, InterruptedException {
@@ -87,11 +102,7 @@ final class Jvm {
   }
 
   Answer measure(Case measured, SubjectKind subject) throws IOException, InterruptedException {
-    List<String> flags = new ArrayList<>(heap(measured.heapGigabytes()));
-    flags.addAll(FLAGS);
-    if (measured.workload() == Workload.GC) {
-      flags.addAll(SMALL_YOUNG_GENERATION);
-    }
+    List<String> flags = flags(measured);
     List<String> command = new ArrayList<>();
     if (measured.workload().isOperation()) {
       // This JVM only starts another one, with those flags.
@@ -133,16 +144,22 @@ final class Jvm {
               .redirectError(err.toFile())
               .start();
       current = process;
+      if (ended) {
+        kill(process);
+      }
       String failure = null;
       if (!process.waitFor(limitSeconds, TimeUnit.SECONDS)) {
         kill(process);
         failure = "took more than " + limitSeconds + " s";
       } else if (process.exitValue() != 0) {
-        failure = "exit code " + process.exitValue() + ": " + reason(err);
+        failure = "exit code " + process.exitValue() + ": " + reason(err, out);
+      }
+      if (ended) {
+        throw new InterruptedException("ended by the user");
       }
       Map<String, String> lines = answers(out);
       if (failure == null && lines.isEmpty()) {
-        failure = "said nothing: " + reason(err);
+        failure = "said nothing: " + reason(err, out);
       }
       return new Answer(lines, failure);
     } finally {
@@ -154,6 +171,7 @@ final class Jvm {
 
   /** Ends what is being measured, if anything is. */
   void end() {
+    ended = true;
     Process process = current;
     if (process != null) {
       kill(process);
@@ -179,8 +197,9 @@ final class Jvm {
   }
 
   /** The first line that tells of an exception, or else the last line. */
-  private static String reason(Path err) throws IOException {
-    List<String> lines = lines(err);
+  private static String reason(Path err, Path out) throws IOException {
+    List<String> lines = new ArrayList<>(lines(err));
+    lines.addAll(lines(out)); // where the JVM itself complains
     return lines.stream()
         .filter(line -> line.matches(".*(Exception|Error)\\b.*"))
         .findFirst()

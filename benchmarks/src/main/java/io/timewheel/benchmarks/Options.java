@@ -41,7 +41,7 @@ record Options(
 
       Measures Timewheel beside its peers, each measurement in a JVM of its own, and prints tables.
 
-        --quick      takes minutes: fewer rounds, shorter, and not the variants with many millions
+        --quick      takes minutes: few rounds, short ones, without the largest variants and Netty 4.1
         --only       measures these workloads only: %s
         --subjects   measures these subjects only: %s
         --rounds     repeats each measurement so often, instead of what the plan says

@@ -11,9 +11,9 @@ import org.agrona.collections.Long2ObjectHashMap;
  * Agrona's wheel, which tells only the number of what is due: who uses it keeps the tasks in a map,
  * here Agrona's own.
  *
- * <p>A new timer looks for a free place among those of its tick, one by one, so the wheel is made
- * with as many ticks as the workload can use. The tick is the power of two nearest to what is asked
- * for, since it must be one.
+ * <p>A new timer looks for a free place among those of its tick, one by one, so the wheel has many
+ * ticks, but not as many as it could: each has room for as many timers as the fullest. The tick is
+ * the power of two nearest to what is asked for, since it must be one.
  */
 final class AgronaSubject implements Subject {
   private final DeadlineTimerWheel wheel;
@@ -22,7 +22,7 @@ final class AgronaSubject implements Subject {
 
   AgronaSubject(Settings settings) {
     int shift = (int) Math.round(Math.log((double) settings.tickNanos()) / Math.log(2));
-    long wanted = Math.min(settings.pending() / 16, settings.horizonNanos() >> shift);
+    long wanted = Math.min(settings.pending() / 64, settings.horizonNanos() >> shift);
     int ticks = Integer.highestOneBit((int) Math.min(1 << 19, Math.max(1024, wanted)));
     wheel = new DeadlineTimerWheel(NANOSECONDS, 0, 1L << shift, ticks);
   }

@@ -14,7 +14,7 @@ import org.openjdk.jmh.results.ScalarResult;
 public final class CpuProfiler implements InternalProfiler {
   static final String LABEL = "cpu.norm";
 
-  private long startedCpuNanos;
+  private CpuTime began = CpuTime.now();
 
   @Override
   public String getDescription() {
@@ -23,13 +23,13 @@ public final class CpuProfiler implements InternalProfiler {
 
   @Override
   public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
-    startedCpuNanos = Figures.cpuNanos();
+    began = CpuTime.now();
   }
 
   @Override
   public Collection<ScalarResult> afterIteration(
       BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
-    long cpuNanos = Figures.cpuNanos() - startedCpuNanos;
+    long cpuNanos = CpuTime.now().since(began);
     long operations = Math.max(1, result.getMetadata().getAllOps());
     return List.of(
         new ScalarResult(LABEL, (double) cpuNanos / operations, "ns/op", AggregationPolicy.AVG));

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.benchmarks.workloads;
 
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /** What the workloads measure with. */
 final class Figures {
-  private static final OperatingSystemMXBean OS =
-      ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-
   /** What a workload keeps. Not private, so that no compiler finds out that nobody reads it. */
   static volatile Object[] kept = {};
 
@@ -22,11 +17,6 @@ final class Figures {
     Object[] handles = new Object[count];
     kept = handles;
     return handles;
-  }
-
-  /** {@return the CPU time of the whole process so far: timer, callers, compiler and collector} */
-  static long cpuNanos() {
-    return OS.getProcessCpuTime();
   }
 
   /** {@return the bytes in use after a collection} */

@@ -37,9 +37,9 @@ final class Idle {
     OptionalLong switches = contextSwitches();
     long wakeups = subject.wakeups();
     long startNanos = System.nanoTime();
-    long cpuNanos = Figures.cpuNanos();
+    CpuTime began = CpuTime.now();
     never.await(subject, kind.isPolled(), startNanos + windowNanos);
-    cpuNanos = Figures.cpuNanos() - cpuNanos;
+    long cpuNanos = CpuTime.now().since(began);
     double seconds = (System.nanoTime() - startNanos) / 1e9;
     OptionalLong switchesAfter = contextSwitches();
 

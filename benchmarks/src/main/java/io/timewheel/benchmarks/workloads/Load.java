@@ -14,11 +14,11 @@ final class Load {
       throws InterruptedException {
     Object[] handles = Figures.keep(parameters.count());
     long emptyBytes = Figures.liveBytes();
-    long cpuNanos = Figures.cpuNanos();
+    CpuTime began = CpuTime.now();
     long startNanos = System.nanoTime();
     fill(handles, subject, parameters);
     long nanos = System.nanoTime() - startNanos;
-    cpuNanos = Figures.cpuNanos() - cpuNanos;
+    long cpuNanos = CpuTime.now().since(began);
 
     // Some hand their timeouts to their thread through a queue, which must be empty by then.
     long settlingMillis = 100L + handles.length / 10_000;

@@ -9,6 +9,7 @@ import io.timewheel.benchmarks.subjects.SubjectKind;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
@@ -17,7 +18,7 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.infra.Blackhole;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -36,6 +37,12 @@ public class Operations {
   /** The flags of the JVM that JMH starts; without this property it starts none. */
   public static final String FLAGS = "timewheel.benchmarks.flags";
 
+  /**
+   * The timer of this JVM. JMH must not close it: it would count that, and all that is allocated
+   * for it, in the last iteration.
+   */
+  private static volatile @Nullable Subject opened;
+
   private static final long DELAY_NANOS = SECONDS.toNanos(30);
 
   /** The subject. */
@@ -51,6 +58,7 @@ public class Operations {
   public int threads;
 
   private Subject timer;
+  private boolean isTimer;
   private Object task;
 
   /** Makes the timer. */
@@ -58,13 +66,9 @@ public class Operations {
   public void open() {
     Settings settings = new Settings(1_000_000, threads * live, DELAY_NANOS);
     timer = SubjectKind.of(subject).open(settings);
+    opened = timer;
+    isTimer = SubjectKind.of(subject).isTimer();
     task = timer.task(() -> {});
-  }
-
-  /** Closes the timer. */
-  @TearDown
-  public void close() {
-    timer.close();
   }
 
   /** The timeouts that one thread keeps pending. */
@@ -98,11 +102,17 @@ public class Operations {
   /**
    * Starts a timeout and cancels it at once.
    *
+   * @param blackhole takes the handle of that which is no timer: there nothing else keeps the
+   *     compiler from never making it
    * @return what cancelling said
    */
   @Benchmark
-  public boolean churn() {
-    return timer.cancel(timer.start(task, DELAY_NANOS));
+  public boolean churn(Blackhole blackhole) {
+    Object handle = timer.start(task, DELAY_NANOS);
+    if (!isTimer) {
+      blackhole.consume(handle);
+    }
+    return timer.cancel(handle);
   }
 
   /**
@@ -131,8 +141,11 @@ public class Operations {
   @Benchmark
   public Object touch(Ring ring) {
     int i = ring.any();
-    Object handle = timer.move(ring.handles[i], task, DELAY_NANOS);
-    ring.handles[i] = handle;
+    Object old = ring.handles[i];
+    Object handle = timer.move(old, task, DELAY_NANOS);
+    if (handle != old) { // who need not keep a new one does not pay for it
+      ring.handles[i] = handle;
+    }
     return handle;
   }
 
@@ -158,6 +171,9 @@ public class Operations {
     options = flags == null ? options.forks(0) : options.forks(1).jvmArgs(flags.split(" "));
     Collection<RunResult> results = new Runner(options.build()).run();
     RunResult result = results.iterator().next();
+    if (opened != null) {
+      opened.close();
+    }
 
     double opsPerSecond = result.getPrimaryResult().getScore();
     Map<String, Double> metrics = new LinkedHashMap<>();

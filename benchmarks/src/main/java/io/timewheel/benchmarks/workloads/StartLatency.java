@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.timewheel.benchmarks.subjects.Subject;
+import io.timewheel.benchmarks.subjects.SubjectKind;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,23 +26,25 @@ final class StartLatency {
 
   private StartLatency() {}
 
-  static Map<String, Double> measure(Subject subject, Parameters parameters)
+  static Map<String, Double> measure(SubjectKind kind, Subject subject, Parameters parameters)
       throws InterruptedException {
-    return new StartLatency().run(subject, parameters);
+    return new StartLatency().run(kind, subject, parameters);
   }
 
-  private Map<String, Double> run(Subject subject, Parameters parameters)
+  private Map<String, Double> run(SubjectKind kind, Subject subject, Parameters parameters)
       throws InterruptedException {
     Expiries expiries = new Expiries(parameters.count());
     Object[] handles = Figures.keep(parameters.count());
     long windowNanos = MILLISECONDS.toNanos(parameters.windowMillis());
-    long firstNanos = System.nanoTime() + MILLISECONDS.toNanos(200) + parameters.count() * 2_000L;
+    long firstNanos = System.nanoTime() + Expire.leadNanos(kind, parameters);
     Object task = subject.task(expiries.new Body(firstNanos));
     SplittableRandom random = new SplittableRandom(42);
     for (int i = 0; i < handles.length; i++) {
       long deadlineNanos = firstNanos + random.nextLong(windowNanos);
       handles[i] = subject.start(task, deadlineNanos - System.nanoTime());
     }
+
+    Expire.requireBefore(firstNanos);
 
     List<Producer> producers = new ArrayList<>();
     for (int i = 0; i < parameters.threads(); i++) {
@@ -64,6 +67,7 @@ final class StartLatency {
 
     Map<String, Double> metrics = new LinkedHashMap<>(Figures.percentiles("start", starts));
     metrics.putAll(Figures.percentiles("cancel", cancels));
+    metrics.put("starts", (double) starts.getTotalCount());
     return metrics;
   }
 

@@ -74,7 +74,7 @@ public enum Workload {
             case EXPIRE -> Expire.measure(kind, subject, parameters);
             case LATENESS -> Lateness.measure(kind, subject, parameters);
             case IDLE -> Idle.measure(kind, subject, parameters);
-            case START_LATENCY -> StartLatency.measure(subject, parameters);
+            case START_LATENCY -> StartLatency.measure(kind, subject, parameters);
             case GC -> Pauses.measure(subject, parameters);
             case CHURN, INFLIGHT, TOUCH -> throw new AssertionError(this);
           });
