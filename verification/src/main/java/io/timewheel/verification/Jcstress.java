@@ -92,7 +92,8 @@ public final class Jcstress {
     if (crowded) {
       command.addAll(List.of("-c", "4", "-spinStyle", "THREAD_YIELD"));
       if (!options.contains("-sc")) {
-        command.addAll(List.of("-sc", "false")); // one compiler for all actors: else 9 times as many
+        // One compiler for all actors: with one for each there are nine times as many results.
+        command.addAll(List.of("-sc", "false"));
       }
     }
     System.out.println(
