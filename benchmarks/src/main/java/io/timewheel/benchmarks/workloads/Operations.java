@@ -95,7 +95,7 @@ public class Operations {
     /** Any place, by the generator of numbers that costs the least. */
     private int any() {
       random = random * 6364136223846793005L + 1442695040888963407L;
-      return (int) ((random >>> 33) * handles.length >>> 31);
+      return (int) (((random >>> 33) * handles.length) >>> 31);
     }
   }
 
