@@ -62,8 +62,13 @@ public final class Benchmarks {
       System.exit(2);
       return;
     }
-    Path file = run(options, options.quick() ? Plan.quick() : Plan.full());
-    Report.main(new String[] {file.toString()});
+    try {
+      Path file = run(options, options.quick() ? Plan.quick() : Plan.full());
+      Report.main(new String[] {file.toString()});
+    } catch (IOException e) {
+      System.err.println(e.getMessage());
+      System.exit(1);
+    }
   }
 
   /** Measures, and returns the file with the results. */
