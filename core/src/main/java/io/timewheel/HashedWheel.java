@@ -32,9 +32,6 @@ import org.jspecify.annotations.Nullable;
 final class HashedWheel extends Wheel {
   static final int MAX_SLOTS = 1 << 20;
 
-  /** Unused words on both sides of the bits keep the lines of two wheels apart; see Padding. */
-  private static final int PADDING_WORDS = 16;
-
   /** Made when a timeout first needs them, kept from then on. */
   final @Nullable Slot[] slots;
 
@@ -66,7 +63,7 @@ final class HashedWheel extends Wheel {
     int index = index(deadlineTick);
     Slot slot = slots[index];
     if (slot == null) {
-      slot = new Slot(0, index);
+      slot = new Slot(index, index);
       slots[index] = slot;
     }
     return slot;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import java.util.Arrays;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,8 @@ import org.jspecify.annotations.Nullable;
  *       search wraps: a slot before the current digit is always empty.
  *   <li>The slot of the current digit is occupied at level 0 only (it holds what is due now), and
  *       at the level of the slot that is being opened.
+ *   <li>An occupied slot stands for the ticks of the present turn of its level, from its {@code
+ *       startTick} on.
  *   <li>{@code nowTick} never passes an occupied slot, and enters one above level 0 only by opening
  *       it, so every timeout stays at the level that invariant 1 gives it without being moved.
  * </ol>
@@ -62,6 +65,13 @@ import org.jspecify.annotations.Nullable;
  * on, and that what is added meanwhile is filed more coarsely than it could be, so that it is moved
  * once more if it is still there at the next poll, which ends both.
  *
+ * <h2>A slot lives for one turn</h2>
+ *
+ * When the wheel comes round to a place again, it makes a new slot for it. A slot that lived on
+ * would soon be among the old objects of a generational garbage collector, and each timeout added
+ * to it a reference from old to young, which the collectors record in tables that all threads write
+ * to. A timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
+ *
  * <h2>Costs</h2>
  *
  * Adding and removing touch one slot. A timeout is moved at most once per level, and only if it is
@@ -73,11 +83,17 @@ final class HierarchicalWheel extends Wheel {
   static final int SLOTS = 1 << DIGIT_BITS;
   static final int LEVELS = (Long.SIZE - 1 + DIGIT_BITS - 1) / DIGIT_BITS;
 
-  /** Made when a timeout first needs them, kept from then on. */
-  final @Nullable Level[] levels = new Level[LEVELS];
+  /**
+   * The slots of level 0, then those of level 1, and so on, up to the highest level that a timeout
+   * has needed.
+   */
+  @Nullable Slot[] slots = new Slot[0];
 
   /** Bit n is set if level n is occupied. */
   int occupiedLevels;
+
+  /** One word per level, between the padding: bit n is set if slot n is occupied. */
+  private final long[] occupied = new long[PADDING_WORDS + LEVELS + PADDING_WORDS];
 
   /** The slot that is being opened; null once it is empty. */
   @Nullable Slot opening;
@@ -90,6 +106,11 @@ final class HierarchicalWheel extends Wheel {
 
   /** The slot that {@code nowTick} has to stay before until the next poll, or until it is empty. */
   private @Nullable Slot blocking;
+
+  /** Keeps what lies behind off the line of the fields above; see {@link Padding}. */
+  @SuppressWarnings("unused")
+  private @Nullable
+  Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
 
   HierarchicalWheel(Ticks ticks) {
     super(ticks);
@@ -106,11 +127,11 @@ final class HierarchicalWheel extends Wheel {
     }
     long tick = ticks.tickAt(elapsedNanos);
     Slot slot = opening != null ? opening : firstOccupied();
-    if (slot == null || (slot != opening && startOf(slot) > tick)) {
+    if (slot == null || (slot != opening && slot.startTick > tick)) {
       advanceTo(tick);
     } else {
-      if (slot != opening && slot.level > 0) {
-        advanceTo(startOf(slot) - 1);
+      if (slot != opening && levelOf(slot) > 0) {
+        advanceTo(slot.startTick - 1);
       }
       blocking = slot;
       catchUpNanos = Long.MAX_VALUE;
@@ -119,20 +140,28 @@ final class HierarchicalWheel extends Wheel {
 
   @Override
   Slot slotFor(long deadlineTick) {
-    int levelIndex = levelOf(deadlineTick);
-    Level level = levels[levelIndex];
-    if (level == null) {
-      level = new Level(levelIndex);
-      levels[levelIndex] = level;
+    int level = levelOf(deadlineTick);
+    int shift = level * DIGIT_BITS;
+    long turn = deadlineTick >>> shift;
+    int index = level * SLOTS + ((int) turn & (SLOTS - 1));
+    if (index >= slots.length) {
+      slots = Arrays.copyOf(slots, (level + 1) * SLOTS);
     }
-    return level.slots[digit(levelIndex, deadlineTick)];
+    Slot slot = slots[index];
+    long startTick = turn << shift;
+    if (slot == null || slot.startTick != startTick) {
+      slot = new Slot(index, startTick);
+      slots[index] = slot;
+    }
+    return slot;
   }
 
   @Override
   void file(WheelTimeout timeout, Slot slot, long deadlineTick) {
     slot.add(timeout, deadlineTick);
-    levels[slot.level].occupied |= 1L << slot.index;
-    occupiedLevels |= 1 << slot.level;
+    int level = levelOf(slot);
+    occupied[PADDING_WORDS + level] |= 1L << slot.index;
+    occupiedLevels |= 1 << level;
   }
 
   @Override
@@ -156,12 +185,12 @@ final class HierarchicalWheel extends Wheel {
         }
       }
       Slot slot = firstOccupied();
-      if (slot == null || startOf(slot) > target) {
+      if (slot == null || slot.startTick > target) {
         advanceTo(target);
         return null;
       }
-      if (slot.level == 0) {
-        advanceTo(startOf(slot));
+      if (levelOf(slot) == 0) {
+        advanceTo(slot.startTick);
         return take(slot);
       }
       advanceTo(Math.min(slot.earliestTick, target));
@@ -211,10 +240,11 @@ final class HierarchicalWheel extends Wheel {
   }
 
   private void vacate(Slot slot) {
-    Level level = levels[slot.level];
-    level.occupied &= ~(1L << slot.index);
-    if (level.occupied == 0) {
-      occupiedLevels &= ~(1 << slot.level);
+    int level = levelOf(slot);
+    long rest = occupied(level) & ~(1L << slot.index);
+    occupied[PADDING_WORDS + level] = rest;
+    if (rest == 0) {
+      occupiedLevels &= ~(1 << level);
     }
     if (slot == opening) {
       opening = null;
@@ -238,32 +268,16 @@ final class HierarchicalWheel extends Wheel {
     if (occupiedLevels == 0) {
       return null;
     }
-    Level level = levels[Integer.numberOfTrailingZeros(occupiedLevels)];
-    return level.slots[Long.numberOfTrailingZeros(level.occupied)];
+    int level = Integer.numberOfTrailingZeros(occupiedLevels);
+    return slots[level * SLOTS + Long.numberOfTrailingZeros(occupied(level))];
   }
 
-  /** The first tick of a slot, given that no digit above its level differs from those of now. */
-  private long startOf(Slot slot) {
-    int shift = slot.level * DIGIT_BITS;
-    long below = (1L << shift << DIGIT_BITS) - 1; // shifts to zero, so to all ones, at level 10
-    return (nowTick & ~below) | ((long) slot.index << shift);
+  /** The bits of one level: bit n is set if slot n is occupied. */
+  long occupied(int level) {
+    return occupied[PADDING_WORDS + level];
   }
 
-  private static int digit(int level, long tick) {
-    return (int) (tick >>> (level * DIGIT_BITS)) & (SLOTS - 1);
-  }
-
-  /** The slots of one level. */
-  static final class Level extends Padding {
-    final Slot[] slots = new Slot[SLOTS];
-
-    /** Bit n is set if slot n is occupied. */
-    long occupied;
-
-    Level(int level) {
-      for (int index = 0; index < SLOTS; index++) {
-        slots[index] = new Slot(level, index);
-      }
-    }
+  private static int levelOf(Slot slot) {
+    return slot.index / SLOTS;
   }
 }

@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  * which is how the wheel learns that an occupancy bit must be cleared.
  */
 final class Slot extends Link {
-  /** The level of a hierarchical wheel that this slot belongs to; 0 in a hashed wheel. */
-  final int level;
-
-  /** The position of this slot in its level or wheel. */
+  /** The position of this slot in its wheel. */
   final int index;
+
+  /** The first tick that this slot is for. */
+  final long startTick;
 
   /**
    * A lower bound of the deadline ticks in this slot, {@link Wheel#NEVER} when it is empty. Adding
@@ -24,9 +24,13 @@ final class Slot extends Link {
    */
   long earliestTick = Wheel.NEVER;
 
-  Slot(int level, int index) {
-    this.level = level;
+  /** Keeps the slots of other stripes off the lines of this one. */
+  @SuppressWarnings("unused")
+  private long p00, p01, p02, p03, p04, p05, p06, p07, p10, p11, p12;
+
+  Slot(int index, long startTick) {
     this.index = index;
+    this.startTick = startTick;
   }
 
   boolean isEmpty() {

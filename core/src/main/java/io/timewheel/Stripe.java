@@ -59,6 +59,11 @@ final class Stripe extends Padding {
    */
   private long idleUntilTick;
 
+  /** Keeps what lies behind off the line of the fields above; see {@link Padding}. */
+  @SuppressWarnings("unused")
+  private @Nullable
+  Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
+
   Stripe(Engine engine, Wheel wheel) {
     this.engine = engine;
     this.wheel = wheel;

@@ -151,18 +151,18 @@ class HierarchicalWheelTableTest {
     assertThat(levelOfLastDeadline(limitNanos - 1000)).isEqualTo(level);
     assertThat(levelOfLastDeadline(1)).isEqualTo(HierarchicalWheel.LEVELS - 1);
     WheelModel model = new WheelModel(0, MILLI_NANOS, HierarchicalWheel::new);
-    assertThat(WheelChecks.slotOf(model.startNever()).level)
+    assertThat(WheelChecks.slotOf(model.startNever()).index / HierarchicalWheel.SLOTS)
         .isEqualTo(HierarchicalWheel.LEVELS - 1);
   }
 
   private static int levelOfLastDeadline(long tickNanos) {
     WheelModel model = new WheelModel(0, tickNanos, HierarchicalWheel::new);
-    return WheelChecks.slotOf(model.start(Long.MAX_VALUE - 1)).level;
+    return WheelChecks.slotOf(model.start(Long.MAX_VALUE - 1)).index / HierarchicalWheel.SLOTS;
   }
 
   private static int levelOf(long nowTick, long delayTicks) {
     WheelModel model = new WheelModel(0, 1, HierarchicalWheel::new);
     model.runTo(nowTick);
-    return WheelChecks.slotOf(model.startAt(nowTick + delayTicks)).level;
+    return WheelChecks.slotOf(model.startAt(nowTick + delayTicks)).index / HierarchicalWheel.SLOTS;
   }
 }

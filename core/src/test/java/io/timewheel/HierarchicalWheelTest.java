@@ -425,15 +425,29 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void levelsAreMadeWhenTheyAreFirstNeededAndKept() {
-    assertThat(wheel.levels).containsOnlyNulls();
+  void slotsAreMadeWhenTheyAreFirstNeeded() {
+    assertThat(wheel.slots).isEmpty();
+    Slot made = WheelChecks.slotOf(model.startAt(5000));
+    assertThat(wheel.slots).hasSize(3 * 64).filteredOn(slot -> slot != null).containsExactly(made);
+    Slot near = WheelChecks.slotOf(model.startAt(5));
+    assertThat(wheel.slots).hasSize(3 * 64).contains(made, near);
+  }
+
+  @Test
+  void aSlotIsUsedAgainInItsTurnOnly() {
     WheelTimeout timeout = model.startAt(5000);
-    assertThat(wheel.levels[2]).isNotNull();
-    assertThat(wheel.levels).filteredOn(level -> level != null).hasSize(1);
-    HierarchicalWheel.Level made = wheel.levels[2];
+    Slot slot = WheelChecks.slotOf(timeout);
+    assertThat(slot.startTick).isEqualTo(4096);
     model.stop(timeout);
-    model.startAt(5000);
-    assertThat(wheel.levels[2]).isSameAs(made);
+    WheelTimeout same = model.startAt(6000);
+    assertThat(WheelChecks.slotOf(same)).isSameAs(slot);
+    model.stop(same);
+
+    model.runTo(64 * 4096);
+    Slot next = WheelChecks.slotOf(model.startAt(65 * 4096));
+    assertThat(next.index).isEqualTo(slot.index);
+    assertThat(next).isNotSameAs(slot);
+    assertThat(next.startTick).isEqualTo(65 * 4096);
   }
 
   // The end
@@ -453,6 +467,6 @@ class HierarchicalWheelTest {
   }
 
   private static int levelOf(WheelTimeout timeout) {
-    return WheelChecks.slotOf(timeout).level;
+    return WheelChecks.slotOf(timeout).index / HierarchicalWheel.SLOTS;
   }
 }

@@ -33,8 +33,8 @@ class MemoryTest {
   @Test
   void pendingTimeoutTakesNothingBesideItsHandle() {
     long ticks = Duration.ofMillis(1).toNanos();
-    assertPendingTimeoutsTake40BytesEach(new HierarchicalWheel(new Ticks(clock, ticks)), 16_000);
-    assertPendingTimeoutsTake40BytesEach(new HashedWheel(new Ticks(clock, ticks), 512), 21_000);
+    assertPendingTimeoutsTake40BytesEach(new HierarchicalWheel(new Ticks(clock, ticks)), 18_000);
+    assertPendingTimeoutsTake40BytesEach(new HashedWheel(new Ticks(clock, ticks), 512), 66_000);
   }
 
   /** Timeouts of up to a day, which need five levels. */
@@ -50,12 +50,12 @@ class MemoryTest {
     assertThat(footprint(engine) - before).isLessThanOrEqualTo(40L * timeouts + slotsBytes);
   }
 
-  /** Slots and levels are made when they are needed: an unused timer is small. */
+  /** Slots are made when they are needed: an unused timer is small. */
   @Test
   void unusedTimerIsSmall() {
-    assertThat(footprint(new HierarchicalWheel(new Ticks(clock, 1)))).isLessThan(1_000);
+    assertThat(footprint(new HierarchicalWheel(new Ticks(clock, 1)))).isLessThan(1_200);
     assertThat(footprint(new HashedWheel(new Ticks(clock, 1), 512))).isLessThan(4_000);
-    assertThat(footprint(PolledTimer.builder().timeSource(clock).build())).isLessThan(2_000);
+    assertThat(footprint(PolledTimer.builder().timeSource(clock).build())).isLessThan(2_500);
   }
 
   private static long footprint(Object root) {

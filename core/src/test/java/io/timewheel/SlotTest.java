@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class SlotTest {
-  private final Slot slot = new Slot(3, 17);
+  private final Slot slot = new Slot(17, 128);
   private final WheelTimeout first = timeout();
   private final WheelTimeout second = timeout();
   private final WheelTimeout third = timeout();
@@ -17,8 +17,8 @@ class SlotTest {
 
   @Test
   void isEmptyAtFirst() {
-    assertThat(slot.level).isEqualTo(3);
     assertThat(slot.index).isEqualTo(17);
+    assertThat(slot.startTick).isEqualTo(128);
     assertThat(slot.isEmpty()).isTrue();
     assertThat(slot.earliestTick).isEqualTo(Wheel.NEVER);
     assertList();

@@ -67,26 +67,32 @@ final class WheelChecks {
     return (int) (rest % 64);
   }
 
+  private static long startOf(long tick, int digit) {
+    long length = 1;
+    for (int i = 0; i < digit; i++) {
+      length *= 64;
+    }
+    return tick / length * length;
+  }
+
   private static void check(HierarchicalWheel wheel, IdentityHashMap<WheelTimeout, Slot> places) {
     boolean openingFound = false;
     long latestOfLowerLevels = -1;
-    for (int number = 0; number < wheel.levels.length; number++) {
-      HierarchicalWheel.Level level = wheel.levels[number];
+    for (int number = 0; number < HierarchicalWheel.LEVELS; number++) {
       boolean levelMarked = (wheel.occupiedLevels >> number & 1) != 0;
-      require(levelMarked == (level != null && level.occupied != 0), "mark of level", number);
-      if (level == null) {
-        continue;
-      }
+      require(levelMarked == (wheel.occupied(number) != 0), "mark of level", number);
       long latestOfLevel = -1;
       for (int index = 0; index < 64; index++) {
-        Slot slot = level.slots[index];
-        require(slot.level == number && slot.index == index, "identity of slot", index);
+        int place = 64 * number + index;
+        Slot slot = place < wheel.slots.length ? wheel.slots[place] : null;
+        boolean marked = (wheel.occupied(number) >> index & 1) != 0;
+        if (slot == null) {
+          require(!marked, "marked, but never made", number, index);
+          continue;
+        }
+        require(slot.index == place, "identity of slot", number, index);
         List<WheelTimeout> content = checkSlot(wheel, slot, places);
-        require(
-            (level.occupied >> index & 1) != 0 == !content.isEmpty(),
-            "mark of slot",
-            number,
-            index);
+        require(marked == !content.isEmpty(), "mark of slot", number, index);
         if (content.isEmpty()) {
           continue;
         }
@@ -111,6 +117,7 @@ final class WheelChecks {
           } else {
             require(levelOfTick == number, "a tick and its wrong level", tick, number);
             require(digitOf(tick, number) == index, "a tick and its wrong slot", tick, index);
+            require(startOf(tick, number) == slot.startTick, "a slot of another turn", tick);
             require(tick > latestOfLowerLevels, "a lower level has later timeouts than", tick);
             latestOfLevel = Math.max(latestOfLevel, tick);
           }
@@ -129,7 +136,7 @@ final class WheelChecks {
         require(!marked, "marked, but never made", index);
         continue;
       }
-      require(slot.level == 0 && slot.index == index, "identity of slot", index);
+      require(slot.index == index, "identity of slot", index);
       List<WheelTimeout> content = checkSlot(wheel, slot, places);
       require(marked == !content.isEmpty(), "mark of slot", index);
       for (WheelTimeout timeout : content) {
