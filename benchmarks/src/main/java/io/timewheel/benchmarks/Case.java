@@ -28,6 +28,11 @@ record Case(
     int rounds,
     double seconds) {
 
+  /** Whether a subject is of the kind that this is about; if not, nobody misses it. */
+  boolean concerns(SubjectKind subject) {
+    return workload == Workload.PATTERNS || !subject.isPattern();
+  }
+
   /** Why a subject has no part in this, if it has none. */
   Optional<String> absence(SubjectKind subject) {
     return Optional.ofNullable(
@@ -36,9 +41,11 @@ record Case(
               workload.isOperation() || workload == Workload.LOAD
                   ? null
                   : "is no timer: nothing expires and nobody waits";
-          case EMPTY -> workload == Workload.IDLE && parameters.count() == 0 ? null : "is no timer";
+          case EMPTY -> workload == Workload.IDLE ? null : "is no timer";
           case TIMEWHEEL_POLLED, AGRONA ->
-              parameters.threads() > 1 ? "is for one thread, which polls it" : null;
+              parameters.threads() > 1 || workload == Workload.PATTERNS
+                  ? "is for one thread, which polls it"
+                  : null;
           case NETTY41, NETTY42 -> hasFineTick() ? "raises a tick below 1 ms to 1 ms" : null;
           case KAFKA -> hasFineTick() ? "counts whole milliseconds" : null;
           case PEKKO -> pekkosAbsence();

@@ -33,6 +33,7 @@ record Order(Case measured, SubjectKind subject, int round, int position) {
         if (rounds > 0 || round < measured.rounds()) {
           int thisRound = round;
           IntStream.range(0, inOrder.size())
+              .filter(i -> measured.concerns(inOrder.get(i)))
               .mapToObj(i -> new Order(measured, inOrder.get(i), thisRound, i))
               .forEach(orders::add);
         }

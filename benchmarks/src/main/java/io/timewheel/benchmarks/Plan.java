@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.DAYS;
 import static java.util.concurrent.TimeUnit.HOURS;
 import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.MINUTES;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.timewheel.benchmarks.workloads.Parameters;
@@ -29,22 +30,23 @@ final class Plan {
   /** About an hour on two cores. What takes long and varies little is measured less often. */
   static List<Case> full() {
     Plan plan = new Plan();
-    plan.operations(5, 300, 1, 2, 8);
-    plan.cases.add(operation(Workload.INFLIGHT, 2, LIVE, 5, 300));
+    plan.operations(3, 300, 1, 2, 8);
+    plan.cases.add(operation(Workload.INFLIGHT, 2, LIVE, 3, 300));
     plan.load("1M, 1 s to 24 h", 3, MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 3);
-    plan.load("6M, 1 s to 24 h", 2, 6 * MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 2, 8);
+    plan.load("6M, 1 s to 24 h", 1, 6 * MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 2, 8);
     plan.load("10M, 1 ms to 1 year", 1, 10 * MILLION, TICK_NANOS, DAYS.toNanos(365), 3, 14);
     plan.expire("1M in a second", 3, MILLION, 1, 5);
     plan.expire("6M in a second", 1, 6 * MILLION, 2, 20);
-    plan.lateness("1 ms tick", 2, 100_000, TICK_NANOS, false, 10_000);
+    plan.lateness("1 ms tick", 3, 100_000, TICK_NANOS, false, 10_000);
     plan.lateness("1 ms tick, both cores busy", 1, 100_000, TICK_NANOS, true, 10_000);
-    plan.lateness("100 µs tick", 2, 100_000, FINE_TICK_NANOS, false, 10_000);
+    plan.lateness("100 µs tick", 3, 100_000, FINE_TICK_NANOS, false, 10_000);
     plan.lateness("100 µs tick, both cores busy", 1, 100_000, FINE_TICK_NANOS, true, 10_000);
     plan.idle("0 pending", 1, 0, 1, 20_000);
     plan.idle("1M pending", 1, MILLION, 1, 20_000);
     plan.idle("6M pending", 1, 6 * MILLION, 2, 20_000);
     plan.startLatency("2 producers, 1M in a second", 3, MILLION, 1_000);
     plan.gc("6M pending", 1, 6 * MILLION, 3, 10_000);
+    plan.patterns("1M keys", 3, MILLION, 2, 6);
     return plan.cases;
   }
 
@@ -58,6 +60,7 @@ final class Plan {
     plan.idle("1M pending", 1, MILLION, 1, 2_000);
     plan.startLatency("2 producers, 1M in a second", 1, MILLION, 1_000);
     plan.gc("1M pending", 1, MILLION, 1, 2_000);
+    plan.patterns("1M keys", 1, MILLION, 2, 6);
     return plan.cases;
   }
 
@@ -76,6 +79,7 @@ final class Plan {
     plan.idle("1k pending", 1, 1000, 1, 20);
     plan.startLatency("1k", 1, 1000, 20);
     plan.gc("1k pending", 1, 1000, 1, 50);
+    plan.patterns("1k keys", 1, 1000, 1, 1);
     return plan.cases;
   }
 
@@ -140,6 +144,11 @@ final class Plan {
         new Parameters(2, count, 0, SECONDS.toNanos(30), TICK_NANOS, 0, windowMillis);
     cases.add(
         new Case(Workload.START_LATENCY, variant, parameters, 1, rounds, 5 + windowMillis / 1e3));
+  }
+
+  private void patterns(String variant, int rounds, int count, int heapGigabytes, double seconds) {
+    Parameters parameters = new Parameters(1, count, 0, MINUTES.toNanos(30), TICK_NANOS, 0, 0);
+    cases.add(new Case(Workload.PATTERNS, variant, parameters, heapGigabytes, rounds, seconds));
   }
 
   private void gc(String variant, int rounds, int count, int heapGigabytes, int windowMillis) {

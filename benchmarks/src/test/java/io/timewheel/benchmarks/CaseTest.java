@@ -21,7 +21,10 @@ class CaseTest {
 
   private static Set<SubjectKind> absent(Workload workload, String variant) {
     Set<SubjectKind> absent = EnumSet.allOf(SubjectKind.class);
-    absent.removeIf(subject -> the(workload, variant).absence(subject).isEmpty());
+    absent.removeIf(
+        subject ->
+            !the(workload, variant).concerns(subject)
+                || the(workload, variant).absence(subject).isEmpty());
     return absent;
   }
 
@@ -43,8 +46,17 @@ class CaseTest {
             SubjectKind.FLOOR,
             SubjectKind.EMPTY);
     assertThat(absent(Workload.IDLE, "0 pending")).containsExactly(SubjectKind.FLOOR);
-    assertThat(absent(Workload.IDLE, "6M pending"))
-        .containsExactly(SubjectKind.FLOOR, SubjectKind.EMPTY);
+    assertThat(absent(Workload.IDLE, "6M pending")).containsExactly(SubjectKind.FLOOR);
+    assertThat(absent(Workload.PATTERNS, "1M keys"))
+        .containsExactly(
+            SubjectKind.TIMEWHEEL_POLLED, SubjectKind.AGRONA, SubjectKind.FLOOR, SubjectKind.EMPTY);
+  }
+
+  @Test
+  void patternsAreMeasuredAsSuchOnly() {
+    assertThat(the(Workload.CHURN, "1 thread").concerns(SubjectKind.EXPIRATIONS)).isFalse();
+    assertThat(the(Workload.PATTERNS, "1M keys").concerns(SubjectKind.EXPIRATIONS)).isTrue();
+    assertThat(the(Workload.PATTERNS, "1M keys").concerns(SubjectKind.NETTY42)).isTrue();
   }
 
   @Test

@@ -25,6 +25,7 @@ class SmokeTest {
                     // A class path has one Netty only: JvmTest has the other one.
                     .filter(subject -> subject != SubjectKind.NETTY41)
                     .filter(subject -> subject.isIn(Runtime.version()))
+                    .filter(aCase::concerns)
                     .filter(subject -> aCase.absence(subject).isEmpty())
                     .map(
                         subject ->
@@ -63,6 +64,7 @@ class SmokeTest {
           new String[] {
             "pauseP99Millis", "pauseMaxMillis", "pauseTotalMillis", "pauses", "promotedBytes"
           };
+      case PATTERNS -> new String[] {"nanosPerAdd", "nanosPerRemove", "heapBytesPerEntry"};
     };
   }
 }

@@ -3,6 +3,7 @@ package io.timewheel.benchmarks.report;
 
 import io.timewheel.benchmarks.report.Charts.Chart;
 import io.timewheel.benchmarks.results.Results;
+import io.timewheel.benchmarks.workloads.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,6 +4,7 @@ package io.timewheel.benchmarks.report;
 import io.timewheel.benchmarks.results.Results;
 import io.timewheel.benchmarks.results.Run;
 import io.timewheel.benchmarks.results.SubjectInfo;
+import io.timewheel.benchmarks.workloads.Workload;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -107,16 +108,15 @@ final class Measurements {
   /**
    * Returns how much more the one was than the other, over the rounds in which both have a value.
    */
-  Optional<Spread> differences(
-      Variant variant, String subject, Variant lessVariant, String lessSubject, Metric metric) {
-    Map<Integer, Double> values = byRound(variant, subject, metric);
-    Map<Integer, Double> subtrahends = byRound(lessVariant, lessSubject, metric);
+  Optional<Spread> differences(Variant variant, Metric metric, String minuend, String subtrahend) {
+    Map<Integer, Double> values = byRound(variant, minuend, metric);
+    Map<Integer, Double> subtrahends = byRound(variant, subtrahend, metric);
     List<Double> differences = new ArrayList<>();
     values.forEach(
         (round, value) -> {
-          Double subtrahend = subtrahends.get(round);
-          if (subtrahend != null) {
-            differences.add(value - subtrahend);
+          Double other = subtrahends.get(round);
+          if (other != null) {
+            differences.add(value - other);
           }
         });
     return Spread.of(differences).map(spread -> spread.per(metric.unit()));
@@ -124,9 +124,10 @@ final class Measurements {
 
   /** Returns how many times better than the subject we are; less than one means that we lose. */
   Optional<Spread> advantage(Variant variant, Metric metric, String subject) {
+    String us = Subjects.us(variant.workload());
     return metric.moreIsBetter()
-        ? quotients(variant, metric, Subjects.US, subject)
-        : quotients(variant, metric, subject, Subjects.US);
+        ? quotients(variant, metric, us, subject)
+        : quotients(variant, metric, subject, us);
   }
 
   /** Returns the peer against which we do worst, if any peer and we were measured. */

@@ -4,6 +4,7 @@ package io.timewheel.benchmarks.report;
 import static io.timewheel.benchmarks.report.Metric.less;
 import static io.timewheel.benchmarks.report.Metric.more;
 
+import io.timewheel.benchmarks.workloads.Workload;
 import java.util.List;
 
 /** The quantities that are shown, and those that more than one table, plot or promise needs. */
@@ -20,6 +21,7 @@ final class Metrics {
   static final Metric LATE_P999 = less("p999Micros", "p99.9, ms", 1000);
   static final Metric CPU = less("cpuMillis", "ms of CPU");
   static final Metric WAKE_UPS = less("wakeups", "wake-ups of the worker");
+  static final Metric TOUCH_CPU = less("cpuNanosPerTouch", "ns of CPU to postpone");
   static final Metric EARLY = less("early", "early");
 
   private Metrics() {}
@@ -56,6 +58,12 @@ final class Metrics {
               less("pauseTotalMillis", "all pauses, ms"),
               less("pauses", "pauses"),
               less("promotedBytes", "promoted, MB", 1e6));
+      case PATTERNS ->
+          List.of(
+              less("nanosPerAdd", "ns to add"),
+              TOUCH_CPU,
+              less("nanosPerRemove", "ns to remove"),
+              less("heapBytesPerEntry", "bytes of heap per entry"));
     };
   }
 }

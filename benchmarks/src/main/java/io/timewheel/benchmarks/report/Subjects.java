@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.benchmarks.report;
 
+import io.timewheel.benchmarks.workloads.Workload;
 import java.util.Set;
 
 /** Who is who among the subjects. */
 final class Subjects {
-  /** The subject that all others are compared with. */
+  /** The timer that all others are compared with. */
   static final String US = "timewheel";
 
   static final Set<String> OURS = Set.of(US, "timewheel-hashed", "timewheel-polled");
+
+  private static final String KEYED = "expirations";
+  private static final Set<String> PATTERNS =
+      Set.of(KEYED, "requests", "retries", "heartbeats", "leases");
   static final String NETTY = "netty42";
   static final String SCHEDULED_THREAD_POOL = "stpe";
   static final String FLOOR = "floor";
@@ -40,10 +45,15 @@ final class Subjects {
 
   private Subjects() {}
 
+  /** Returns the subject that all others are compared with: where keys are, not a bare timer. */
+  static String us(Workload workload) {
+    return workload == Workload.PATTERNS ? KEYED : US;
+  }
+
   static Kind kind(String id) {
     if (id.equals(US)) {
       return Kind.US;
-    } else if (OURS.contains(id)) {
+    } else if (OURS.contains(id) || PATTERNS.contains(id)) {
       return Kind.SIBLING;
     } else if (BOUNDS.contains(id)) {
       return Kind.BOUND;

@@ -5,6 +5,7 @@ import io.timewheel.benchmarks.report.Measurements.Variant;
 import io.timewheel.benchmarks.report.Subjects.Kind;
 import io.timewheel.benchmarks.results.Run;
 import io.timewheel.benchmarks.results.SubjectInfo;
+import io.timewheel.benchmarks.workloads.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -104,14 +105,14 @@ final class Tables {
 
   private List<String> cells(
       Variant variant, SubjectInfo subject, List<Metric> metrics, List<String> notes) {
-    Kind kind = Subjects.kind(subject.id());
     String label = escaped(subject.label());
     String marks =
         reasons(measurements.runs(variant, subject.id())).stream()
             .map(reason -> "<sup>" + number(notes, label + ": " + reason) + "</sup>")
             .collect(Collectors.joining(" "));
     List<String> cells = new ArrayList<>();
-    cells.add((kind == Kind.US ? "**" + label + "**" : label) + marks);
+    boolean us = subject.id().equals(Subjects.us(variant.workload()));
+    cells.add((us ? "**" + label + "**" : label) + marks);
     for (Metric metric : metrics) {
       String value =
           measurements
@@ -125,7 +126,7 @@ final class Tables {
 
   /** Returns the second line of a cell: how many times better we are. */
   private String comparison(Variant variant, String subject, Metric metric) {
-    if (subject.equals(Subjects.US)) {
+    if (subject.equals(Subjects.us(variant.workload()))) {
       return "";
     }
     Optional<Spread> advantage = measurements.advantage(variant, metric, subject);

@@ -3,6 +3,7 @@ package io.timewheel.benchmarks.report;
 
 import io.timewheel.benchmarks.report.Charts.Chart;
 import io.timewheel.benchmarks.results.Results;
+import io.timewheel.benchmarks.workloads.Workload;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.Arrays;

@@ -23,7 +23,12 @@ public enum SubjectKind {
   JUTIMER("jutimer", "java.util.Timer", "jdk", "–"),
   FJP("fjp", "ForkJoinPool(1).schedule", "jdk", "–"),
   FLOOR("floor", "System.nanoTime() and 40 bytes", "jdk", "–"),
-  EMPTY("empty", "no timer at all", "jdk", "–");
+  EMPTY("empty", "no timer at all", "jdk", "–"),
+  EXPIRATIONS("expirations", "Expirations", "timewheel", "1 ms"),
+  REQUESTS("requests", "Requests", "timewheel", "1 ms"),
+  RETRIES("retries", "Retries", "timewheel", "1 ms"),
+  HEARTBEATS("heartbeats", "Heartbeats", "timewheel", "1 ms"),
+  LEASES("leases", "Leases", "timewheel", "1 ms");
 
   private static final Properties VERSIONS = readVersions();
 
@@ -91,7 +96,12 @@ public enum SubjectKind {
 
   /** {@return whether it is a timer at all} */
   public boolean isTimer() {
-    return this != FLOOR && this != EMPTY;
+    return this != FLOOR && this != EMPTY && !isPattern();
+  }
+
+  /** {@return whether it is a pattern, which is made on a timer} */
+  public boolean isPattern() {
+    return compareTo(EMPTY) > 0;
   }
 
   /** {@return whether it has no thread, and one that uses it must poll it} */
@@ -130,6 +140,24 @@ public enum SubjectKind {
       case FJP -> ScheduledSubject.forkJoinPool();
       case FLOOR -> new FloorSubject();
       case EMPTY -> new EmptySubject();
+      case EXPIRATIONS, REQUESTS, RETRIES, HEARTBEATS, LEASES -> throw new AssertionError(this);
+    };
+  }
+
+  /**
+   * Makes one for timeouts that have keys.
+   *
+   * @param settings what for; the horizon is the delay of each timeout
+   * @return a new pattern, or a map with a new timer
+   */
+  public Keyed openKeyed(Settings settings) {
+    return switch (this) {
+      case EXPIRATIONS -> PatternSubjects.expirations(settings);
+      case REQUESTS -> PatternSubjects.requests(settings);
+      case RETRIES -> PatternSubjects.retries(settings);
+      case HEARTBEATS -> PatternSubjects.heartbeats(settings);
+      case LEASES -> PatternSubjects.leases(settings);
+      default -> new HandMade(open(settings), settings.horizonNanos());
     };
   }
 }

@@ -18,7 +18,8 @@ public enum Workload {
   LATENESS("lateness"),
   IDLE("idle"),
   START_LATENCY("latency-of-start"),
-  GC("gc");
+  GC("gc"),
+  PATTERNS("patterns");
 
   private final String id;
 
@@ -66,6 +67,10 @@ public enum Workload {
       return;
     }
     Settings settings = parameters.settings();
+    if (this == PATTERNS) {
+      report.accept(Patterns.measure(kind.openKeyed(settings), parameters));
+      return;
+    }
     WarmUp.run(kind, settings, warmUp);
     try (Subject subject = kind.open(settings)) {
       report.accept(
@@ -76,7 +81,7 @@ public enum Workload {
             case IDLE -> Idle.measure(kind, subject, parameters);
             case START_LATENCY -> StartLatency.measure(kind, subject, parameters);
             case GC -> Pauses.measure(subject, parameters);
-            case CHURN, INFLIGHT, TOUCH -> throw new AssertionError(this);
+            case CHURN, INFLIGHT, TOUCH, PATTERNS -> throw new AssertionError(this);
           });
     }
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.timewheel.benchmarks.report.Measurements.Variant;
 import io.timewheel.benchmarks.results.SubjectInfo;
+import io.timewheel.benchmarks.workloads.Workload;
 import org.junit.jupiter.api.Test;
 
 class MeasurementsTest {

@@ -4,6 +4,7 @@ package io.timewheel.benchmarks.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.benchmarks.results.Results;
+import io.timewheel.benchmarks.workloads.Workload;
 import org.junit.jupiter.api.Test;
 
 class TablesTest {

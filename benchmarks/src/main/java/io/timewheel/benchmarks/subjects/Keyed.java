@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.subjects;
+
+/** Timeouts with a key each under measurement: a pattern, or a map and a timer joined by hand. */
+public interface Keyed {
+  /**
+   * Starts the timeout of a key that has none.
+   *
+   * @param key whose
+   */
+  void add(Long key);
+
+  /** {@return whether timeouts can be postponed} */
+  default boolean canTouch() {
+    return true;
+  }
+
+  /**
+   * Postpones the timeout of a key, by its whole delay from now on.
+   *
+   * @param key whose
+   */
+  default void touch(Long key) {
+    throw new UnsupportedOperationException();
+  }
+
+  /**
+   * Ends the timeout of a key.
+   *
+   * @param key whose
+   */
+  void remove(Long key);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.subjects;
+
+import io.timewheel.HierarchicalWheelTimer;
+import io.timewheel.Timer;
+import io.timewheel.pattern.Backoff;
+import io.timewheel.pattern.Expirations;
+import io.timewheel.pattern.Heartbeats;
+import io.timewheel.pattern.Leases;
+import io.timewheel.pattern.Requests;
+import io.timewheel.pattern.Retries;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/** The patterns of this library, on a hierarchical wheel each. No timeout ever fires here. */
+final class PatternSubjects {
+  private static final Object VALUE = new Object();
+
+  private PatternSubjects() {}
+
+  private static Timer timer(Settings settings) {
+    return HierarchicalWheelTimer.builder().tick(Duration.ofNanos(settings.tickNanos())).build();
+  }
+
+  static Keyed expirations(Settings settings) {
+    Duration timeout = Duration.ofNanos(settings.horizonNanos());
+    Expirations<Long, Object> expirations =
+        Expirations.builder(timer(settings), (Long key, Object value) -> {}).build();
+    return new Keyed() {
+      @Override
+      public void add(Long key) {
+        expirations.add(key, VALUE, timeout);
+      }
+
+      @Override
+      public void touch(Long key) {
+        expirations.touch(key);
+      }
+
+      @Override
+      public void remove(Long key) {
+        expirations.complete(key);
+      }
+    };
+  }
+
+  /** The future of a request is part of what it takes. */
+  static Keyed requests(Settings settings) {
+    Duration timeout = Duration.ofNanos(settings.horizonNanos());
+    Requests.Channel<Object> channel = Requests.builder(timer(settings)).build().channel();
+    return new Keyed() {
+      @Override
+      public void add(Long key) {
+        CompletableFuture<Object> ignored = channel.start(key, timeout);
+      }
+
+      @Override
+      public boolean canTouch() {
+        return false;
+      }
+
+      @Override
+      public void remove(Long key) {
+        channel.complete(key, VALUE);
+      }
+    };
+  }
+
+  /** Each has failed once, which is part of adding it, and waits to be tried again. */
+  static Keyed retries(Settings settings) {
+    CompletableFuture<?> failed = CompletableFuture.failedFuture(new IllegalStateException());
+    Retries<Long> retries =
+        Retries.<Long>asyncBuilder(timer(settings), Runnable::run, key -> failed)
+            .backoff(Backoff.fixed(Duration.ofNanos(settings.horizonNanos())))
+            .build();
+    return new Keyed() {
+      @Override
+      public void add(Long key) {
+        retries.add(key);
+      }
+
+      @Override
+      public boolean canTouch() {
+        return false;
+      }
+
+      @Override
+      public void remove(Long key) {
+        retries.cancel(key);
+      }
+    };
+  }
+
+  /** A connection is held by who uses it, which is not part of what it takes. */
+  static Keyed heartbeats(Settings settings) {
+    Duration idle = Duration.ofNanos(settings.horizonNanos());
+    Heartbeats<Long> heartbeats =
+        Heartbeats.<Long>builder(timer(settings), Runnable::run)
+            .onReadIdle(idle, key -> {})
+            .onWriteIdle(idle, key -> {})
+            .build();
+    Heartbeats.Connection[] connections = new Heartbeats.Connection[settings.pending()];
+    return new Keyed() {
+      @Override
+      public void add(Long key) {
+        connections[key.intValue()] = heartbeats.add(key);
+      }
+
+      @Override
+      public void touch(Long key) {
+        connections[key.intValue()].read();
+      }
+
+      @Override
+      public void remove(Long key) {
+        connections[key.intValue()].close();
+      }
+    };
+  }
+
+  static Keyed leases(Settings settings) {
+    Leases<Long> leases =
+        Leases.<Long>builder(
+                timer(settings),
+                Runnable::run,
+                Duration.ofNanos(settings.horizonNanos()),
+                keys -> Set.of())
+            .build();
+    return new Keyed() {
+      @Override
+      public void add(Long key) {
+        leases.hold(key);
+      }
+
+      @Override
+      public boolean canTouch() {
+        return false;
+      }
+
+      @Override
+      public void remove(Long key) {
+        leases.release(key);
+      }
+    };
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.workloads;
+
+import io.timewheel.benchmarks.subjects.Keyed;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Many timeouts with a key each: added, weighed, postponed in any order, and removed. */
+final class Patterns {
+  private Patterns() {}
+
+  static Map<String, Double> measure(Keyed keyed, Parameters parameters)
+      throws InterruptedException {
+    int count = parameters.count();
+    Object[] keys = Figures.keep(count);
+    for (int i = 0; i < count; i++) {
+      keys[i] = (long) i;
+    }
+    long emptyBytes = Figures.liveBytes();
+    long startNanos = System.nanoTime();
+    for (Object key : keys) {
+      keyed.add((Long) key);
+    }
+    long addNanos = System.nanoTime() - startNanos;
+    // Some hand their timeouts to their thread through a queue, which must be empty by then.
+    Thread.sleep(100L + count / 10_000);
+    long bytes = Figures.liveBytes() - emptyBytes;
+
+    Map<String, Double> metrics = new LinkedHashMap<>();
+    metrics.put("nanosPerAdd", (double) addNanos / count);
+    metrics.put("heapBytesPerEntry", (double) bytes / count);
+    if (keyed.canTouch()) {
+      touch(keyed, keys); // warms up
+      metrics.put("cpuNanosPerTouch", touch(keyed, keys) / count);
+    }
+    startNanos = System.nanoTime();
+    for (Object key : keys) {
+      keyed.remove((Long) key);
+    }
+    metrics.put("nanosPerRemove", (double) (System.nanoTime() - startNanos) / count);
+    return metrics;
+  }
+
+  /** Touches as many as there are, in any order, and returns the CPU that the process took. */
+  private static double touch(Keyed keyed, Object[] keys) throws InterruptedException {
+    CpuTime began = CpuTime.now();
+    long random = 42;
+    for (int i = 0; i < keys.length; i++) {
+      random = random * 6364136223846793005L + 1442695040888963407L;
+      keyed.touch((Long) keys[(int) (((random >>> 33) * keys.length) >>> 31)]);
+    }
+    Thread.sleep(20); // and what has been left to a thread of the timer
+    return CpuTime.now().since(began);
+  }
+}
