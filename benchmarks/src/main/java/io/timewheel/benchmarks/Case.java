@@ -38,7 +38,7 @@ record Case(
     return Optional.ofNullable(
         switch (subject) {
           case FLOOR ->
-              workload.isOperation() || workload == Workload.LOAD
+              workload.isOperation() || workload == Workload.LOAD || workload == Workload.PATTERNS
                   ? null
                   : "is no timer: nothing expires and nobody waits";
           case EMPTY -> workload == Workload.IDLE ? null : "is no timer";

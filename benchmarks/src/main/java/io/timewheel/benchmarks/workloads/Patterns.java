@@ -7,6 +7,11 @@ import java.util.Map;
 
 /** Many timeouts with a key each: added, weighed, postponed in any order, and removed. */
 final class Patterns {
+  /** How often each key is touched, about. */
+  private static final int WARM_UP = 2;
+
+  private static final int TOUCHES = 5;
+
   private Patterns() {}
 
   static Map<String, Double> measure(Keyed keyed, Parameters parameters)
@@ -30,8 +35,11 @@ final class Patterns {
     metrics.put("nanosPerAdd", (double) addNanos / count);
     metrics.put("heapBytesPerEntry", (double) bytes / count);
     if (keyed.canTouch()) {
-      touch(keyed, keys); // warms up
-      metrics.put("cpuNanosPerTouch", touch(keyed, keys) / count);
+      touch(keyed, count, WARM_UP);
+      CpuTime began = CpuTime.now();
+      touch(keyed, count, TOUCHES);
+      Thread.sleep(20); // and what has been left to a thread of the timer
+      metrics.put("cpuNanosPerTouch", CpuTime.now().since(began) / ((double) TOUCHES * count));
     }
     startNanos = System.nanoTime();
     for (Object key : keys) {
@@ -41,15 +49,12 @@ final class Patterns {
     return metrics;
   }
 
-  /** Touches as many as there are, in any order, and returns the CPU that the process took. */
-  private static double touch(Keyed keyed, Object[] keys) throws InterruptedException {
-    CpuTime began = CpuTime.now();
+  /** The key is another object than the one that was added, as if it had come from outside. */
+  private static void touch(Keyed keyed, int count, int times) {
     long random = 42;
-    for (int i = 0; i < keys.length; i++) {
+    for (long i = (long) times * count; i > 0; i--) {
       random = random * 6364136223846793005L + 1442695040888963407L;
-      keyed.touch((Long) keys[(int) (((random >>> 33) * keys.length) >>> 31)]);
+      keyed.touch(((random >>> 33) * count) >>> 31);
     }
-    Thread.sleep(20); // and what has been left to a thread of the timer
-    return CpuTime.now().since(began);
   }
 }
