@@ -48,7 +48,7 @@ public final class FailsafeRetry {
               return "pong";
             });
     scene.pass(300);
-    scene.say("answer: " + answer.join());
+    scene.say("answer: " + answer.getNow("none yet"));
     scheduler.shutdown();
   }
 }
