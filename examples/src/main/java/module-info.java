@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** Programs that show the timers at work. */
+@SuppressWarnings("requires-automatic") // most libraries have no module of their own
 module io.timewheel.examples {
   requires io.timewheel.core;
   requires java.management;
+  requires static com.github.benmanes.caffeine;
+  requires static dev.failsafe.core;
+  requires static io.github.resilience4j.retry;
+  requires static io.github.resilience4j.timelimiter;
   requires static org.jspecify;
+  requires static reactor.core;
+  requires static spring.context;
 }

@@ -2,12 +2,14 @@
 package io.timewheel.examples;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testkit.ManualTimer;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 
 /** What an example prints. */
-final class Output {
+public final class Output {
   private Output() {}
 
   /** The main method of an example. */
@@ -25,6 +27,16 @@ final class Output {
     } finally {
       System.setOut(before);
     }
+    return bytes.toString(UTF_8);
+  }
+
+  /** Plays an example on a timer whose time is moved; it must leave nothing on it. */
+  public static String inNoTime(Scene.Play play) throws InterruptedException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    ManualTimer timer = ManualTimer.create();
+    PrintStream out = new PrintStream(bytes, true, UTF_8);
+    play.in(new Scene(timer, timer.timeSource(), Runnable::run, timer::advanceBy, out));
+    assertThat(timer.pendingTimeouts()).isZero();
     return bytes.toString(UTF_8);
   }
 }

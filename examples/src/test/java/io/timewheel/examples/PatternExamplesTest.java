@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.examples;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.testkit.ManualTimer;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
 import org.junit.jupiter.api.Test;
 
 /** The examples of the patterns print what their javadoc shows, in no time. */
@@ -14,7 +10,7 @@ class PatternExamplesTest {
 
   @Test
   void rpcClient() throws InterruptedException {
-    assertThat(output(RpcClient::play))
+    assertThat(Output.inNoTime(RpcClient::play))
         .isEqualToNormalizingNewlines(
             """
             request 1: pong
@@ -27,7 +23,7 @@ class PatternExamplesTest {
 
   @Test
   void idleServer() throws InterruptedException {
-    assertThat(output(IdleServer::play))
+    assertThat(Output.inNoTime(IdleServer::play))
         .isEqualToNormalizingNewlines(
             """
             ping, answered
@@ -41,7 +37,7 @@ class PatternExamplesTest {
 
   @Test
   void lockWatchdog() throws InterruptedException {
-    assertThat(output(LockWatchdog::play))
+    assertThat(Output.inNoTime(LockWatchdog::play))
         .isEqualToNormalizingNewlines(
             """
             holding orders and stock
@@ -49,13 +45,5 @@ class PatternExamplesTest {
             unlocked orders
             locked at the server: []
             """);
-  }
-
-  private static String output(Scene.Play play) throws InterruptedException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    ManualTimer timer = ManualTimer.create();
-    play.in(new Scene(timer, Runnable::run, timer::advanceBy, new PrintStream(bytes, true, UTF_8)));
-    assertThat(timer.pendingTimeouts()).isZero();
-    return bytes.toString(UTF_8);
   }
 }

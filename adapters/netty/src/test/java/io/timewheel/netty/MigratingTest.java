@@ -13,16 +13,14 @@ import org.asynchttpclient.DefaultAsyncHttpClientConfig;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The snippets of docs/MIGRATING.md, which DocumentationTest compares with this file. */
+/** The code of docs/MIGRATING.md; a test of the examples compares the two. */
 @Tag("client")
 class MigratingTest {
   @Test
   void asyncHttpClient() {
     try (HierarchicalWheelTimer wheel = HierarchicalWheelTimer.create()) {
-      // begin: async-http-client
       AsyncHttpClientConfig config =
           new DefaultAsyncHttpClientConfig.Builder().setNettyTimer(new NettyTimer(wheel)).build();
-      // end
       assertThat(config.getNettyTimer()).isInstanceOf(NettyTimer.class);
     }
   }
@@ -30,9 +28,7 @@ class MigratingTest {
   @Test
   void lettuce() throws Exception {
     try (HierarchicalWheelTimer wheel = HierarchicalWheelTimer.create()) {
-      // begin: lettuce
       ClientResources resources = ClientResources.builder().timer(new NettyTimer(wheel)).build();
-      // end
       assertThat(resources.timer()).isInstanceOf(NettyTimer.class);
       resources.shutdown().get();
       assertThat(wheel.isStopped()).isFalse();
@@ -41,15 +37,12 @@ class MigratingTest {
 
   @Test
   void nettysClass() {
-    // begin: class
     HashedWheelTimer timer = new NettyHashedWheelTimer(HierarchicalWheelTimer.create());
-    // end
     assertThat(timer.stop()).isEmpty();
   }
 
   @Test
   void limit() {
-    // begin: settings
     Timer timer =
         new NettyTimer(
             HierarchicalWheelTimer.builder()
@@ -57,7 +50,6 @@ class MigratingTest {
                 .maxPendingTimeouts(1_000_000)
                 .name("requests")
                 .build());
-    // end
     assertThat(timer.stop()).isEmpty();
   }
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The guides show what is compiled: by the examples, or by the tests of the adapters. */
+class DocumentationTest {
+  private static final Path ROOT = Path.of("..");
+
+  private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\\n(.*?)^```$");
+
+  /** The code in the second column of a table whose first links to the example. */
+  private static final Pattern SEAM = Pattern.compile("(?m)^\\| \\[[^|]*\\| `([^`|]+)` \\|");
+
+  /** The text of all source files, without the white space in it. */
+  private static String sources;
+
+  @BeforeAll
+  static void readSources() throws IOException {
+    StringBuilder text = new StringBuilder();
+    for (String module : List.of("examples", "adapters/netty", "adapters/dubbo")) {
+      try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src"))) {
+        for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+          text.append(withoutSpace(Files.readString(file)));
+        }
+      }
+    }
+    sources = text.toString();
+  }
+
+  @Test
+  void everyBlockIsCompiled() throws IOException {
+    List<String> blocks = found(BLOCK, guide("MIGRATING.md"));
+
+    assertThat(blocks).isNotEmpty().allSatisfy(DocumentationTest::isCompiled);
+  }
+
+  @Test
+  void everySeamIsCompiled() throws IOException {
+    List<String> seams = found(SEAM, guide("INTEGRATIONS.md"));
+
+    assertThat(seams).hasSize(6).allSatisfy(DocumentationTest::isCompiled);
+  }
+
+  @Test
+  void codeThatIsNotCompiledIsNoticed() {
+    String notCompiled = "Timer timer" + " = new TimerThatIsNot();\n";
+    List<String> blocks = found(BLOCK, "Text.\n\n```java\n" + notCompiled + "```\n\nText.\n");
+
+    assertThat(blocks).containsExactly(notCompiled);
+    assertThatThrownBy(() -> isCompiled(notCompiled)).hasMessageContaining(notCompiled);
+  }
+
+  private static void isCompiled(String code) {
+    assertThat(sources.contains(withoutSpace(code))).as(code).isTrue(); // the text is too long
+  }
+
+  private static List<String> found(Pattern pattern, String text) {
+    List<String> found = new ArrayList<>();
+    for (MatchResult match : pattern.matcher(text).results().toList()) {
+      found.add(match.group(1));
+    }
+    return found;
+  }
+
+  private static String guide(String name) throws IOException {
+    return Files.readString(ROOT.resolve("docs").resolve(name));
+  }
+
+  private static String withoutSpace(String text) {
+    return text.replaceAll("\\s+", "");
+  }
+}

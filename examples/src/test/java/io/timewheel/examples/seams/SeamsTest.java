@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples.seams;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.examples.Output;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Each library waits on the timer that it was given: the time of the tests is moved by hand, and no
+ * other timer would see it pass.
+ */
+class SeamsTest {
+  @Test
+  void caffeine() throws InterruptedException {
+    assertThat(Output.inNoTime(CaffeineExpiry::play))
+        .isEqualToNormalizingNewlines(
+            """
+            after 1.5 s: 1 entry
+            removed ann: EXPIRED
+            after 4 s: 0 entries
+            """);
+  }
+
+  @Test
+  void failsafe() throws InterruptedException {
+    assertThat(Output.inNoTime(FailsafeRetry::play))
+        .isEqualToNormalizingNewlines(
+            """
+            attempt 1
+            attempt 2
+            attempt 3
+            answer: pong
+            """);
+  }
+
+  @Test
+  void reactor() throws InterruptedException {
+    assertThat(Output.inNoTime(ReactorTime::play))
+        .isEqualToNormalizingNewlines(
+            """
+            100 ms have passed
+            no answer within 200 ms
+            """);
+  }
+
+  @Test
+  void spring() throws InterruptedException {
+    assertThat(Output.inNoTime(SpringTasks::play))
+        .isEqualToNormalizingNewlines(
+            """
+            heartbeat
+            heartbeat
+            heartbeat
+            cancelled: true
+            """);
+  }
+
+  @Test
+  void resilience4j() throws InterruptedException {
+    assertThat(Output.inNoTime(ResilienceCalls::play))
+        .isEqualToNormalizingNewlines(
+            """
+            attempt 1
+            attempt 2
+            attempt 3
+            answer: pong
+            no answer: TimeoutException
+            """);
+  }
+}
