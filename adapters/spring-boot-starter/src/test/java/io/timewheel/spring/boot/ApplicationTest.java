@@ -123,7 +123,7 @@ class ApplicationTest {
 
     assertThat(output)
         .contains("APPLICATION FAILED TO START", property, value, expected)
-        .contains("from command line");
+        .contains("commandLineArgs");
   }
 
   @EnableAutoConfiguration

@@ -15,9 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
@@ -31,7 +29,7 @@ class GuideTest {
     Path tests = Path.of("src/test/java/io/timewheel/spring/boot");
     String code =
         Files.readString(tests.resolve("Sessions.java"))
-            + Files.readString(tests.resolve("GuideTest.java"));
+            + Files.readString(tests.resolve("ManualTime.java"));
     String guide = Files.readString(Path.of("../../docs/SPRING.md"));
     List<String> snippets = new ArrayList<>();
     for (Matcher found = SNIPPET.matcher(code); found.find(); ) {
@@ -62,14 +60,4 @@ class GuideTest {
   @EnableAutoConfiguration
   @EnableScheduling
   static class Application {}
-
-  // begin: a timer for tests
-  @TestConfiguration(proxyBeanMethods = false)
-  static class ManualTime {
-    @Bean
-    ManualTimer timer() {
-      return ManualTimer.create();
-    }
-  }
-  // end
 }

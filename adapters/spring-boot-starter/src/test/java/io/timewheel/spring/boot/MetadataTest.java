@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.util.ClassUtils;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The metadata, which is written by hand, says what the properties are. */
 class MetadataTest {
@@ -61,8 +61,8 @@ class MetadataTest {
     try (InputStream json =
         MetadataTest.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
       String text = new String(json.readAllBytes(), StandardCharsets.UTF_8);
-      List<?> properties =
-          (List<?>) JsonParserFactory.getJsonParser().parseMap(text).get("properties");
+      Map<?, ?> metadata = JsonMapper.shared().readValue(text, Map.class);
+      List<?> properties = (List<?>) metadata.get("properties");
       return properties.stream().<Map<?, ?>>map(property -> (Map<?, ?>) property).toList();
     }
   }
