@@ -114,7 +114,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   /** Stops everything, if it is for good. */
   @Override
   public void stop() {
-    if (!context.isActive()) {
+    if (context.isClosed()) {
       running = false;
       stopFirsts();
       threads.shutdown();

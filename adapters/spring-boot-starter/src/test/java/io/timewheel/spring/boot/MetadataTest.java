@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Parameter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +25,8 @@ class MetadataTest {
   @Test
   void everyPropertyIsThereWithItsTypeAndDefault() throws IOException {
     Map<String, String> expected = new TreeMap<>();
-    for (RecordComponent component : TimewheelProperties.class.getRecordComponents()) {
+    for (Parameter component :
+        TimewheelProperties.class.getDeclaredConstructors()[0].getParameters()) {
       DefaultValue byDefault = component.getAnnotation(DefaultValue.class);
       expected.put(
           "timewheel." + kebab(component.getName()),

@@ -92,12 +92,14 @@ class StopTest {
   void anInterruptEndsThePatience() throws InterruptedException {
     ConfigurableApplicationContext context =
         run(Plain.class, "--timewheel.name=hurried", "--timewheel.stop-patience=1h");
+    Timer timer = context.getBean(Timer.class);
     Task stuck = new Task();
-    context.getBean(Timer.class).newTimeout(timeout -> stuck.run(), 1, MILLISECONDS);
+    timer.newTimeout(timeout -> stuck.run(), 1, MILLISECONDS);
     Eventually.zero(stuck.begun);
 
     Thread closer = new Thread(context::close);
     closer.start();
+    Eventually.holds("the timer to refuse timeouts", () -> isRefusing(timer));
     closer.interrupt();
 
     Eventually.ended(closer);
