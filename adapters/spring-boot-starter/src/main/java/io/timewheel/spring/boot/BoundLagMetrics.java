@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.timewheel.Timeout;
+import io.timewheel.TimerListener;
+import io.timewheel.micrometer.LagMetrics;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * {@link LagMetrics} in the registries that this is bound to, once it is. A timer that asked for
+ * the registry itself could not be made while the registry is: that one asks for the meters of the
+ * timer.
+ */
+final class BoundLagMetrics implements TimerListener, MeterBinder {
+  private final String name;
+  private final List<LagMetrics> bound = new CopyOnWriteArrayList<>();
+
+  BoundLagMetrics(String name) {
+    this.name = name;
+  }
+
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    bound.add(new LagMetrics(registry, name));
+  }
+
+  @Override
+  public void expired(Timeout timeout, long lagNanos) {
+    for (LagMetrics lag : bound) {
+      lag.expired(timeout, lagNanos);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.timewheel.HierarchicalWheelTimer;
+import io.timewheel.TaskErrorHandler;
+import io.timewheel.TimeSource;
+import io.timewheel.Timer;
+import io.timewheel.TimerListener;
+import io.timewheel.concurrent.WheelScheduledExecutor;
+import java.util.concurrent.ScheduledExecutorService;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.system.JavaVersion;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
+
+/**
+ * A {@link Timer}, and a {@link TaskScheduler} on it.
+ *
+ * <table>
+ *   <caption>The beans</caption>
+ *   <tr><th>Bean<th>Is<th>Gives way to
+ *   <tr><td>{@code timewheelTimer}<td>a {@link HierarchicalWheelTimer}, with the {@link
+ *       TimerListener}, {@link TaskErrorHandler} and {@link TimeSource} that are beans
+ *   <td>a {@link Timer}
+ *   <tr><td>{@code taskScheduler}<td>the scheduler of {@code @Scheduled}, on whatever {@link Timer}
+ *       there is<td>a {@link TaskScheduler} or {@link ScheduledExecutorService}
+ * </table>
+ *
+ * <p>Tasks of both run on threads of their own, never on the timer's: virtual ones if {@code
+ * spring.threads.virtual.enabled} is set and the JVM has them. When the context closes, running
+ * tasks have {@code timewheel.stop-patience} to end.
+ */
+@AutoConfiguration(
+    after = TaskExecutionAutoConfiguration.class,
+    before = TaskSchedulingAutoConfiguration.class)
+@EnableConfigurationProperties(TimewheelProperties.class)
+public final class TimewheelAutoConfiguration {
+  /** The name of the bean that is the timer made here. */
+  static final String TIMER = "timewheelTimer";
+
+  TimewheelAutoConfiguration() {}
+
+  @Bean
+  Workers timewheelWorkers(
+      TimewheelProperties properties,
+      Environment environment,
+      ConfigurableApplicationContext context) {
+    String namePrefix = properties.name() + "-worker-";
+    if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
+        && JavaVersion.getJavaVersion().isEqualOrNewerThan(JavaVersion.TWENTY_ONE)) {
+      return Workers.virtual(context, namePrefix, properties.stopPatience());
+    }
+    return Workers.pool(
+        context, namePrefix, properties.checkedWorkerThreads(), properties.stopPatience());
+  }
+
+  @Bean(TIMER)
+  @ConditionalOnMissingBean(Timer.class)
+  HierarchicalWheelTimer timewheelTimer(
+      TimewheelProperties properties,
+      Workers workers,
+      ObjectProvider<TimerListener> listener,
+      ObjectProvider<TaskErrorHandler> onError,
+      ObjectProvider<TimeSource> timeSource) {
+    HierarchicalWheelTimer.Builder settings = properties.timer().executor(workers::executeExpired);
+    listener.ifAvailable(settings::listener);
+    onError.ifAvailable(settings::onError);
+    timeSource.ifAvailable(settings::timeSource);
+    HierarchicalWheelTimer timer = settings.build();
+    workers.stopFirst(timer::stop);
+    return timer;
+  }
+
+  @Bean
+  @ConditionalOnSingleCandidate(Timer.class)
+  @ConditionalOnMissingBean({TaskScheduler.class, ScheduledExecutorService.class})
+  @ConditionalOnProperty(name = "timewheel.scheduler.enabled", matchIfMissing = true)
+  TaskScheduler taskScheduler(Timer timer, Workers workers) {
+    WheelScheduledExecutor executor =
+        WheelScheduledExecutor.builder()
+            .timer(timer)
+            .executor(workers::execute)
+            .executeExistingDelayedTasksAfterShutdown(false)
+            .build();
+    workers.stopFirst(executor::shutdown);
+    return new ConcurrentTaskScheduler(executor);
+  }
+}

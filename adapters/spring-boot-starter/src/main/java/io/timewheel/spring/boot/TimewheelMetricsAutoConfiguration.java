@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.timewheel.Timer;
+import io.timewheel.TimerListener;
+import io.timewheel.micrometer.LagMetrics;
+import io.timewheel.micrometer.TimerMetrics;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * The meters of the {@link Timer}, if there is Micrometer: Spring Boot binds them to the registry
+ * of the application. {@link TimerMetrics} are there for any timer; {@link LagMetrics} for the one
+ * that {@link TimewheelAutoConfiguration} makes, unless the application has a {@link TimerListener}
+ * of its own.
+ */
+@AutoConfiguration(after = TimewheelAutoConfiguration.class)
+@ConditionalOnClass(MeterBinder.class)
+@ConditionalOnSingleCandidate(Timer.class)
+public final class TimewheelMetricsAutoConfiguration {
+  TimewheelMetricsAutoConfiguration() {}
+
+  @Bean
+  @ConditionalOnMissingBean
+  TimerMetrics timewheelTimerMetrics(Timer timer, TimewheelProperties properties) {
+    return new TimerMetrics(timer, properties.name());
+  }
+
+  @Bean
+  @ConditionalOnBean(name = TimewheelAutoConfiguration.TIMER)
+  @ConditionalOnMissingBean(TimerListener.class)
+  BoundLagMetrics timewheelLagMetrics(TimewheelProperties properties) {
+    return new BoundLagMetrics(properties.name());
+  }
+}

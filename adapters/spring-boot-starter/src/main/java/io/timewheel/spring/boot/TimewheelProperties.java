@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.timewheel.HierarchicalWheelTimer;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * The properties {@code timewheel.*}. What they mean is in {@code
+ * spring-configuration-metadata.json}, which is written by hand and held to this record by a test.
+ */
+@ConfigurationProperties(TimewheelProperties.PREFIX)
+record TimewheelProperties(
+    @DefaultValue("timewheel") String name,
+    @DefaultValue("1ms") Duration tick,
+    @DefaultValue("0") long maxPendingTimeouts,
+    @Nullable Integer stripes,
+    @DefaultValue("8") int workerThreads,
+    @DefaultValue("10s") Duration stopPatience) {
+  static final String PREFIX = "timewheel";
+
+  /** The settings of the timer. */
+  HierarchicalWheelTimer.Builder timer() {
+    HierarchicalWheelTimer.Builder timer =
+        HierarchicalWheelTimer.builder().name(name).maxPendingTimeouts(maxPendingTimeouts);
+    set("tick", tick, timer::tick);
+    if (stripes != null) {
+      set("stripes", stripes, timer::stripes);
+    }
+    return timer;
+  }
+
+  /** {@code workerThreads}, of which there must be one. */
+  int checkedWorkerThreads() {
+    if (workerThreads < 1) {
+      throw invalid("worker-threads", workerThreads, "expected: at least 1");
+    }
+    return workerThreads;
+  }
+
+  /**
+   * Makes a setting. The timer judges the value; Spring Boot reports what is wrong with it, and
+   * where it was written, but only if it is told so after the properties are bound.
+   */
+  private static <T> void set(String property, T value, Consumer<T> setting) {
+    try {
+      setting.accept(value);
+    } catch (IllegalArgumentException e) {
+      throw invalid(property, value, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static InvalidConfigurationPropertyValueException invalid(
+      String property, Object value, String reason) {
+    return new InvalidConfigurationPropertyValueException(PREFIX + "." + property, value, reason);
+  }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.timewheel.Timeout;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RunnableScheduledFuture;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.task.VirtualThreadTaskExecutor;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+
+/**
+ * The threads that run the tasks of the timer and of the scheduler, and the end that all three come
+ * to together.
+ *
+ * <p>Not itself an {@code Executor}: a bean of that type would keep Spring Boot from making its
+ * own.
+ *
+ * <h2>The end</h2>
+ *
+ * When the context closes, the scheduler and the timer stop first, so that nothing new begins; then
+ * the tasks that run have the patience to end, and what has not is interrupted. This is done as a
+ * lifecycle, and not when beans are destroyed, because tasks use beans that this one knows nothing
+ * of. The phase is low: web servers and message listeners, which start timeouts for what they have
+ * in hand, start after it and have stopped before.
+ *
+ * <p>A context can also be stopped and started again, and a test framework does that to contexts
+ * that it keeps. A timer that has been stopped stays so; therefore only the close of the context
+ * counts, and {@link #stop} asks whether it is that.
+ */
+final class Workers implements SmartLifecycle, AutoCloseable {
+  static final int PHASE = 0;
+
+  private static final System.Logger LOGGER = System.getLogger("io.timewheel");
+
+  private final ConfigurableApplicationContext context;
+  private final ThreadPoolExecutor threads;
+  private final Duration patience;
+
+  /** What stops before the threads, the last added first. */
+  private final Deque<Runnable> stops = new ArrayDeque<>();
+
+  private volatile boolean running = true;
+
+  private Workers(
+      ConfigurableApplicationContext context, ThreadPoolExecutor threads, Duration patience) {
+    this.context = context;
+    this.threads = threads;
+    this.patience = patience;
+  }
+
+  /** A virtual thread for each task. */
+  static Workers virtual(
+      ConfigurableApplicationContext context, String namePrefix, Duration patience) {
+    return new Workers(
+        context,
+        new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            0,
+            SECONDS,
+            new SynchronousQueue<>(),
+            new VirtualThreadTaskExecutor(namePrefix).getVirtualThreadFactory()),
+        patience);
+  }
+
+  /** A pool of daemon threads, which end when they have nothing to do. */
+  static Workers pool(
+      ConfigurableApplicationContext context, String namePrefix, int count, Duration patience) {
+    CustomizableThreadFactory daemons = new CustomizableThreadFactory(namePrefix);
+    daemons.setDaemon(true);
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(count, count, 10, SECONDS, new LinkedBlockingQueue<>(), daemons);
+    threads.allowCoreThreadTimeOut(true);
+    return new Workers(context, threads, patience);
+  }
+
+  /** Adds something that stops when the context closes, before the threads and what they run. */
+  synchronized void stopFirst(Runnable stop) {
+    stops.push(stop);
+  }
+
+  /** Runs a task on one of the threads. */
+  void execute(Runnable task) {
+    threads.execute(task);
+  }
+
+  /**
+   * Runs the task of a timeout that has expired: the executor of the timer. A task of the scheduler
+   * hands itself to these threads, for which it does not need one of them.
+   */
+  void executeExpired(Runnable expired) {
+    if (expired instanceof Timeout timeout
+        && timeout.task() instanceof RunnableScheduledFuture<?>) {
+      expired.run();
+    } else {
+      threads.execute(expired);
+    }
+  }
+
+  @Override
+  public void start() {}
+
+  /** Stops everything, if it is for good. */
+  @Override
+  public void stop() {
+    if (context.isClosed()) {
+      running = false;
+      stopFirsts();
+      threads.shutdown();
+      if (!awaitEnd()) {
+        LOGGER.log(
+            Level.WARNING,
+            "{0} tasks have not ended within {1} and are interrupted",
+            threads.getActiveCount(),
+            patience);
+        close();
+      }
+    }
+  }
+
+  private synchronized void stopFirsts() {
+    while (!stops.isEmpty()) {
+      stops.pop().run();
+    }
+  }
+
+  private boolean awaitEnd() {
+    try {
+      return threads.awaitTermination(NANOSECONDS.convert(patience), NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Interrupts what runs, and cancels what has not begun: nobody is to wait for it in vain. */
+  @Override
+  public void close() {
+    for (Runnable neverBegun : threads.shutdownNow()) {
+      if (neverBegun instanceof Future<?> future) {
+        future.cancel(false);
+      }
+    }
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+}

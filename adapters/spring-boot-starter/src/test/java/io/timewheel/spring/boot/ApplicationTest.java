@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import static java.util.concurrent.TimeUnit.HOURS;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import io.timewheel.TimerListener;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/** Whole applications, with all that Spring Boot configures by itself. */
+@ExtendWith(OutputCaptureExtension.class)
+class ApplicationTest {
+  private static ConfigurableApplicationContext run(Class<?> application, String... arguments) {
+    return new SpringApplicationBuilder(application)
+        .web(WebApplicationType.NONE)
+        .bannerMode(Banner.Mode.OFF)
+        .logStartupInfo(false)
+        .run(arguments);
+  }
+
+  // @Scheduled
+
+  @Test
+  void scheduledMethodsRunOnTheWheel() throws InterruptedException {
+    try (ConfigurableApplicationContext context = run(Scheduling.class)) {
+      Scheduling application = context.getBean(Scheduling.class);
+
+      Eventually.zero(application.fixedRate);
+      Eventually.zero(application.fixedDelay);
+      Eventually.zero(application.cron);
+      assertThat(application.elsewhere).hasValue(0);
+      assertThat(context.getBean(Timer.class).stats().expired()).isGreaterThanOrEqualTo(5);
+    }
+  }
+
+  // Metrics
+
+  @Test
+  void figuresOfTheTimerAreInTheRegistryOfTheApplication() throws InterruptedException {
+    try (ConfigurableApplicationContext context = run(Plain.class, "--timewheel.name=requests")) {
+      Timer timer = context.getBean(Timer.class);
+      CountDownLatch ran = new CountDownLatch(1);
+      for (int i = 0; i < 3; i++) {
+        timer.newTimeout(timeout -> {}, 1, HOURS);
+      }
+      timer.newTimeout(timeout -> ran.countDown(), 1, MILLISECONDS);
+      Eventually.zero(ran);
+
+      MeterRegistry registry = context.getBean(MeterRegistry.class);
+      assertThat(registry.get("timewheel.pending").tag("timer", "requests").gauge().value())
+          .isEqualTo(3);
+      assertThat(registry.get("timewheel.lag").tag("timer", "requests").timer().count())
+          .isEqualTo(1);
+    }
+  }
+
+  @Test
+  void timerAndRegistryCanBeMadeWhenFirstAskedFor() throws InterruptedException {
+    try (ConfigurableApplicationContext context =
+        run(Plain.class, "--spring.main.lazy-initialization=true")) {
+      CountDownLatch ran = new CountDownLatch(1);
+      context.getBean(Timer.class).newTimeout(timeout -> ran.countDown(), 1, MILLISECONDS);
+      Eventually.zero(ran);
+
+      assertThat(
+              context
+                  .getBean(MeterRegistry.class)
+                  .get("timewheel.expired")
+                  .functionCounter()
+                  .count())
+          .isEqualTo(1);
+    }
+  }
+
+  @Test
+  void listenerOfTheApplicationTakesThePlaceOfTheLagMetrics() throws InterruptedException {
+    try (ConfigurableApplicationContext context = run(Listening.class)) {
+      context.getBean(Timer.class).newTimeout(timeout -> {}, 1, MILLISECONDS);
+
+      Eventually.zero(context.getBean(Listening.class).expired);
+      assertThat(context.getBean(MeterRegistry.class).find("timewheel.lag").timer()).isNull();
+    }
+  }
+
+  // Wrong properties
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          timewheel.tick           | 0s     | tick: PT0S (expected: more than zero, at most PT24H)
+          timewheel.tick           | 25h    | tick: PT25H (expected: more than zero, at most PT24H)
+          timewheel.tick           | often  | is not a valid duration
+          timewheel.stripes        | 0      | stripes: 0 (expected: 1 to 256)
+          timewheel.worker-threads | 0      | expected: at least 1
+          """)
+  void wrongPropertyIsReportedWithItsNameAndWhatWasExpected(
+      String property, String value, String expected, CapturedOutput output) {
+    assertThatThrownBy(() -> run(Plain.class, "--" + property + "=" + value).close())
+        .isInstanceOf(Exception.class);
+
+    assertThat(output)
+        .contains("APPLICATION FAILED TO START", property, value, expected)
+        .contains("commandLineArgs");
+  }
+
+  @EnableAutoConfiguration
+  @Configuration(proxyBeanMethods = false)
+  static class Plain {}
+
+  @EnableAutoConfiguration
+  @EnableScheduling
+  @Configuration(proxyBeanMethods = false)
+  static class Scheduling {
+    final CountDownLatch fixedRate = new CountDownLatch(3);
+    final CountDownLatch fixedDelay = new CountDownLatch(3);
+    final CountDownLatch cron = new CountDownLatch(1);
+    final AtomicInteger elsewhere = new AtomicInteger();
+
+    @Scheduled(fixedRate = 10)
+    void atAFixedRate() {
+      ran(fixedRate);
+    }
+
+    @Scheduled(fixedDelay = 10)
+    void withAFixedDelay() {
+      ran(fixedDelay);
+    }
+
+    @Scheduled(cron = "* * * * * *")
+    void everySecond() {
+      ran(cron);
+    }
+
+    private void ran(CountDownLatch latch) {
+      if (!Thread.currentThread().getName().startsWith("timewheel-worker-")) {
+        elsewhere.incrementAndGet();
+      }
+      latch.countDown();
+    }
+  }
+
+  @EnableAutoConfiguration
+  @Configuration(proxyBeanMethods = false)
+  static class Listening {
+    final CountDownLatch expired = new CountDownLatch(1);
+
+    @Bean
+    TimerListener listener() {
+      return new TimerListener() {
+        @Override
+        public void expired(Timeout timeout, long lagNanos) {
+          expired.countDown();
+        }
+      };
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** Waiting for what comes for certain; a broken test ends after a minute. */
+final class Eventually {
+  private static final long PATIENCE_SECONDS = 60;
+
+  private Eventually() {}
+
+  static void zero(CountDownLatch latch) throws InterruptedException {
+    assertThat(latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).as("latch is open").isTrue();
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // the thread that is waited for may need this processor
+  static void holds(String what, BooleanSupplier condition) {
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - giveUpNanos > 0) {
+        fail("waited in vain for " + what);
+      }
+      Thread.yield();
+    }
+  }
+
+  static void ended(Thread thread) throws InterruptedException {
+    thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+    assertThat(thread.isAlive()).as("%s is alive", thread).isFalse();
+  }
+
+  static void noThreadNamed(String prefix) throws InterruptedException {
+    for (Thread thread : threadsNamed(prefix)) {
+      ended(thread);
+    }
+  }
+
+  static List<Thread> threadsNamed(String prefix) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith(prefix))
+        .toList();
+  }
+}

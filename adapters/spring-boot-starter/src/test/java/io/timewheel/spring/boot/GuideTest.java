@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.Timeout;
+import io.timewheel.testkit.ManualTimer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+
+/** What docs/SPRING.md shows is compiled, and does what it says. */
+class GuideTest {
+  private static final Pattern SNIPPET =
+      Pattern.compile(" *// begin: [^\\n]*\\n(.*?)\\n *// end", Pattern.DOTALL);
+
+  @Test
+  void everySnippetIsInTheGuide() throws IOException {
+    Path tests = Path.of("src/test/java/io/timewheel/spring/boot");
+    String code =
+        Files.readString(tests.resolve("Sessions.java"))
+            + Files.readString(tests.resolve("ManualTime.java"));
+    String guide = Files.readString(Path.of("../../docs/SPRING.md"));
+    List<String> snippets = new ArrayList<>();
+    for (Matcher found = SNIPPET.matcher(code); found.find(); ) {
+      snippets.add(found.group(1).stripIndent().strip());
+    }
+
+    assertThat(snippets).hasSize(2).allSatisfy(snippet -> assertThat(guide).contains(snippet));
+  }
+
+  @Test
+  void sessionIsClosedWhenTheTestSaysThatItsTimeHasCome() {
+    new ApplicationContextRunner()
+        .withUserConfiguration(Application.class, Sessions.class, ManualTime.class)
+        .run(
+            context -> {
+              Session session = new Session();
+              Timeout timeout = context.getBean(Sessions.class).closeWhenIdle(session);
+              ManualTimer timer = context.getBean(ManualTimer.class);
+
+              timer.advanceBy(Duration.ofMinutes(29));
+              assertThat(timeout.isExpired()).isFalse();
+              timer.advanceBy(Duration.ofMinutes(1));
+              Eventually.zero(session.closed);
+            });
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  @EnableScheduling
+  static class Application {}
+}
