@@ -4,7 +4,6 @@ package io.timewheel.pattern;
 import io.timewheel.Timeout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -78,8 +77,7 @@ final class Retry<K> extends Filed {
       if (error == null) {
         owner.take(this);
       } else {
-        boolean wrapped = error instanceof CompletionException && error.getCause() != null;
-        owner.schedule(this, wrapped ? error.getCause() : error);
+        owner.schedule(this, Errors.causeOf(error));
       }
     }
   }

@@ -52,6 +52,23 @@ class RetriesTest {
     rig.assertNothingPending();
   }
 
+  /** Blocking work on the timer's thread held up everything else. */
+  @Test
+  void neitherAttemptsNorTheirEndRunOnTheTimersThread() {
+    retries.add("a");
+    rig.advanceMillis(10);
+    assertThat(attempts).isEmpty();
+    rig.runTasks();
+    rig.liveMillis(59);
+    rig.advanceMillis(1);
+    assertThat(attempts).as("of the third").hasSize(2);
+    rig.tasks.remove().run();
+    assertThat(attempts).hasSize(3);
+    assertThat(exhausted).as("handed to the executor").isEmpty();
+    rig.runTasks();
+    assertThat(exhausted).hasSize(1);
+  }
+
   @Test
   void aKeyThatIsBeingTriedIsNotAddedAgain() {
     failures = 1;
