@@ -42,9 +42,9 @@ import org.jspecify.annotations.Nullable;
  * the timeout fires and the entry was touched, it is filed anew for what remains. So an entry
  * expires at the first tick at or after the time of its last touch plus its timeout, and never
  * earlier; with two exceptions. A touch at the very moment of the expiry may find its entry and
- * still be too late for it: what happened before it is visible to the listener all the same. And of
- * two threads that touch an entry at the same moment, the one that writes last counts, though the
- * other may have read the clock later.
+ * still be too late for it. And of two threads that touch an entry at the same moment, the one that
+ * writes last counts, though the other may have read the clock later. A touch carries nothing else
+ * with it: what a thread did before it need not be visible to the listener.
  *
  * <h2>The listener</h2>
  *

@@ -58,9 +58,9 @@ class RetriesPropertyTest {
   private static final class Tries extends Program {
     private final long salt = random.nextLong();
     private final int maxAttempts = random.nextInt(1, 5);
+
     /** Not before the first attempt: a key that is added again would be exhausted without end. */
-    private final long deadlineMillis =
-        random.nextBoolean() ? 1_000_000 : random.nextLong(20, 80);
+    private final long deadlineMillis = random.nextBoolean() ? 1_000_000 : random.nextLong(20, 80);
 
     private final Backoff backoff =
         random.nextBoolean()
