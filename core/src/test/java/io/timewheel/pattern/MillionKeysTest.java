@@ -102,6 +102,9 @@ class MillionKeysTest {
             .build();
     for (int key = 0; key < KEYS; key++) {
       retries.add(key);
+      if (key % 100_000 == 0) {
+        rig.liveMillis(1);
+      }
     }
     rig.liveMillis(30);
     assertEach(2);
