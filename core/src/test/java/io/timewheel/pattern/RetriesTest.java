@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 
 class RetriesTest {
@@ -191,11 +192,11 @@ class RetriesTest {
                   attempts.add(key + rig.nowMillis());
                   return new CompletableFuture<Void>() {
                     @Override
-                    public CompletableFuture<Void> whenComplete(
-                        java.util.function.BiConsumer<? super Void, ? super Throwable> action) {
-                      action.accept(null, new Exception("once"));
-                      action.accept(null, new Exception("twice"));
-                      return this;
+                    public <U> CompletableFuture<U> handle(
+                        BiFunction<? super Void, Throwable, ? extends U> action) {
+                      action.apply(null, new Exception("once"));
+                      action.apply(null, new Exception("twice"));
+                      return new CompletableFuture<>();
                     }
                   };
                 }))
