@@ -4,6 +4,7 @@ package io.timewheel.pattern;
 import static java.util.Objects.requireNonNull;
 
 import java.lang.System.Logger.Level;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -25,6 +26,12 @@ final class Errors {
     } catch (Throwable e) {
       // A log is foreign code too. There is nobody left to tell.
     }
+  }
+
+  /** What a stage has failed with, without what stages that depend on others wrap it in. */
+  static Throwable causeOf(Throwable error) {
+    Throwable cause = error instanceof CompletionException ? error.getCause() : null;
+    return cause == null ? error : cause;
   }
 
   void handle(Throwable error) {

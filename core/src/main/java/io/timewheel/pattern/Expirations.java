@@ -41,16 +41,25 @@ import org.jspecify.annotations.Nullable;
  * A touch looks up the key, reads the clock and writes one field; the timer does not notice. When
  * the timeout fires and the entry was touched, it is filed anew for what remains. So an entry
  * expires at the first tick at or after the time of its last touch plus its timeout, and never
- * earlier; except that a touch at the very moment of the expiry may find its entry and still be too
- * late for it.
+ * earlier; with two exceptions. A touch at the very moment of the expiry may find its entry and
+ * still be too late for it. And of two threads that touch an entry at the same moment, the one that
+ * writes last counts, though the other may have read the clock later. A touch carries nothing else
+ * with it: what a thread did before it need not be visible to the listener.
  *
  * <h2>The listener</h2>
  *
  * It never runs on the timer's thread unless the queue of expired entries overflows. It runs on the
- * executor, or on a thread of its own, one batch at a time. What does not fit into the queue is
- * given, by the timer's thread, to the {@linkplain ExpirationsBuilder#onOverflow overflow
- * listener}; unless set, that is the listener itself, which then may run twice at a time: the clock
- * is late, but nothing is lost.
+ * executor, or on a thread of its own, one batch at a time. What does not fit into the queue goes
+ * one of three ways:
+ *
+ * <ul>
+ *   <li>Unless set otherwise, the timer's thread runs the listener, which then may run twice at a
+ *       time: the clock is late, but nothing is lost.
+ *   <li>With {@link ExpirationsBuilder#onOverflow}, the timer's thread gives it to another
+ *       listener, which may count it and drop it: the clock is not late.
+ *   <li>With {@link ExpirationsBuilder#blockOnOverflow}, the timer's thread waits until there is
+ *       room: the clock is late, nothing is lost, and the listener runs once at a time.
+ * </ul>
  *
  * <p>If the timer is stopped, nothing expires any more, but can still be completed. If it refuses
  * to file a touched entry anew, that entry expires at once, and the handler is told.
@@ -77,6 +86,7 @@ public final class Expirations<K, V> implements AutoCloseable {
         new HandOff<>(
             executor == null ? HandOff.ownThread("timewheel-expirations") : executor,
             settings.capacity,
+            settings.blocks,
             settings.maxBatch,
             settings.listener,
             settings.overflow == null ? settings.listener : settings.overflow,

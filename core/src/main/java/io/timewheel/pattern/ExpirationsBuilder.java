@@ -23,6 +23,7 @@ public final class ExpirationsBuilder<K, V> {
   @Nullable Consumer<? super List<Map.Entry<K, V>>> overflow;
   @Nullable Executor executor;
   int capacity = 65_536;
+  boolean blocks;
   Consumer<? super Throwable> onError = Errors::log;
 
   ExpirationsBuilder(Timer timer, int maxBatch, Consumer<? super List<Map.Entry<K, V>>> listener) {
@@ -62,6 +63,20 @@ public final class ExpirationsBuilder<K, V> {
    */
   public ExpirationsBuilder<K, V> onOverflow(Consumer<? super List<Map.Entry<K, V>>> onOverflow) {
     overflow = requireNonNull(onOverflow, "onOverflow");
+    return this;
+  }
+
+  /**
+   * Has the timer's thread wait when the queue is full, until the listener has made room. It is
+   * then late for everything, so that this is for timers that do nothing else. The executor must
+   * run what it takes, and on other threads than that which waits, or that waits for ever. An
+   * interrupt, as of a timer that is stopped and has lost its patience, ends the wait: the entry
+   * then goes to the overflow listener.
+   *
+   * @return this builder
+   */
+  public ExpirationsBuilder<K, V> blockOnOverflow() {
+    blocks = true;
     return this;
   }
 

@@ -14,8 +14,9 @@ import java.util.function.Consumer;
  * A bounded queue from the clock's thread to a listener that may be slow. It runs on the executor
  * while there is something in it, once at a time, and gives the listener batches in order.
  *
- * <p>What does not fit is given to the overflow listener by the thread that brings it; so is all
- * that is queued, if the executor rejects the run.
+ * <p>What does not fit is given to the overflow listener by the thread that brings it; or that
+ * thread waits until there is room, if it is to block. If the executor rejects the run, all that is
+ * queued is given to the overflow listener.
  *
  * @param <E> what is handed over
  */
@@ -28,6 +29,7 @@ final class HandOff<E> implements Runnable {
 
   private final Executor executor;
   private final int capacity;
+  private final boolean blocks;
   private final int maxBatch;
   private final Consumer<? super List<E>> listener;
   private final Consumer<? super List<E>> overflow;
@@ -40,12 +42,14 @@ final class HandOff<E> implements Runnable {
   HandOff(
       Executor executor,
       int capacity,
+      boolean blocks,
       int maxBatch,
       Consumer<? super List<E>> listener,
       Consumer<? super List<E>> overflow,
       Errors errors) {
     this.executor = executor;
     this.capacity = capacity;
+    this.blocks = blocks;
     this.maxBatch = maxBatch;
     this.listener = listener;
     this.overflow = overflow;
@@ -74,7 +78,7 @@ final class HandOff<E> implements Runnable {
     boolean fits;
     boolean idle;
     synchronized (this) {
-      fits = queue.size() < capacity;
+      fits = awaitRoom();
       idle = state == State.IDLE;
       if (fits) {
         queue.add(element);
@@ -86,6 +90,19 @@ final class HandOff<E> implements Runnable {
     } else if (idle) {
       schedule();
     }
+  }
+
+  /** Returns whether there is room. An interrupt ends the waiting, and stays. */
+  private synchronized boolean awaitRoom() {
+    while (blocks && queue.size() >= capacity) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        break;
+      }
+    }
+    return queue.size() < capacity;
   }
 
   private void schedule() {
@@ -123,6 +140,7 @@ final class HandOff<E> implements Runnable {
     if (batch.isEmpty()) {
       state = State.IDLE;
     }
+    notifyAll(); // there is room
     return batch;
   }
 

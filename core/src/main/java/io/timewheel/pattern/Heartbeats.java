@@ -35,7 +35,8 @@ import java.util.function.DoubleSupplier;
  *       after that moment and never earlier; and again after every such time until something is, or
  *       the connection is closed here.
  *   <li>A message costs a reading of the clock and one plain write. The timer does not notice: its
- *       timeout looks at what was written when it fires, and is filed anew for what remains.
+ *       timeout looks at what was written when it fires, and is filed anew for what remains. Of two
+ *       threads that tell of a message at the same moment, the one that writes last counts.
  *   <li>Callbacks run on the executor. The next look at the connection is filed before they run, so
  *       whatever they do or throw, it comes. A callback that is still running, or waiting for the
  *       executor, is not run a second time beside itself: that beat is skipped, as is one that the
@@ -215,8 +216,16 @@ public final class Heartbeats<K> implements AutoCloseable {
       return this;
     }
 
-    /** {@return new heartbeats with these settings} */
+    /**
+     * Makes heartbeats with these settings.
+     *
+     * @return new heartbeats
+     * @throws IllegalStateException if neither callback is set
+     */
     public Heartbeats<K> build() {
+      if (readIdleNanos == Long.MAX_VALUE && writeIdleNanos == Long.MAX_VALUE) {
+        throw new IllegalStateException("neither onReadIdle nor onWriteIdle is set");
+      }
       return new Heartbeats<>(this);
     }
   }

@@ -7,9 +7,9 @@ import io.timewheel.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -39,20 +39,23 @@ import java.util.function.Consumer;
  *   <li>A lease that is held is renewed when at most a third of its time has passed, together with
  *       all others that are due by the next sweep, in one call. There is a sweep at every twelfth
  *       of the lease, while anything is held, and one timeout for all leases together.
- *   <li>When {@link #release} returns, no renewal of the lease starts any more. One that had
- *       started may still be under way; the action that was given to {@code release} runs after it
- *       has ended, so that no renewal arrives after the unlock.
- *   <li>A call that throws has renewed nothing, and is tried again at the next sweep, until the
- *       lease is over. A call that hangs holds up the leases in it and a thread of the executor.
+ *   <li>When {@link #release} returns, no renewal of the lease begins any more. A call that was
+ *       being made with it may still be under way; the action that was given to {@code release}
+ *       runs after it has ended, so that no renewal arrives after the unlock.
+ *   <li>A call that fails has renewed nothing, and is tried again at the next sweep, until the
+ *       lease is over. A call that hangs holds up the leases in it, the actions of their release,
+ *       and a thread of the executor unless it hangs in its stage.
  *   <li>A lease is lost when a call did not name it among those renewed, or when its time is over.
  *       Its holders are told once, by {@code onLost}, unless it was released before. The time is
  *       counted from the moment before the last successful call, so that it is not over later than
- *       at the server. It is noticed at the tick at which it is over, if the executor has a thread.
+ *       at the server; at first it is counted from {@link #hold}, so call that without delay. It is
+ *       noticed at the tick at which it is over, if the executor has a thread.
  *   <li>Holding is counted: what is held twice must be released twice. The count begins anew after
  *       a loss.
- *   <li>Calls and {@code onLost} run on the executor; a sweep that the executor rejects is left to
- *       the next one.
- *   <li>If the timer is stopped, nothing is renewed any more.
+ *   <li>Calls begin on the executor; a sweep that it rejects is left to the next one. {@code
+ *       onLost} runs where the loss is noticed: on the executor, or where the stage of a call is
+ *       completed.
+ *   <li>If the timer is stopped, nothing is renewed any more, and nobody is told of a loss.
  * </ul>
  *
  * <p>A lease takes 72 bytes beside its key, the map's node included.
@@ -77,13 +80,30 @@ public final class Leases<K> implements AutoCloseable {
     Collection<K> renew(List<K> keys) throws Exception;
   }
 
-  private final Elapsed clock;
+  /**
+   * Renews leases, and knows later which.
+   *
+   * @param <K> the type of the keys
+   */
+  @FunctionalInterface
+  public interface AsyncRenewal<K> {
+    /**
+     * Begins to renew leases in one call.
+     *
+     * @param keys which
+     * @return those that were renewed; the others are lost. If it fails, all are to be tried again
+     * @throws Exception if it failed at once
+     */
+    CompletionStage<? extends Collection<K>> begin(List<K> keys) throws Exception;
+  }
+
+  final Elapsed clock;
   private final long leaseNanos;
   private final long sweepNanos;
   private final int maxBatch;
-  private final Renewal<K> renewal;
+  final AsyncRenewal<K> renewal;
   private final Consumer<? super K> onLost;
-  private final Errors errors;
+  final Errors errors;
   private final ConcurrentHashMap<K, Lease<K>> leases = new ConcurrentHashMap<>();
   private final Sweep sweep;
   private volatile boolean closed;
@@ -107,7 +127,8 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of leases.
+   * A builder of leases that are renewed when the call returns. The calls of a sweep are made one
+   * after the other.
    *
    * @param timer the timer that they are to use
    * @param executor makes the calls
@@ -118,7 +139,25 @@ public final class Leases<K> implements AutoCloseable {
    */
   public static <K> LeasesBuilder<K> builder(
       Timer timer, Executor executor, Duration lease, Renewal<K> renewal) {
-    return new LeasesBuilder<>(timer, executor, lease, renewal);
+    requireNonNull(renewal, "renewal");
+    return new LeasesBuilder<>(
+        timer, executor, lease, keys -> CompletableFuture.completedStage(renewal.renew(keys)));
+  }
+
+  /**
+   * A builder of leases that are renewed when the stage that the call returned is complete. The
+   * calls of a sweep do not wait for each other.
+   *
+   * @param timer the timer that they are to use
+   * @param executor begins the calls
+   * @param lease the time of a lease
+   * @param renewal renews leases
+   * @return a builder
+   * @param <K> the type of the keys
+   */
+  public static <K> LeasesBuilder<K> asyncBuilder(
+      Timer timer, Executor executor, Duration lease, AsyncRenewal<K> renewal) {
+    return new LeasesBuilder<>(timer, executor, lease, requireNonNull(renewal, "renewal"));
   }
 
   /**
@@ -231,45 +270,12 @@ public final class Leases<K> implements AutoCloseable {
     }
     sweep.hasten(firstEndNanos);
     for (int from = 0; from < due.size() && !closed; from += maxBatch) {
-      renew(due.subList(from, Math.min(due.size(), from + maxBatch)));
+      new RenewalCall<>(this, due.subList(from, Math.min(due.size(), from + maxBatch))).begin();
     }
   }
 
-  private void renew(List<Lease<K>> due) {
-    List<Lease<K>> begun = new ArrayList<>(due.size());
-    List<K> keys = new ArrayList<>(due.size());
-    for (Lease<K> lease : due) {
-      if (lease.beginRenewal()) {
-        begun.add(lease);
-        keys.add(lease.key);
-      }
-    }
-    if (begun.isEmpty()) {
-      return;
-    }
-    long begunNanos = clock.nanos();
-    Set<K> renewed = null;
-    try {
-      renewed = new HashSet<>(renewal.renew(keys));
-    } catch (Throwable e) {
-      errors.handle(e);
-    }
-    for (Lease<K> lease : begun) {
-      Lease.Outcome outcome =
-          renewed == null
-              ? Lease.Outcome.UNKNOWN
-              : renewed.contains(lease.key) ? Lease.Outcome.RENEWED : Lease.Outcome.LOST;
-      Runnable afterwards = lease.endRenewal(outcome, begunNanos);
-      if (afterwards != null) {
-        errors.run(afterwards);
-      } else if (outcome == Lease.Outcome.LOST) {
-        lost(lease);
-      }
-    }
-  }
-
-  private void lost(Lease<K> lease) {
-    if (lease.end()) {
+  void lost(Lease<K> lease) {
+    if (!closed && lease.end()) {
       leases.remove(lease.key, lease);
       errors.run(() -> onLost.accept(lease.key));
     }

@@ -17,16 +17,16 @@ public final class LeasesBuilder<K> {
   final Timer timer;
   final Executor executor;
   final long leaseNanos;
-  final Leases.Renewal<K> renewal;
+  final Leases.AsyncRenewal<K> renewal;
   int maxBatch = 1_000;
   Consumer<? super K> onLost = key -> {};
   Consumer<? super Throwable> onError = Errors::log;
 
-  LeasesBuilder(Timer timer, Executor executor, Duration lease, Leases.Renewal<K> renewal) {
+  LeasesBuilder(Timer timer, Executor executor, Duration lease, Leases.AsyncRenewal<K> renewal) {
     this.timer = requireNonNull(timer, "timer");
     this.executor = requireNonNull(executor, "executor");
     this.leaseNanos = Checks.positiveNanos("lease", lease);
-    this.renewal = requireNonNull(renewal, "renewal");
+    this.renewal = renewal;
   }
 
   /**

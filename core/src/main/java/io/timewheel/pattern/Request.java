@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.pattern;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.Timeout;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /**
  * A request in flight; whoever takes it out of its channel completes its future.
@@ -75,6 +79,21 @@ final class Request<V> extends Filed {
     public boolean cancel(boolean mayInterruptIfRunning) {
       request.channel.take(request);
       return super.cancel(mayInterruptIfRunning);
+    }
+
+    /** Both of its kind lead here. As it is inherited, it would go past the request. */
+    @Override
+    public CompletableFuture<V> completeAsync(Supplier<? extends V> supplier, Executor executor) {
+      requireNonNull(supplier, "supplier");
+      executor.execute(
+          () -> {
+            try {
+              complete(supplier.get());
+            } catch (Throwable e) {
+              completeExceptionally(e);
+            }
+          });
+      return this;
     }
 
     /** What is derived from it is an ordinary future. */

@@ -86,6 +86,7 @@ public final class Requests<V> implements AutoCloseable {
         new HandOff<>(
             executor == null ? HandOff.ownThread("timewheel-requests") : executor,
             65_536,
+            false,
             64,
             fail,
             fail,

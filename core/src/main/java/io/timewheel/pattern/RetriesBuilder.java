@@ -48,7 +48,7 @@ public final class RetriesBuilder<K> {
    * @return this builder
    */
   public RetriesBuilder<K> maxAttempts(int maxAttempts) {
-    // Half of what an int can count: see Retries.Retry.step.
+    // Half of what an int can count: see Retry#step.
     this.maxAttempts = Math.min(Checks.positive("maxAttempts", maxAttempts), Integer.MAX_VALUE / 2);
     return this;
   }

@@ -4,7 +4,6 @@ package io.timewheel.pattern;
 import io.timewheel.Timeout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -67,21 +66,24 @@ final class Retry<K> extends Filed {
     }
     try {
       CompletionStage<?> stage = owner.attempt.begin(key);
-      stage.whenComplete((result, error) -> ended(waiting + 1, error));
+      // Not by whenComplete: that wraps the error of every failed attempt, for nobody.
+      stage.handle((result, error) -> ended(waiting + 1, error));
     } catch (Throwable e) {
       ended(waiting + 1, e);
     }
   }
 
-  private void ended(int running, @Nullable Throwable error) {
-    if (STEP.compareAndSet(this, running, running + 1)) {
+  /** Returns whether it had not ended before. */
+  private boolean ended(int running, @Nullable Throwable error) {
+    boolean first = STEP.compareAndSet(this, running, running + 1);
+    if (first) {
       if (error == null) {
         owner.take(this);
       } else {
-        boolean wrapped = error instanceof CompletionException && error.getCause() != null;
-        owner.schedule(this, wrapped ? error.getCause() : error);
+        owner.schedule(this, Errors.causeOf(error));
       }
     }
+    return first;
   }
 
   /** By the stopping timer; our own cancellations have taken it before. */

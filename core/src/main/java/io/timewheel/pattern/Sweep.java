@@ -70,6 +70,12 @@ final class Sweep extends Filed {
     }
   }
 
+  /** By the stopping timer: who starts a sweep from now on is refused by that. */
+  @Override
+  public void cancelled(Timeout timeout) {
+    pending.set(false);
+  }
+
   private void begin() {
     queued.set(false);
     errors.run(work);

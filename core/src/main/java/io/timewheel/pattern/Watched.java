@@ -4,6 +4,7 @@ package io.timewheel.pattern;
 import io.timewheel.Timeout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
@@ -128,16 +129,22 @@ final class Watched<K> extends Filed implements Heartbeats.Connection {
     if (isSettled() || ((int) BUSY.getAndBitwiseOr(this, which) & which) != 0) {
       return;
     }
+    // The executor may run what it then rejects: a beat begins once, or is skipped.
+    AtomicBoolean begun = new AtomicBoolean();
     try {
       owner.executor.execute(
           () -> {
-            if (!isSettled()) {
-              owner.errors.run(() -> callback.accept(key));
+            if (begun.compareAndSet(false, true)) {
+              if (!isSettled()) {
+                owner.errors.run(() -> callback.accept(key));
+              }
+              done(which);
             }
-            done(which);
           });
     } catch (Throwable e) {
-      done(which);
+      if (begun.compareAndSet(false, true)) {
+        done(which);
+      }
       owner.errors.handle(e);
     }
   }

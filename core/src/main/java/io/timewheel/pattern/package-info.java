@@ -16,6 +16,10 @@
  *     <td>connections that must not fall silent</td></tr>
  *   <tr><td>{@link io.timewheel.pattern.Leases}</td>
  *     <td>leases that are renewed as long as they are held</td></tr>
+ *   <tr><td>{@link io.timewheel.pattern.Debounce}</td>
+ *     <td>an action when the last of many events has come</td></tr>
+ *   <tr><td>{@link io.timewheel.pattern.Throttle}</td>
+ *     <td>an action once for all events of an interval</td></tr>
  * </table>
  *
  * <p>The client of remote procedure calls of the module {@code examples}, {@code RpcClient}, in

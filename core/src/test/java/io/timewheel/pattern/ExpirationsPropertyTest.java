@@ -4,76 +4,133 @@ package io.timewheel.pattern;
 import static java.time.Duration.ofMillis;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
-/** Random operations on expirations and on a naive model, which looks at every value each tick. */
 class ExpirationsPropertyTest {
-  private record Waiting(int value, long timeoutMillis, long sinceMillis) {}
+  private static final int KEYS = 8;
+
+  /** The listener throws when it is told of this one, and adds that one again. */
+  private static final int BAD = 3;
+
+  private static final int AGAIN = 5;
+
+  private record Waiting(int value, long timeoutMillis, long sinceMillis) {
+    boolean isDue(long nowMillis) {
+      return nowMillis >= sinceMillis + timeoutMillis;
+    }
+  }
 
   @Property(tries = 300)
   void doesAsItsModel(@ForAll long seed) {
-    SplittableRandom random = new SplittableRandom(seed);
-    Rig rig = new Rig();
-    List<String> expired = new ArrayList<>();
-    Expirations<Integer, Integer> expirations =
-        Expirations.builder(rig.timer, (Integer k, Integer v) -> expired.add(k + "=" + v))
-            .executor(rig)
-            .build();
-    Map<Integer, Waiting> model = new HashMap<>();
-    for (int i = 0; i < 300; i++) {
-      int key = random.nextInt(8);
-      Waiting waiting = model.get(key);
-      long timeoutMillis = random.nextLong(1, random.nextInt(10) == 0 ? 200 : 20);
-      Waiting next = new Waiting(i, timeoutMillis, rig.nowMillis());
-      switch (random.nextInt(6)) {
-        case 0 -> {
-          assertThat(expirations.add(key, i, ofMillis(timeoutMillis))).isEqualTo(waiting == null);
-          model.putIfAbsent(key, next);
-        }
-        case 1 -> {
-          Integer former = expirations.replace(key, i, ofMillis(timeoutMillis));
-          assertThat(former).isEqualTo(waiting == null ? null : (Integer) waiting.value);
-          model.put(key, next);
-        }
-        case 2 -> {
-          assertThat(expirations.complete(key))
-              .isEqualTo(waiting == null ? null : (Integer) waiting.value);
-          model.remove(key);
-        }
-        case 3, 4 -> {
-          assertThat(expirations.touch(key)).isEqualTo(waiting != null);
-          if (waiting != null) {
-            model.put(key, new Waiting(waiting.value, waiting.timeoutMillis, rig.nowMillis()));
-          }
-        }
-        default -> {
-          long millis = random.nextLong(1, 30);
-          List<String> due = new ArrayList<>();
-          for (long t = 0; t < millis; t++) {
-            rig.liveMillis(1);
-            model.forEach((k, w) -> due(rig, k, w, due));
-            model.values().removeIf(w -> rig.nowMillis() >= w.sinceMillis + w.timeoutMillis);
-          }
-          assertThat(expired).containsExactlyInAnyOrderElementsOf(due);
-          expired.clear();
-        }
-      }
-      assertThat(expirations.size()).isEqualTo(model.size());
-      assertThat(rig.timer.pendingTimeouts()).as("one for each").isEqualTo(model.size());
-    }
-    assertThat(expirations.failAll()).hasSize(model.size());
-    rig.assertNothingPending();
+    new Expiry(seed).run(300);
   }
 
-  private static void due(Rig rig, int key, Waiting waiting, List<String> due) {
-    if (rig.nowMillis() >= waiting.sinceMillis + waiting.timeoutMillis) {
-      due.add(key + "=" + waiting.value);
+  private static final class Expiry extends Program {
+    private final Expirations<Integer, Integer> expirations =
+        Expirations.builder(rig.timer, this::expired)
+            .executor(rig)
+            .onError(rig.errors::add)
+            .build();
+    private final Map<Integer, Waiting> model = new HashMap<>();
+    private int next;
+
+    Expiry(long seed) {
+      super(seed);
+    }
+
+    private void expired(Integer key, Integer value) {
+      told.add(key + "=" + value);
+      if (key == BAD) {
+        throw new IllegalStateException();
+      }
+      if (key == AGAIN) {
+        expirations.add(key, value, ofMillis(10));
+      }
+    }
+
+    @Override
+    void operate() {
+      int key = random.nextInt(KEYS);
+      Waiting waiting = model.get(key);
+      Integer value = waiting == null ? null : (Integer) waiting.value;
+      long timeoutMillis = random.nextLong(1, random.nextInt(10) == 0 ? 200 : 20);
+      Waiting added = new Waiting(next++, timeoutMillis, rig.nowMillis());
+      switch (random.nextInt(13)) {
+        case 0, 1, 2 -> {
+          assertThat(expirations.add(key, added.value, ofMillis(timeoutMillis)))
+              .isEqualTo(waiting == null);
+          model.putIfAbsent(key, added);
+        }
+        case 3, 4 -> {
+          assertThat(expirations.replace(key, added.value, ofMillis(timeoutMillis)))
+              .isEqualTo(value);
+          model.put(key, added);
+        }
+        case 5, 6 -> {
+          assertThat(expirations.complete(key)).isEqualTo(value);
+          model.remove(key);
+        }
+        case 7 -> failAll(random.nextInt(KEYS));
+        default -> {
+          assertThat(expirations.touch(key)).isEqualTo(waiting != null);
+          model.computeIfPresent(
+              key, (k, w) -> new Waiting(w.value, w.timeoutMillis, rig.nowMillis()));
+        }
+      }
+    }
+
+    private void failAll(int from) {
+      Map<Integer, Integer> wanted = new HashMap<>();
+      model.forEach((key, waiting) -> wanted.put(key, waiting.value));
+      wanted.keySet().removeIf(key -> key < from);
+      assertThat(expirations.failAll((key, value) -> key >= from))
+          .containsExactlyInAnyOrderElementsOf(wanted.entrySet());
+      model.keySet().removeAll(wanted.keySet());
+    }
+
+    @Override
+    void tick() {
+      List<Map.Entry<Integer, Waiting>> due = new ArrayList<>();
+      model.forEach(
+          (key, waiting) -> {
+            if (waiting.isDue(rig.nowMillis())) {
+              due.add(Map.entry(key, waiting));
+            }
+          });
+      model.values().removeIf(waiting -> waiting.isDue(rig.nowMillis()));
+      due.forEach(entry -> handOff(() -> tell(entry.getKey(), entry.getValue().value)));
+    }
+
+    private void tell(int key, int value) {
+      expected.add(key + "=" + value);
+      if (key == BAD) {
+        throwsError();
+      }
+      if (key == AGAIN) {
+        model.putIfAbsent(key, new Waiting(value, 10, rig.nowMillis()));
+      }
+    }
+
+    @Override
+    void check() {
+      assertThat(expirations.size()).isEqualTo(model.size());
+      assertThat(rig.timer.pendingTimeouts()).as("one for each").isEqualTo(model.size());
+      assertThat(expirations.oldest())
+          .isEqualTo(
+              model.values().stream()
+                  .map(waiting -> ofMillis(rig.nowMillis() - waiting.sinceMillis))
+                  .max(Duration::compareTo));
+    }
+
+    @Override
+    void end() {
+      failAll(0);
     }
   }
 }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.timewheel.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,6 +108,30 @@ class ExpirationsTest {
     }
     assertThat(expired).isEmpty();
     assertThat(expirations.complete("a")).isEqualTo(1);
+    rig.assertNothingPending();
+  }
+
+  /**
+   * It is filed anew by the thread that it fires on before the one that adds it has its timeout.
+   */
+  @Test
+  void whatFiresBeforeItsTimeoutIsThereIsStillSettledInTheEnd() {
+    rig.onStart =
+        () -> {
+          rig.onStart = () -> {};
+          rig.stallMillis(10);
+          expirations.touch("a");
+          rig.timer.poll();
+        };
+    expirations.add("a", 1, ofMillis(10));
+    assertThat(rig.timer.pendingTimeouts()).as("filed anew").isOne();
+    assertThat(expirations.complete("a")).isEqualTo(1);
+    rig.assertNothingPending();
+
+    rig.fireAtOnceAfterMillis(10);
+    assertThat(expirations.add("b", 2, ofMillis(10))).isTrue();
+    rig.runTasks();
+    assertThat(expired).containsExactly("b2");
     rig.assertNothingPending();
   }
 
@@ -249,6 +274,76 @@ class ExpirationsTest {
     assertThat(overflow).containsExactly(Map.entry("b", 2));
     rig.runTasks();
     assertThat(expired).containsExactly("a1");
+  }
+
+  /** One entry is with the listener, one in the queue, and the timer's thread has the third. */
+  @Test
+  void theTimersThreadWaitsForRoomIfItIsToldTo() throws InterruptedException {
+    Blocked blocked = new Blocked();
+    Thread clock = blocked.expire(3);
+    Await.until("the clock to wait", () -> clock.getState() == Thread.State.WAITING);
+    blocked.letGo.countDown();
+    clock.join();
+    Await.until("all to be told", () -> blocked.toldOn.size() == 3);
+    assertThat(blocked.toldOn).doesNotContain(clock);
+    assertThat(blocked.overflow).isEmpty();
+  }
+
+  /** A timer that is stopped, and has lost its patience, interrupts its thread. */
+  @Test
+  void anInterruptEndsTheWaitForRoomAndLosesNothing() throws InterruptedException {
+    Blocked blocked = new Blocked();
+    Thread clock = blocked.expire(3);
+    Await.until("the clock to wait", () -> clock.getState() == Thread.State.WAITING);
+    clock.interrupt();
+    clock.join();
+    assertThat(blocked.overflow).hasSize(1);
+    assertThat(blocked.interruptedAfterwards).isTrue();
+    blocked.letGo.countDown();
+    Await.until("the others to be told", () -> blocked.toldOn.size() == 2);
+  }
+
+  /** Expirations with room for one, whose timer waits, and a listener that waits to be let go. */
+  private final class Blocked {
+    final CountDownLatch letGo = new CountDownLatch(1);
+    final Queue<Thread> toldOn = new ConcurrentLinkedQueue<>();
+    final Queue<Map.Entry<String, Integer>> overflow = new ConcurrentLinkedQueue<>();
+    private final CountDownLatch inListener = new CountDownLatch(1);
+    private final Expirations<String, Integer> waiting =
+        Expirations.builder(rig.timer, this::told)
+            .capacity(1)
+            .blockOnOverflow()
+            .onOverflow(overflow::addAll)
+            .build();
+    volatile boolean interruptedAfterwards;
+
+    private void told(String key, Integer value) {
+      inListener.countDown();
+      try {
+        letGo.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+      toldOn.add(Thread.currentThread());
+    }
+
+    /** The first entry gets to the listener before the next one comes. */
+    Thread expire(int entries) throws InterruptedException {
+      waiting.add("first", 0, ofMillis(1));
+      rig.advanceMillis(1);
+      assertThat(inListener.await(60, TimeUnit.SECONDS)).isTrue();
+      for (int i = 1; i < entries; i++) {
+        waiting.add("next" + i, i, ofMillis(1));
+      }
+      Thread clock =
+          new Thread(
+              () -> {
+                rig.advanceMillis(1);
+                interruptedAfterwards = Thread.currentThread().isInterrupted();
+              });
+      clock.start();
+      return clock;
+    }
   }
 
   @Test

@@ -7,10 +7,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.timewheel.Await;
 import io.timewheel.pattern.Heartbeats.Connection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class HeartbeatsTest {
@@ -94,6 +100,86 @@ class HeartbeatsTest {
     rig.runTasks();
     rig.liveMillis(10);
     assertThat(beats).containsExactlyInAnyOrder("a34", "b34", "a40", "b40");
+  }
+
+  /** One dead peer delayed all. */
+  @Test
+  void aBeatThatBlocksDelaysNoOther() {
+    CountDownLatch letGo = new CountDownLatch(1);
+    Semaphore beaten = new Semaphore(0);
+    AtomicInteger dead = new AtomicInteger();
+    ExecutorService executor = Executors.newFixedThreadPool(2);
+    Heartbeats<String> threaded =
+        Heartbeats.<String>builder(rig.timer, executor)
+            .onWriteIdle(
+                ofMillis(10),
+                key -> {
+                  if (key.equals("dead")) {
+                    dead.incrementAndGet();
+                    awaitUninterrupted(letGo);
+                  } else {
+                    beaten.release();
+                  }
+                })
+            .random(() -> 1)
+            .build();
+    threaded.add("dead");
+    threaded.add("good");
+    try {
+      for (int i = 0; i < 5; i++) {
+        Await.until(
+            "a beat",
+            () -> {
+              rig.advanceMillis(10); // in vain if the last beat has not quite ended
+              return beaten.tryAcquire();
+            });
+      }
+      assertThat(dead).as("not beside itself").hasValue(1);
+    } finally {
+      letGo.countDown();
+      executor.shutdown();
+    }
+  }
+
+  private static void awaitUninterrupted(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A timer task that started itself in its constructor ran before its fields were set. */
+  @Test
+  void aBeatThatIsDueBeforeItsConnectionIsReturnedFindsItWhole() {
+    rig.fireAtOnceAfterMillis(10);
+    Connection a = heartbeats.add("a");
+    rig.runTasks();
+    assertThat(beats).containsExactly("a10");
+    rig.liveMillis(10);
+    assertThat(beats).as("the chain goes on").containsExactly("a10", "a20");
+    a.close();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void aBeatThatTheExecutorTakesAndRejectsIsSkipped() {
+    rig.rejects = true;
+    heartbeats.add("a");
+    rig.advanceMillis(10);
+    rig.rejects = false;
+    rig.runTasks();
+    assertThat(beats).isEmpty();
+    rig.liveMillis(10);
+    assertThat(beats).containsExactly("a20");
+    assertThat(rig.errors).hasSize(1);
+  }
+
+  @Test
+  void somethingMustBeWatched() {
+    assertThatIllegalStateException()
+        .isThrownBy(() -> Heartbeats.<String>builder(rig.timer, rig).build())
+        .withMessage("neither onReadIdle nor onWriteIdle is set");
   }
 
   @Test

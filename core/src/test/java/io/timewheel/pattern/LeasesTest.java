@@ -12,7 +12,12 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** The lease takes 120 ms, so there is a sweep every 10. */
@@ -50,6 +55,15 @@ class LeasesTest {
     assertThat(calls).hasSize(3);
     assertThat(lost).isEmpty();
     rig.assertNothingPending();
+  }
+
+  /** The next renewal was timed from the answer, so that the real period was longer. */
+  @Test
+  void aSlowAnswerDoesNotLengthenThePeriod() {
+    leases.hold("a");
+    during = () -> rig.stallMillis(9);
+    rig.liveMillis(75);
+    assertThat(calls).containsExactly("a30", "a60", "a90");
   }
 
   @Test
@@ -249,6 +263,131 @@ class LeasesTest {
     assertThat(lost).containsExactlyInAnyOrder("a", "b");
     assertThat(rig.errorMessages()).contains("lost badly");
     assertThat(bad.size()).isZero();
+  }
+
+  // Renewals that end later
+
+  private final List<CompletableFuture<List<String>>> stages = new ArrayList<>();
+
+  private Leases<String> async() {
+    return Leases.<String>asyncBuilder(
+            rig.timer,
+            rig,
+            ofMillis(120),
+            keys -> {
+              calls.add(String.join("", keys) + rig.nowMillis());
+              stages.add(new CompletableFuture<>());
+              return stages.get(stages.size() - 1);
+            })
+        .onLost(key -> lost.add(key + rig.nowMillis()))
+        .onError(rig.errors::add)
+        .build();
+  }
+
+  @Test
+  void aRenewalMayEndLater() {
+    Leases<String> async = async();
+    async.hold("a");
+    rig.liveMillis(45);
+    assertThat(calls).as("one at a time").containsExactly("a30");
+    stages.get(0).complete(List.of("a"));
+    rig.liveMillis(25);
+    assertThat(calls).as("its age counts from the call").containsExactly("a30", "a60");
+    assertThat(async.release("a", () -> calls.add("unlock"))).isTrue();
+    assertThat(calls).hasSize(2);
+    stages.get(1).complete(List.of());
+    assertThat(calls).containsExactly("a30", "a60", "unlock");
+    assertThat(lost).isEmpty();
+  }
+
+  @Test
+  void aRenewalThatFailsLaterIsTriedAgain() {
+    Leases<String> async = async();
+    async.hold("a");
+    rig.liveMillis(35);
+    stages.get(0).completeExceptionally(new CompletionException(new Exception("no connection")));
+    assertThat(rig.errorMessages()).containsExactly("no connection");
+    rig.liveMillis(5);
+    assertThat(calls).containsExactly("a30", "a40");
+    stages.get(1).complete(List.of());
+    assertThat(lost).containsExactly("a40");
+  }
+
+  @Test
+  void aRenewalThatNeverEndsLosesTheLeaseAtItsTime() {
+    Leases<String> async = async();
+    async.hold("a");
+    rig.liveMillis(200);
+    assertThat(calls).containsExactly("a30");
+    assertThat(lost).containsExactly("a120");
+    stages.get(0).complete(List.of("a"));
+    rig.liveMillis(200);
+    assertThat(async.size()).isZero();
+    assertThat(lost).hasSize(1);
+  }
+
+  /** Or the end of the first call would be taken for that of the second. */
+  @Test
+  void aStageThatEndsTwiceEndsOneRenewal() {
+    List<Consumer<Throwable>> ends = new ArrayList<>();
+    Leases<String> rude =
+        Leases.<String>asyncBuilder(
+                rig.timer,
+                rig,
+                ofMillis(120),
+                keys ->
+                    new CompletableFuture<List<String>>() {
+                      @Override
+                      public <U> CompletableFuture<U> thenApply(
+                          Function<? super List<String>, ? extends U> function) {
+                        return new CompletableFuture<>() {
+                          @Override
+                          public CompletableFuture<U> whenComplete(
+                              BiConsumer<? super U, ? super Throwable> action) {
+                            ends.add(error -> action.accept(null, error));
+                            return this;
+                          }
+                        };
+                      }
+                    })
+            .onError(rig.errors::add)
+            .build();
+    rude.hold("a");
+    rig.liveMillis(30);
+    ends.get(0).accept(new Exception("once"));
+    rig.liveMillis(10);
+    assertThat(ends).hasSize(2);
+    ends.get(0).accept(new Exception("twice"));
+    rude.release("a", () -> calls.add("unlock"));
+    assertThat(calls).as("the second is under way").isEmpty();
+    ends.get(1).accept(new Exception("the second"));
+    assertThat(calls).containsExactly("unlock");
+    assertThat(rig.errorMessages()).containsExactly("once", "the second");
+  }
+
+  // Refusals and the end
+
+  /** It would be held for ever, and never renewed. */
+  @Test
+  void aStoppedTimerRefusesHolds() {
+    leases.hold("a");
+    rig.timer.stop();
+    assertThatIllegalStateException().isThrownBy(() -> leases.hold("b"));
+    assertThat(leases.holds("b")).isZero();
+    assertThatIllegalStateException().isThrownBy(() -> leases.hold("a"));
+    assertThat(leases.holds("a")).isOne();
+  }
+
+  /** The call is under way when the leases are closed. */
+  @Test
+  void nobodyIsToldOfALossAfterTheClose() {
+    leases.hold("a");
+    refused.add("a");
+    during = leases::close;
+    rig.liveMillis(40);
+    assertThat(calls).containsExactly("a30");
+    assertThat(lost).isEmpty();
+    assertThat(leases.release("a")).isTrue();
   }
 
   @Test

@@ -138,6 +138,27 @@ class RequestsTest {
     assertThat(late).containsExactly("2theirs");
   }
 
+  /**
+   * It would otherwise complete the future past the request, which stayed until its time was up.
+   */
+  @Test
+  void theUserMayCompleteTheFutureLater() {
+    CompletableFuture<String> one = channel.start(1, ofMillis(10));
+    CompletableFuture<String> two = channel.start(2, ofMillis(10));
+    assertThat(one.completeAsync(() -> "mine", rig)).isSameAs(one);
+    two.completeAsync(
+        () -> {
+          throw new IllegalStateException();
+        },
+        rig);
+    assertThat(channel.size()).isEqualTo(2);
+    rig.runTasks();
+    assertThat(one).isCompletedWithValue("mine");
+    assertThat(two).isCompletedExceptionally();
+    assertThat(channel.size()).isZero();
+    rig.assertNothingPending();
+  }
+
   @Test
   void derivedFuturesAreOrdinary() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));

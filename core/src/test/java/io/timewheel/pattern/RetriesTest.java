@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 
 class RetriesTest {
@@ -50,6 +51,23 @@ class RetriesTest {
     assertThat(exhausted).isEmpty();
     assertThat(retries.size()).isZero();
     rig.assertNothingPending();
+  }
+
+  /** Blocking work on the timer's thread held up everything else. */
+  @Test
+  void neitherAttemptsNorTheirEndRunOnTheTimersThread() {
+    retries.add("a");
+    rig.advanceMillis(10);
+    assertThat(attempts).isEmpty();
+    rig.runTasks();
+    rig.liveMillis(59);
+    rig.advanceMillis(1);
+    assertThat(attempts).as("of the third").hasSize(2);
+    rig.tasks.remove().run();
+    assertThat(attempts).hasSize(3);
+    assertThat(exhausted).as("handed to the executor").isEmpty();
+    rig.runTasks();
+    assertThat(exhausted).hasSize(1);
   }
 
   @Test
@@ -174,11 +192,13 @@ class RetriesTest {
                   attempts.add(key + rig.nowMillis());
                   return new CompletableFuture<Void>() {
                     @Override
-                    public CompletableFuture<Void> whenComplete(
-                        java.util.function.BiConsumer<? super Void, ? super Throwable> action) {
-                      action.accept(null, new Exception("once"));
-                      action.accept(null, new Exception("twice"));
-                      return this;
+                    public <U> CompletableFuture<U> handle(
+                        BiFunction<? super Void, Throwable, ? extends U> action) {
+                      List<U> ends =
+                          List.of(
+                              action.apply(null, new Exception("once")),
+                              action.apply(null, new Exception("twice")));
+                      return CompletableFuture.completedFuture(ends.get(1));
                     }
                   };
                 }))

@@ -39,6 +39,9 @@ final class Rig implements Executor {
   /** Runs whenever a timeout fires, before its task. */
   Runnable onFire = () -> {};
 
+  /** Runs whenever a timeout was started, before the one who started it has it. */
+  Runnable onStart = () -> {};
+
   Rig() {
     this(0);
   }
@@ -51,6 +54,11 @@ final class Rig implements Executor {
             .maxPendingTimeouts(maxPendingTimeouts)
             .listener(
                 new TimerListener() {
+                  @Override
+                  public void started(Timeout timeout) {
+                    onStart.run();
+                  }
+
                   @Override
                   public void expired(Timeout timeout, long lagNanos) {
                     onFire.run();
@@ -100,6 +108,16 @@ final class Rig implements Executor {
   /** Moves the clock and fires nothing, as if the timer's thread were late. */
   void stallMillis(long millis) {
     nowNanos.addAndGet(millis * 1_000_000);
+  }
+
+  /** Has the next timeout that is started fire before the one who starts it has it. */
+  void fireAtOnceAfterMillis(long millis) {
+    onStart =
+        () -> {
+          onStart = () -> {};
+          stallMillis(millis);
+          timer.poll();
+        };
   }
 
   /** Runs all tasks, those included that they start. */

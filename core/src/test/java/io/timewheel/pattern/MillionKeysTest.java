@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static java.time.Duration.ofMillis;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** A million keys: each has its one outcome, and what is done for one is not done for all. */
+@SuppressWarnings("FutureReturnValueIgnored")
+class MillionKeysTest {
+  private static final int KEYS = 1_000_000;
+
+  private final Rig rig = new Rig();
+  private final IllegalStateException failure = new IllegalStateException();
+
+  /** How often something happened to a key. */
+  private final byte[] times = new byte[KEYS];
+
+  private void assertEach(int expected) {
+    assertEach(0, KEYS, expected);
+  }
+
+  private void assertEach(int from, int to, int expected) {
+    for (int key = from; key < to; key++) {
+      if (times[key] != expected) {
+        assertThat(times[key]).as("key " + key).isEqualTo((byte) expected);
+      }
+    }
+  }
+
+  @Test
+  void everyValueExpiresOnce() {
+    Expirations<Integer, Integer> expirations =
+        Expirations.builder(rig.timer, 1_000, this::expired).executor(rig).build();
+    for (int key = 0; key < KEYS; key++) {
+      expirations.add(key, key, ofMillis(1 + key % 100));
+    }
+    for (int key = 0; key < KEYS; key += 4) {
+      times[expirations.complete(key)]++;
+    }
+    rig.liveMillis(50);
+    for (int key = 0; key < KEYS; key++) {
+      expirations.touch(key);
+    }
+    rig.liveMillis(100);
+    assertEach(1);
+    assertThat(expirations.size()).isZero();
+    rig.assertNothingPending();
+    assertThat(rig.timer.stats().started())
+        .as("filed anew once at most, however they were touched")
+        .isLessThanOrEqualTo(2L * KEYS + 1);
+  }
+
+  private void expired(List<Map.Entry<Integer, Integer>> batch) {
+    batch.forEach(entry -> times[entry.getValue()]++);
+  }
+
+  /** The work is counted: what left the timer, and whose future was touched. */
+  @Test
+  void closingAChannelTouchesItsOwnRequests() {
+    int channels = 1_000;
+    int each = KEYS / channels;
+    Requests<Integer> requests = Requests.<Integer>builder(rig.timer).executor(rig).build();
+    List<Requests.Channel<Integer>> open = new ArrayList<>();
+    for (int i = 0; i < channels; i++) {
+      Requests.Channel<Integer> channel = requests.channel();
+      open.add(channel);
+      for (int id = 0; id < each; id++) {
+        int key = i * each + id;
+        channel.start(id, Duration.ofSeconds(1)).whenComplete((answer, error) -> times[key]++);
+      }
+    }
+    long cancelledBefore = rig.timer.stats().cancelled();
+
+    assertThat(open.get(0).close(new IllegalStateException())).isEqualTo(each);
+
+    assertThat(rig.timer.stats().cancelled()).isEqualTo(cancelledBefore + each);
+    assertEach(0, each, 1);
+    assertEach(each, KEYS, 0);
+    for (int i = 1; i < channels - 10; i++) {
+      for (int id = 0; id < each; id++) {
+        open.get(i).complete(id, id);
+      }
+    }
+    rig.liveMillis(1_000);
+    assertEach(1);
+    assertThat(requests.size()).isZero();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void everyKeyIsTriedUntilItSucceeds() {
+    Retries<Integer> retries =
+        Retries.asyncBuilder(rig.timer, rig, this::succeedsTheSecondTime)
+            .backoff(Backoff.fixed(ofMillis(10)))
+            .build();
+    for (int key = 0; key < KEYS; key++) {
+      retries.add(key);
+      if (key % 100_000 == 0) {
+        rig.liveMillis(1);
+      }
+    }
+    rig.liveMillis(30);
+    assertEach(2);
+    assertThat(retries.size()).isZero();
+    rig.assertNothingPending();
+  }
+
+  private CompletableFuture<Void> succeedsTheSecondTime(int key) {
+    return ++times[key] == 2
+        ? CompletableFuture.completedFuture(null)
+        : CompletableFuture.failedFuture(failure);
+  }
+
+  @Test
+  void everyConnectionBeatsOnceInItsTime() {
+    Heartbeats<Integer> heartbeats =
+        Heartbeats.<Integer>builder(rig.timer, rig)
+            .onWriteIdle(ofMillis(100), key -> times[key]++)
+            .build();
+    List<Heartbeats.Connection> connections = new ArrayList<>(KEYS);
+    for (int key = 0; key < KEYS; key++) {
+      connections.add(heartbeats.add(key));
+    }
+    connections.forEach(Heartbeats.Connection::written); // no longer after a random part
+    rig.liveMillis(99);
+    assertEach(0);
+    rig.liveMillis(1);
+    assertEach(1);
+    heartbeats.close();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void everyLeaseIsRenewedOnceInItsTimeAndAThousandInACall() {
+    List<Integer> calls = new ArrayList<>();
+    Leases<Integer> leases =
+        Leases.<Integer>builder(
+                rig.timer,
+                rig,
+                ofMillis(120),
+                keys -> {
+                  calls.add(keys.size());
+                  keys.forEach(key -> times[key]++);
+                  return keys;
+                })
+            .build();
+    for (int key = 0; key < KEYS; key++) {
+      leases.hold(key);
+    }
+    rig.liveMillis(30);
+    assertEach(1);
+    assertThat(calls).hasSize(1_000).containsOnly(1_000);
+    for (int key = 0; key < KEYS / 2; key++) {
+      leases.release(key);
+    }
+    rig.liveMillis(30);
+    assertEach(0, KEYS / 2, 1);
+    assertEach(KEYS / 2, KEYS, 2);
+    assertThat(calls).hasSize(1_500);
+    assertThat(rig.timer.pendingTimeouts()).as("one for all").isOne();
+  }
+}

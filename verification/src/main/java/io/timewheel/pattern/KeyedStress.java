@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.timewheel.pattern.PatternStress.Due;
+import io.timewheel.pattern.PatternStress.Rig;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * What of an entry of a pattern is filed anew, begun or ended, while another thread ends it: the
+ * comments of {@link Filed}, {@link Sweep} and {@link Lease}.
+ */
+public final class KeyedStress {
+  private static final Duration TICK = Duration.ofNanos(1);
+
+  private KeyedStress() {}
+
+  /** The filing anew of what was touched, against the sweep of failAll. */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0, 0"},
+      expect = ACCEPTABLE,
+      desc = "Taken out, though it was touched, and is not in the timer any more.")
+  @Outcome(expect = FORBIDDEN, desc = "Expired, or something left in the timer.")
+  @State
+  public static class TouchedExpireFailAll extends Due {
+    @Actor
+    public void expire() {
+      expirations.touch(1);
+      poll();
+    }
+
+    @Actor
+    public void failAll(III_Result r) {
+      r.r1 = expirations.failAll().size();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r3 = pending();
+      nowNanos = 100;
+      poll();
+      r.r2 = expired.get();
+    }
+  }
+
+  /** A key is cancelled while its last attempt fails. */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0, 0", "0, 1, 0"},
+      expect = ACCEPTABLE,
+      desc = "Cancelled or exhausted.")
+  @Outcome(expect = FORBIDDEN, desc = "Both, neither, or something left.")
+  @State
+  public static class CancelExhaust extends Rig {
+    private final AtomicInteger exhausted = new AtomicInteger();
+    private final Retries<Integer> retries =
+        Retries.<Integer>builder(
+                timer,
+                Runnable::run,
+                key -> {
+                  throw new IllegalStateException();
+                })
+            .backoff(Backoff.fixed(TICK))
+            .maxAttempts(1)
+            .onExhausted((key, error) -> exhausted.incrementAndGet())
+            .build();
+
+    public CancelExhaust() {
+      retries.add(1);
+      nowNanos = 10;
+    }
+
+    @Actor
+    public void cancel(III_Result r) {
+      r.r1 = asInt(retries.cancel(1));
+    }
+
+    @Actor
+    public void exhaust() {
+      timer.poll();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r2 = exhausted.get();
+      r.r3 = pending() + (int) retries.size();
+    }
+  }
+
+  /** A connection is closed while it is filed anew. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Watched no longer.")
+  @Outcome(expect = FORBIDDEN, desc = "Something is left in the timer.")
+  @State
+  public static class CloseBeat extends Rig {
+    private final Heartbeats.Connection connection;
+    private final Heartbeats<Integer> heartbeats =
+        Heartbeats.<Integer>builder(timer, Runnable::run).onReadIdle(TICK, key -> {}).build();
+
+    public CloseBeat() {
+      connection = heartbeats.add(1);
+      nowNanos = 10;
+    }
+
+    @Actor
+    public void close() {
+      connection.close();
+    }
+
+    @Actor
+    public void beat() {
+      timer.poll();
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r1 = pending();
+      r.r2 = (int) heartbeats.size();
+    }
+  }
+
+  /** Leases of 120 ns, so that there is a sweep every 10. */
+  abstract static class Leased extends Rig {
+    final AtomicInteger lost = new AtomicInteger();
+    final Leases<Integer> leases =
+        Leases.<Integer>builder(timer, Runnable::run, Duration.ofNanos(120), keys -> keys)
+            .onLost(key -> lost.incrementAndGet())
+            .build();
+  }
+
+  /** A lease is released while its time is found to be over. */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0, 0", "0, 1, 0"},
+      expect = ACCEPTABLE,
+      desc = "Released or lost.")
+  @Outcome(expect = FORBIDDEN, desc = "Both, neither, or something left.")
+  @State
+  public static class ReleaseLose extends Leased {
+    public ReleaseLose() {
+      leases.hold(1);
+      nowNanos = 130; // past its end
+    }
+
+    @Actor
+    public void release(III_Result r) {
+      r.r1 = asInt(leases.release(1));
+    }
+
+    @Actor
+    public void lose() {
+      timer.poll();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r2 = lost.get();
+      r.r3 = (int) leases.size();
+    }
+  }
+
+  /** A lease is held anew while its last hold is given back. */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 1, 1", "2, 0, 1"},
+      expect = ACCEPTABLE,
+      desc = "A lease of its own, or one hold more of the same.")
+  @Outcome(expect = FORBIDDEN, desc = "A hold of a lease that has ended.")
+  @State
+  public static class ReleaseHold extends Leased {
+    public ReleaseHold() {
+      leases.hold(1);
+    }
+
+    @Actor
+    public void hold(III_Result r) {
+      r.r1 = leases.hold(1);
+    }
+
+    @Actor
+    public void release(III_Result r) {
+      r.r2 = asInt(leases.release(1));
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r3 = leases.holds(1);
+    }
+  }
+
+  /** A lease is held while the sweep finds nothing to do and is not filed anew. */
+  @JCStressTest
+  @Outcome(id = "1", expect = ACCEPTABLE, desc = "There is a sweep to come.")
+  @Outcome(expect = FORBIDDEN, desc = "Held, and nothing will renew it; or two sweeps.")
+  @State
+  public static class HoldSweep extends Leased {
+    public HoldSweep() {
+      leases.hold(1);
+      leases.release(1); // the sweep is still to come
+      nowNanos = 10;
+    }
+
+    @Actor
+    public void hold() {
+      leases.hold(2);
+    }
+
+    @Actor
+    public void sweep() {
+      timer.poll();
+    }
+
+    @Arbiter
+    public void end(I_Result r) {
+      r.r1 = pending();
+    }
+  }
+}
