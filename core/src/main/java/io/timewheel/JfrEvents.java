@@ -188,12 +188,14 @@ final class JfrEvents {
 
   /**
    * The least that is recorded, written as the thresholds of the recorder are: {@code 10 ms}. What
-   * is not written so is ignored. Of several recordings, the one that wants most has its way.
+   * is not written so is ignored. Of several recordings, the one that wants most has its way: its
+   * value is remembered here, because JDK 17 loses what {@link #combine} returns, and sets null.
    */
   static final class Least extends SettingControl {
     private static final Pattern TIME = Pattern.compile("(\\d{1,18}) ?(ns|us|ms|s|m|h|d)");
 
     private String value = "10 ms";
+    private String combined = value;
     volatile long nanos = 10_000_000;
 
     @Override
@@ -207,14 +209,16 @@ final class JfrEvents {
           leastNanos = eachNanos;
         }
       }
+      combined = least;
       return least;
     }
 
     @Override
-    public void setValue(String newValue) {
-      long newNanos = nanos(newValue);
+    public void setValue(@Nullable String newValue) {
+      String wanted = newValue == null ? combined : newValue;
+      long newNanos = nanos(wanted);
       if (newNanos >= 0) {
-        value = newValue;
+        value = wanted;
         nanos = newNanos;
       }
     }
