@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  *       lock; leaving writes LEFT and then takes that lock to look at the timeout. So it finds the
  *       timeout written, or none is started any more, and what has left is off the timer. The lock
  *       also keeps two timeouts in order, of which the first fires, and a worker arms the second,
- *       before the first is written. Nothing else happens inside, so nobody waits for long.
+ *       before the first is written. Only the timer is called inside, which runs no task there.
  * </ul>
  */
 final class ScheduledTask<V> extends FutureTask<V>
