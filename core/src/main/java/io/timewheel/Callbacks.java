@@ -76,10 +76,12 @@ final class Callbacks {
   /** Runs the task of a timeout that was taken in {@link #takenState}, or hands it off. */
   void expired(WheelTimeout timeout) {
     try {
-      long lagNanos = ticks.elapsedNanos() - timeout.deadlineNanos();
+      long elapsedNanos = ticks.elapsedNanos();
+      long lagNanos = elapsedNanos - timeout.deadlineNanos();
       if (lagNanos > maxLagNanos.get()) {
         maxLagNanos.accumulateAndGet(lagNanos, Math::max);
       }
+      Events.taken(timeout, ticks, elapsedNanos);
       if (listener != null) {
         listener.expired(timeout, lagNanos);
       }
@@ -121,16 +123,19 @@ final class Callbacks {
   /** Runs the task of a timeout that the current thread has made its own. */
   void run(WheelTimeout timeout) {
     long begunNanos = 0;
+    Object event = null;
     Throwable error = null;
     try {
       if (listener != null) {
         begunNanos = ticks.elapsedNanos();
       }
+      event = Events.taskBegins();
       timeout.task().run(timeout);
     } catch (Throwable e) {
       error = e;
       failed.incrementAndGet();
     }
+    Events.taskEnded(event, timeout);
     if (listener != null) {
       ran(listener, timeout, error, begunNanos);
     }

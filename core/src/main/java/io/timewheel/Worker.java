@@ -73,6 +73,7 @@ final class Worker implements Runnable {
       }
       // 5. Park until then, or until someone who has seen the plan starts an earlier timeout.
       engine.ticks.parkUntil(plan, engine.timer);
+      Events.woken(engine, plan);
       wakeups.incrementAndGet();
       Thread.interrupted();
     }

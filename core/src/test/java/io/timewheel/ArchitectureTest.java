@@ -128,7 +128,7 @@ class ArchitectureTest {
     noClasses()
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage("sun..", "com.sun..", "jdk..")
+        .resideInAnyPackage("sun..", "com.sun..", "jdk.internal..", "jdk.jfr.internal..")
         .check(MAIN);
   }
 

@@ -4,14 +4,17 @@ package io.timewheel;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleDescriptor.Requires;
 import java.lang.module.ModuleFinder;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Core needs the Java base module and nothing else. */
+/** Core needs the Java base module and nothing else; Flight Recorder it uses where it is. */
 class DependenciesTest {
+  private static final String EVENTS = "io\\.timewheel\\.(Events|JfrEvents(\\$.*)?)";
 
   @Test
   void moduleRequiresOnlyJavaBaseAtRunTime() {
@@ -22,11 +25,11 @@ class DependenciesTest {
   }
 
   @Test
-  void moduleRequiresOnlyTheNullnessAnnotationsAtCompileTime() {
+  void moduleRequiresOnlyFlightRecorderAndTheNullnessAnnotationsAtCompileTime() {
     assertThat(descriptor().requires())
         .filteredOn(requires -> requires.modifiers().contains(Requires.Modifier.STATIC))
         .extracting(Requires::name)
-        .isSubsetOf("org.jspecify");
+        .isSubsetOf("jdk.jfr", "org.jspecify");
   }
 
   @Test
@@ -49,10 +52,32 @@ class DependenciesTest {
   @Test
   void classesDependOnJavaOnly() {
     classes()
+        .that(areNotEvents())
         .should()
         .onlyDependOnClassesThat()
         .resideInAnyPackage("java..", "io.timewheel..", "org.jspecify..")
         .check(MainClasses.imported());
+  }
+
+  /** So that a JVM without the module loads none of what names it. */
+  @Test
+  void oneClassNamesFlightRecorderAndIsNamedByOne() {
+    classes()
+        .that(DescribedPredicate.not(areNotEvents()))
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage("java..", "io.timewheel", "jdk.jfr", "org.jspecify..")
+        .andShould()
+        .onlyHaveDependentClassesThat(
+            DescribedPredicate.describe(
+                "are Events or its own", type -> type.getName().matches(EVENTS)))
+        .check(MainClasses.imported());
+  }
+
+  private static DescribedPredicate<JavaClass> areNotEvents() {
+    return DescribedPredicate.describe(
+        "are not the events",
+        type -> !type.getName().matches("io\\.timewheel\\.JfrEvents(\\$.*)?"));
   }
 
   private static ModuleDescriptor descriptor() {

@@ -7,6 +7,7 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import io.timewheel.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A point in time by which something must be done, to be passed down from caller to callee: a
@@ -18,11 +19,14 @@ import java.util.concurrent.TimeUnit;
  * Reply reply = connection.ask(question, deadline);
  * }</pre>
  *
- * <p>Immutable. It is tied to the readings of its {@link TimeSource}: compared by difference, so
- * that their wrap-around does no harm, and meaningless in another process. No deadline is further
- * away than 292 years.
+ * <p>An immutable value. It is tied to the readings of its {@link TimeSource}: compared by
+ * difference, so that their wrap-around does no harm, and meaningless in another process. No
+ * deadline is further away than 292 years.
  */
-public final class Deadline {
+public final class Deadline implements Comparable<Deadline> {
+  /** One object, so that deadlines by the clock of the machine are by the same one. */
+  private static final TimeSource MACHINE = TimeSource.system();
+
   private final TimeSource timeSource;
 
   /** A reading of the time source. */
@@ -40,7 +44,7 @@ public final class Deadline {
    * @return the deadline
    */
   public static Deadline after(Duration delay) {
-    return after(delay, TimeSource.system());
+    return after(delay, MACHINE);
   }
 
   /**
@@ -96,6 +100,35 @@ public final class Deadline {
 
   private long remainingNanos() {
     return deadlineNanos - timeSource.nanoTime();
+  }
+
+  /**
+   * Compares with another deadline on the same clock: the earlier one comes first.
+   *
+   * @throws IllegalArgumentException if {@code other} is not on the clock of this one
+   */
+  @Override
+  public int compareTo(Deadline other) {
+    requireNonNull(other, "other");
+    if (!timeSource.equals(other.timeSource)) {
+      throw new IllegalArgumentException(
+          "other: " + other + ", of another time source (expected: the same)");
+    }
+    long nowNanos = timeSource.nanoTime(); // from here, neither is more than 292 years away
+    return Long.compare(deadlineNanos - nowNanos, other.deadlineNanos - nowNanos);
+  }
+
+  /** {@return whether the other object is a deadline at the same time on the same clock} */
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof Deadline deadline
+        && timeSource.equals(deadline.timeSource)
+        && deadlineNanos == deadline.deadlineNanos;
+  }
+
+  @Override
+  public int hashCode() {
+    return Long.hashCode(deadlineNanos);
   }
 
   @Override

@@ -43,11 +43,11 @@ import org.jspecify.annotations.Nullable;
  *       WAITING and then looks at the result. At least one of them sees the other, so a task that
  *       is cancelled does not wait for another run. The state of the shutdown is looked at in the
  *       same way.
- *   <li>Arming writes the timeout and then looks at the stage; leaving writes LEFT and then looks
- *       at the timeout. At least one of them cancels it.
- *   <li>A timeout can fire, and the next one be armed by the worker, before the thread that armed
- *       the first has written it down. A timeout that has expired is therefore never written, and
- *       one that is pending replaces whatever is there.
+ *   <li>Arming, which is to look at the stage, to start a timeout and to write it down, holds a
+ *       lock; leaving writes LEFT and then takes that lock to look at the timeout. So it finds the
+ *       timeout written, or none is started any more, and what has left is off the timer. The lock
+ *       also keeps two timeouts in order, of which the first fires, and a worker arms the second,
+ *       before the first is written. Only the timer is called inside, which runs no task there.
  * </ul>
  */
 final class ScheduledTask<V> extends FutureTask<V>
@@ -57,13 +57,10 @@ final class ScheduledTask<V> extends FutureTask<V>
   private static final Object LEFT = new Object();
 
   private static final VarHandle STAGE;
-  private static final VarHandle TIMEOUT;
 
   static {
     try {
-      MethodHandles.Lookup lookup = MethodHandles.lookup();
-      STAGE = lookup.findVarHandle(ScheduledTask.class, "stage", Object.class);
-      TIMEOUT = lookup.findVarHandle(ScheduledTask.class, "timeout", Timeout.class);
+      STAGE = MethodHandles.lookup().findVarHandle(ScheduledTask.class, "stage", Object.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -79,6 +76,11 @@ final class ScheduledTask<V> extends FutureTask<V>
   private volatile long deadlineNanos;
 
   private volatile Object stage = WAITING;
+
+  /** Not the task itself, which users may lock. */
+  private final Object arming = new Object();
+
+  /** The last one that was started. Written under the lock. */
   private volatile @Nullable Timeout timeout;
 
   ScheduledTask(
@@ -103,13 +105,18 @@ final class ScheduledTask<V> extends FutureTask<V>
   }
 
   private void arm(long delayNanos) {
-    Timeout armed = executor.newTimeout(this, delayNanos);
-    @Nullable Timeout before;
-    do {
-      before = timeout; // read first: if it is a later one, this one is seen to have expired
-    } while (!armed.isExpired() && !TIMEOUT.compareAndSet(this, before, armed));
-    if (stage == LEFT) {
-      armed.cancel();
+    try {
+      synchronized (arming) {
+        if (stage != LEFT) {
+          Timeout armed = executor.timer.newTimeout(this, delayNanos);
+          timeout = armed;
+          if (stage == LEFT) {
+            armed.cancel(); // a listener of the timer, on this thread, ended the wait
+          }
+        }
+      }
+    } catch (IllegalStateException e) {
+      throw executor.failOnTimer(e); // not under the lock: this goes through other tasks
     }
   }
 
@@ -137,7 +144,10 @@ final class ScheduledTask<V> extends FutureTask<V>
     if (!STAGE.compareAndSet(this, WAITING, LEFT)) {
       return false;
     }
-    Timeout pending = timeout;
+    Timeout pending;
+    synchronized (arming) {
+      pending = timeout;
+    }
     if (pending != null) {
       pending.cancel();
     }

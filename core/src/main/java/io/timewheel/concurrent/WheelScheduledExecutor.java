@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.timewheel.HierarchicalWheelTimer;
-import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import java.util.List;
 import java.util.concurrent.AbstractExecutorService;
@@ -51,10 +50,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>How tasks end</h2>
  *
- * A task that is cancelled leaves the timer before {@code cancel} returns; only if another thread
- * is just starting the wait for its next run, that thread takes it off again, at once. A periodic
- * task ends when it is cancelled, when it throws, and when the executor is shut down without the
- * policy to go on.
+ * A task that is cancelled has left the timer when {@code cancel} returns. A periodic task ends
+ * when it is cancelled, when it throws, and when the executor is shut down without the policy to go
+ * on.
  *
  * <p>A future does not wait in vain for a run that cannot come: if the workers reject a task when
  * it is due, or the timer is stopped, or refuses the next run of a periodic task, the future fails
@@ -201,15 +199,11 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return sequencer.getAndIncrement();
   }
 
-  /** Starts a timeout; if the timer says that it will run nothing any more, that ends all waits. */
-  Timeout newTimeout(ScheduledTask<?> task, long delayNanos) {
-    try {
-      return timer.newTimeout(task, delayNanos);
-    } catch (IllegalStateException e) {
-      RejectedExecutionException lost = timerLost(e);
-      live.failOnTimer(lost);
-      throw lost;
-    }
+  /** The timer has said that it will run nothing any more: that ends all waits for it. */
+  RejectedExecutionException failOnTimer(IllegalStateException cause) {
+    RejectedExecutionException lost = timerLost(cause);
+    live.failOnTimer(lost);
+    return lost;
   }
 
   static RejectedExecutionException timerLost(@Nullable Throwable cause) {

@@ -4,10 +4,12 @@ package io.timewheel.concurrent;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.timewheel.TestClock;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -80,6 +82,48 @@ class DeadlineTest {
   }
 
   @Test
+  void isEqualIfItIsTheSameTimeOfTheSameClock() {
+    Deadline deadline = Deadline.after(SECOND, clock);
+    Deadline later = Deadline.after(Duration.ofSeconds(2), clock);
+    clock.advance(Duration.ofMillis(400));
+    Deadline same = Deadline.after(Duration.ofMillis(600), clock);
+    Deadline elsewhere = Deadline.after(Duration.ofMillis(600), new TestClock(clock.nanoTime()));
+
+    assertThat(deadline).isEqualTo(same).hasSameHashCodeAs(same).isEqualByComparingTo(same);
+    assertThat(later.within(Duration.ofMillis(600))).isEqualTo(deadline);
+    assertThat(deadline).isNotEqualTo(later).isNotEqualTo(elsewhere).isNotEqualTo(null);
+    assertThat(deadline).isNotEqualTo((Object) SECOND);
+  }
+
+  @Test
+  void theEarlierComesFirstThoughTheyAreALifetimeApart() {
+    Deadline past = Deadline.after(Duration.ZERO, clock);
+    clock.advance(SECOND);
+    Deadline now = Deadline.after(Duration.ZERO, clock);
+    Deadline soon = Deadline.after(SECOND, clock);
+    Deadline never = Deadline.after(longest(), clock);
+
+    assertThat(Stream.of(never, soon, past, now).sorted()).containsExactly(past, now, soon, never);
+    assertThat(past).isLessThan(never);
+    assertThat(never).isGreaterThan(past);
+  }
+
+  @Test
+  void deadlinesOfDifferentClocksAreNotCompared() {
+    Deadline here = Deadline.after(SECOND, clock);
+    Deadline elsewhere = Deadline.after(SECOND, new TestClock(clock.nanoTime()));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> here.compareTo(elsewhere))
+        .withMessage("other: Deadline(PT1S left), of another time source (expected: the same)");
+  }
+
+  @Test
+  void deadlinesByTheClockOfTheMachineAreCompared() {
+    Deadline first = Deadline.after(SECOND);
+    assertThat(first).isLessThan(Deadline.after(Duration.ofHours(1)));
+  }
+
+  @Test
   void byTheClockOfTheMachineItHasNotMoreLeftThanItWasGiven() {
     Deadline deadline = Deadline.after(Duration.ofHours(1));
     assertThat(deadline.remaining()).isLessThanOrEqualTo(Duration.ofHours(1));
@@ -97,6 +141,9 @@ class DeadlineTest {
         .withMessage("timeSource");
     assertThatNullPointerException().isThrownBy(() -> deadline.within(null)).withMessage("delay");
     assertThatNullPointerException().isThrownBy(() -> deadline.remaining(null)).withMessage("unit");
+    assertThatNullPointerException()
+        .isThrownBy(() -> deadline.compareTo(null))
+        .withMessage("other");
   }
 
   private static Duration longest() {

@@ -26,7 +26,7 @@ class ContractTableTest {
     List<Integer> rows = numbers("(?m)^\\| (\\d+) ", contract);
 
     assertThat(promises)
-        .isEqualTo(IntStream.rangeClosed(1, 30).boxed().collect(Collectors.toList()));
+        .isEqualTo(IntStream.rangeClosed(1, 37).boxed().collect(Collectors.toList()));
     assertThat(rows).isEqualTo(promises);
   }
 

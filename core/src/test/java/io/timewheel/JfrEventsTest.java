@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static java.util.concurrent.TimeUnit.MICROSECONDS;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import jdk.jfr.EventType;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.Recording;
+import jdk.jfr.SettingDescriptor;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What Flight Recorder is told, seen by recording it. The time of the timers is moved by hand. */
+class JfrEventsTest {
+  private static final String TIMER_LAG = "io.timewheel.TimerLag";
+  private static final String SLOW_TASK = "io.timewheel.SlowTask";
+  private static final String WORKER_STALL = "io.timewheel.WorkerStall";
+
+  private final TestClock clock = new TestClock();
+  private final RecordingTask task = new RecordingTask(clock);
+  private final PolledTimer timer = PolledTimer.builder().timeSource(clock).build();
+
+  @TempDir Path directory;
+
+  // TimerLag
+
+  @Test
+  void timerLagSaysHowLateATaskBegan() throws IOException {
+    timer.newTimeout(task, 5_500, MICROSECONDS);
+
+    List<RecordedEvent> events = record(TIMER_LAG, by -> {}, () -> passAndPoll(26_000));
+
+    assertThat(events).hasSize(1);
+    RecordedEvent event = events.get(0);
+    assertThat(event.getString("timer")).isEqualTo("PolledTimer()");
+    assertThat(event.getClass("taskClass").getName()).isEqualTo(RecordingTask.class.getName());
+    assertThat(event.getDuration("lag")).isEqualTo(Duration.ofNanos(20_500_000));
+    assertThat(event.getDuration("late")).isEqualTo(Duration.ofMillis(20));
+    assertThat(event.getDuration()).isZero();
+    assertThat(event.getStackTrace()).isNull();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"14_999, 0", "15_000, 1"})
+  void timerLagIsRecordedFrom10MillisecondsAfterTheTick(long micros, int events)
+      throws IOException {
+    timer.newTimeout(task, 4_001, MICROSECONDS);
+    assertThat(record(TIMER_LAG, by -> {}, () -> passAndPoll(micros))).hasSize(events);
+  }
+
+  @Test
+  void aLongTickIsNotLate() throws IOException {
+    PolledTimer coarse =
+        PolledTimer.builder().timeSource(clock).tick(Duration.ofMillis(100)).build();
+    coarse.newTimeout(task, 1, MILLISECONDS);
+
+    List<RecordedEvent> events =
+        record(
+            TIMER_LAG,
+            by -> {},
+            () -> {
+              clock.advance(Duration.ofMillis(109));
+              coarse.poll();
+            });
+
+    assertThat(task.runs()).isEqualTo(1);
+    assertThat(events).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0 ns, 1",
+    "3000000ns, 1",
+    "3000 us, 1",
+    "3 ms, 1",
+    "3ms, 1",
+    "4 ms, 0",
+    "1 s, 0",
+    "1 m, 0",
+    "1 h, 0",
+    "106752 d, 0",
+    "3, 0",
+    "-3 ms, 0",
+    "often, 0",
+  })
+  void fromWhenOnItIsRecordedIsASetting(String late, int events) throws IOException {
+    timer.newTimeout(task, 1, MILLISECONDS);
+    assertThat(record(TIMER_LAG, by -> by.late(late), () -> passAndPoll(4_000))).hasSize(events);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"2 ms, 1 h, 1", "1 h, 2 ms, 1", "1 h, often, 0", "5 ms, 1 d, 0"})
+  void ofSeveralRecordingsTheOneThatWantsMostHasItsWay(String first, String second, int events)
+      throws IOException {
+    timer.newTimeout(task, 1, MILLISECONDS);
+    try (Recording other = new Recording()) {
+      other.enable(TIMER_LAG).with("late", first);
+      other.start();
+      assertThat(record(TIMER_LAG, by -> by.late(second), () -> passAndPoll(4_000)))
+          .hasSize(events);
+    }
+  }
+
+  // SlowTask
+
+  @Test
+  void slowTaskSaysWhatRanForHowLong() throws IOException {
+    timer.newTimeout(task, 1, MILLISECONDS);
+
+    List<RecordedEvent> events =
+        record(SLOW_TASK, by -> by.threshold("0 ns"), () -> passAndPoll(1_000));
+
+    assertThat(events).hasSize(1);
+    RecordedEvent event = events.get(0);
+    assertThat(event.getString("timer")).isEqualTo("PolledTimer()");
+    assertThat(event.getClass("taskClass").getName()).isEqualTo(RecordingTask.class.getName());
+    assertThat(event.getDuration().isNegative()).isFalse();
+    assertThat(event.getThread().getJavaThreadId()).isEqualTo(Thread.currentThread().getId());
+    assertThat(event.getStackTrace()).isNull();
+  }
+
+  @Test
+  void slowTaskIsOneOnAnExecutorToo() throws IOException {
+    List<Runnable> queue = new ArrayList<>();
+    PolledTimer handingOff = PolledTimer.builder().timeSource(clock).executor(queue::add).build();
+    handingOff.newTimeout(task, 1, MILLISECONDS);
+    clock.advance(Duration.ofMillis(1));
+    handingOff.poll();
+
+    assertThat(record(SLOW_TASK, by -> by.threshold("0 ns"), () -> queue.get(0).run())).hasSize(1);
+  }
+
+  @Test
+  void slowTaskIsOneThatThrowsToo() throws IOException {
+    List<Throwable> errors = new ArrayList<>();
+    PolledTimer failing =
+        PolledTimer.builder()
+            .timeSource(clock)
+            .onError((timeout, error) -> errors.add(error))
+            .build();
+    failing.newTimeout(
+        timeout -> {
+          throw new IllegalStateException("on purpose");
+        },
+        1,
+        MILLISECONDS);
+    clock.advance(Duration.ofMillis(1));
+
+    assertThat(record(SLOW_TASK, by -> by.threshold("0 ns"), failing::poll)).hasSize(1);
+    assertThat(errors).hasSize(1);
+  }
+
+  @Test
+  void slowTaskIsNoneBelowTheThreshold() throws IOException {
+    timer.newTimeout(task, 1, MILLISECONDS);
+    assertThat(record(SLOW_TASK, by -> by.threshold("1 d"), () -> passAndPoll(1_000))).isEmpty();
+    assertThat(task.runs()).isEqualTo(1);
+  }
+
+  // WorkerStall
+
+  @Test
+  void workerStallSaysHowMuchTooLongTheWorkerSlept() throws IOException {
+    List<RecordedEvent> events = recordSleepOfFiveMilliseconds(Duration.ofMillis(50), "10 ms");
+
+    assertThat(events).hasSize(1);
+    RecordedEvent event = events.get(0);
+    assertThat(event.getString("timer")).isEqualTo("HierarchicalWheelTimer(stalls)");
+    assertThat(event.getDuration("late")).isEqualTo(Duration.ofMillis(45));
+    assertThat(event.getThread().getJavaName()).isEqualTo("stalls");
+    assertThat(event.getStackTrace()).isNull();
+  }
+
+  @Test
+  void workerStallIsNoneBelowItsSetting() throws IOException {
+    assertThat(recordSleepOfFiveMilliseconds(Duration.ofNanos(14_999_999), "10 ms")).isEmpty();
+  }
+
+  @Test
+  void aWorkerThatWakesOnTimeIsNotLateByAnything() throws IOException {
+    assertThat(recordSleepOfFiveMilliseconds(Duration.ofMillis(5), "1 ns")).isEmpty();
+  }
+
+  @Test
+  void aWorkerThatIsWokenByAnEarlierTimeoutIsNotLate() throws IOException {
+    HierarchicalWheelTimer stalls = newTimerWithAThread();
+    try {
+      stalls.newTimeout(task, 1, MILLISECONDS).cancel();
+      clock.awaitSleepForEver();
+      List<RecordedEvent> events =
+          record(
+              WORKER_STALL,
+              by -> by.late("0 ns"),
+              () -> {
+                stalls.newTimeout(task, 5, MILLISECONDS);
+                clock.awaitSleepUntil(Duration.ofMillis(5));
+              });
+      assertThat(events).isEmpty();
+    } finally {
+      stalls.stop();
+    }
+  }
+
+  /** Lets a worker sleep until 5 ms, and wakes it at another time. */
+  private List<RecordedEvent> recordSleepOfFiveMilliseconds(Duration wakeUp, String late)
+      throws IOException {
+    HierarchicalWheelTimer stalls = newTimerWithAThread();
+    try {
+      stalls.newTimeout(task, 5, MILLISECONDS);
+      clock.awaitSleepUntil(Duration.ofMillis(5));
+      return record(
+          WORKER_STALL,
+          by -> by.late(late),
+          () -> {
+            clock.advance(wakeUp);
+            task.awaitRun();
+          });
+    } finally {
+      stalls.stop();
+    }
+  }
+
+  private HierarchicalWheelTimer newTimerWithAThread() {
+    return HierarchicalWheelTimer.builder().timeSource(clock).name("stalls").build();
+  }
+
+  // All of them
+
+  @ParameterizedTest
+  @CsvSource({
+    "io.timewheel.TimerLag, Timer Lag, late",
+    "io.timewheel.SlowTask, Slow Task, threshold",
+    "io.timewheel.WorkerStall, Worker Stall, late",
+  })
+  void isRecordedFrom10MillisecondsOnUnlessARecordingSaysOtherwise(
+      String name, String label, String setting) throws IOException {
+    recordEverything(); // which makes the recorder know the events
+    EventType type = typeOf(name);
+    assertThat(type.getLabel()).isEqualTo(label);
+    assertThat(type.getCategoryNames()).containsExactly("Timewheel");
+    assertThat(type.getDescription()).isNotBlank();
+    assertThat(type.getFields())
+        .filteredOn(field -> field.getName().matches("timer|taskClass|lag|late"))
+        .isNotEmpty()
+        .allSatisfy(field -> assertThat(field.getLabel()).isNotBlank());
+    assertThat(type.getSettingDescriptors())
+        .filteredOn(descriptor -> descriptor.getName().equals(setting))
+        .extracting(SettingDescriptor::getDefaultValue)
+        .containsExactly("10 ms");
+  }
+
+  @Test
+  void nothingIsRecordedIfItIsSwitchedOff() throws IOException {
+    timer.newTimeout(task, 1, MILLISECONDS);
+    try (Recording recording = new Recording()) {
+      for (String name : List.of(TIMER_LAG, SLOW_TASK, WORKER_STALL)) {
+        recording.disable(name);
+      }
+      recording.start();
+      passAndPoll(1_000_000);
+      assertThat(task.runs()).isEqualTo(1);
+      assertThat(read(recording, Set.of(TIMER_LAG, SLOW_TASK, WORKER_STALL))).isEmpty();
+    }
+  }
+
+  @Test
+  void whatGoesWrongWithAnEventHarmsNobody() throws IOException {
+    List<Throwable> errors = new ArrayList<>();
+    PolledTimer nameless =
+        PolledTimer.builder()
+            .timeSource(clock)
+            .onError((timeout, error) -> errors.add(error))
+            .buildFor(nobody());
+    nameless.newTimeout(task, 1, MILLISECONDS);
+    clock.advance(Duration.ofSeconds(1));
+
+    assertThat(record(TIMER_LAG, by -> {}, nameless::poll)).isEmpty();
+    nameless.newTimeout(task, 1, MILLISECONDS);
+    clock.advance(Duration.ofSeconds(1));
+    assertThat(record(SLOW_TASK, by -> by.threshold("0 ns"), nameless::poll)).isEmpty();
+
+    assertThat(task.runs()).isEqualTo(2);
+    assertThat(errors).isEmpty();
+  }
+
+  /** A timer that does not even tell its name. */
+  private static Timer nobody() {
+    return (Timer)
+        Proxy.newProxyInstance(
+            Timer.class.getClassLoader(),
+            new Class<?>[] {Timer.class},
+            (proxy, method, arguments) -> {
+              throw new AssertionError("on purpose");
+            });
+  }
+
+  private void recordEverything() throws IOException {
+    timer.newTimeout(task, 1, MILLISECONDS);
+    record(TIMER_LAG, by -> {}, () -> passAndPoll(1_000));
+  }
+
+  private static EventType typeOf(String name) {
+    return FlightRecorder.getFlightRecorder().getEventTypes().stream()
+        .filter(type -> type.getName().equals(name))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private void passAndPoll(long micros) {
+    clock.advance(MICROSECONDS.toNanos(micros));
+    timer.poll();
+  }
+
+  /** Records one kind of event, and nothing else, while something happens. */
+  private List<RecordedEvent> record(String name, Consumer<Settings> settings, Runnable action)
+      throws IOException {
+    try (Recording recording = new Recording()) {
+      settings.accept(new Settings(recording, name));
+      recording.start();
+      action.run();
+      return read(recording, Set.of(name));
+    }
+  }
+
+  private List<RecordedEvent> read(Recording recording, Set<String> names) throws IOException {
+    recording.stop();
+    Path file = directory.resolve(recording.getId() + ".jfr");
+    recording.dump(file);
+    return RecordingFile.readAllEvents(file).stream()
+        .filter(event -> names.contains(event.getEventType().getName()))
+        .toList();
+  }
+
+  /** What a recording wants of an event. */
+  private static final class Settings {
+    private final Recording recording;
+    private final String name;
+
+    Settings(Recording recording, String name) {
+      this.recording = recording;
+      this.name = name;
+      recording.enable(name);
+    }
+
+    void late(String value) {
+      recording.enable(name).with("late", value);
+    }
+
+    void threshold(String value) {
+      recording.enable(name).with("threshold", value);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.concurrent;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.Await;
+import io.timewheel.PolledTimer;
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import io.timewheel.TimerListener;
+import io.timewheel.TimerStats;
+import io.timewheel.TimerTask;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A periodic task whose wait ends at the very moment at which the wait for its next run begins: it
+ * is off the timer when the call that ended the wait returns. The clock, the listener and the timer
+ * call the test back at the moments in question.
+ */
+class ArmingTest {
+  /** Who ends the wait. */
+  private enum End {
+    CANCEL,
+    SHUTDOWN,
+    SHUTDOWN_NOW
+  }
+
+  private long nowNanos;
+  private Runnable onNextReading = () -> {};
+  private Runnable onNextStart = () -> {};
+  private Runnable afterNextStart = () -> {};
+
+  private final PolledTimer timer =
+      PolledTimer.builder().timeSource(this::read).listener(new Listener()).build();
+  private final WheelScheduledExecutor executor =
+      WheelScheduledExecutor.builder().timer(new CallingBack()).executor(Runnable::run).build();
+  private Runnable work = () -> {};
+  private final ScheduledFuture<?> task =
+      executor.scheduleAtFixedRate(() -> work.run(), 1, 1, MILLISECONDS);
+
+  @ParameterizedTest
+  @EnumSource
+  void hasLeftThoughItsTimeoutWasNotWrittenDown(End end) {
+    AtomicLong pending = new AtomicLong(-1);
+    Thread ending =
+        new Thread(
+            () -> {
+              end(end);
+              pending.set(timer.pendingTimeouts());
+            });
+    afterNextStart =
+        () -> {
+          ending.start();
+          Await.until(
+              "the other thread to wait for this one, or to be through",
+              () ->
+                  ending.getState() == Thread.State.BLOCKED
+                      || ending.getState() == Thread.State.TERMINATED);
+        };
+
+    passATick();
+    Await.end(ending);
+
+    assertThat(pending).hasValue(0);
+    assertThatNothingIsLeft();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void isNotStartedOnTheTimerOnceItHasLeft(End end) {
+    work = () -> onNextReading = () -> end(end);
+    long started = timer.stats().started();
+
+    passATick();
+
+    assertThat(timer.stats().started()).isEqualTo(started);
+    assertThatNothingIsLeft();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void leavesIfAListenerEndsTheWaitFromInside(End end) {
+    onNextStart = () -> end(end);
+
+    passATick();
+
+    assertThatNothingIsLeft();
+  }
+
+  private void end(End end) {
+    switch (end) {
+      case CANCEL -> task.cancel(false);
+      case SHUTDOWN -> executor.shutdown();
+      case SHUTDOWN_NOW -> executor.shutdownNow();
+    }
+  }
+
+  private void passATick() {
+    nowNanos += MILLISECONDS.toNanos(1);
+    timer.poll();
+  }
+
+  private void assertThatNothingIsLeft() {
+    assertThat(timer.pendingTimeouts()).isZero();
+    executor.shutdown();
+    assertThat(executor.isTerminated()).isTrue();
+  }
+
+  private long read() {
+    take(onNextReading, next -> onNextReading = next);
+    return nowNanos;
+  }
+
+  /** Calls back once. */
+  private static void take(Runnable callback, Consumer<Runnable> field) {
+    field.accept(() -> {});
+    callback.run();
+  }
+
+  private final class Listener implements TimerListener {
+    @Override
+    public void started(Timeout timeout) {
+      take(onNextStart, next -> onNextStart = next);
+    }
+  }
+
+  /** The timer, but for the moment between the start of a timeout and its handle. */
+  private final class CallingBack implements Timer {
+    @Override
+    public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+      Timeout timeout = timer.newTimeout(task, delay, unit);
+      take(afterNextStart, next -> afterNextStart = next);
+      return timeout;
+    }
+
+    @Override
+    public Set<Timeout> stop() {
+      return timer.stop();
+    }
+
+    @Override
+    public Set<Timeout> stop(Duration patience) {
+      return timer.stop(patience);
+    }
+
+    @Override
+    public boolean isStopped() {
+      return timer.isStopped();
+    }
+
+    @Override
+    public long pendingTimeouts() {
+      return timer.pendingTimeouts();
+    }
+
+    @Override
+    public TimerStats stats() {
+      return timer.stats();
+    }
+  }
+}
