@@ -199,8 +199,8 @@ class JfrEventsTest {
   void aWorkerThatIsWokenByAnEarlierTimeoutIsNotLate() throws IOException {
     HierarchicalWheelTimer stalls = newTimerWithAThread();
     try {
-      stalls.newTimeout(task, 1, MILLISECONDS).cancel();
-      clock.awaitSleepForEver();
+      stalls.newTimeout(task, 60_000, MILLISECONDS);
+      clock.awaitSleepUntil(Duration.ofMinutes(1));
       List<RecordedEvent> events =
           record(
               WORKER_STALL,
