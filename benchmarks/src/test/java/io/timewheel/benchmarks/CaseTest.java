@@ -48,8 +48,7 @@ class CaseTest {
     assertThat(absent(Workload.IDLE, "0 pending")).containsExactly(SubjectKind.FLOOR);
     assertThat(absent(Workload.IDLE, "6M pending")).containsExactly(SubjectKind.FLOOR);
     assertThat(absent(Workload.PATTERNS, "1M keys"))
-        .containsExactly(
-            SubjectKind.TIMEWHEEL_POLLED, SubjectKind.AGRONA, SubjectKind.FLOOR, SubjectKind.EMPTY);
+        .containsExactly(SubjectKind.TIMEWHEEL_POLLED, SubjectKind.AGRONA, SubjectKind.EMPTY);
   }
 
   @Test
