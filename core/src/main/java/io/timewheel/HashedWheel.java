@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
 final class HashedWheel extends Wheel {
   static final int MAX_SLOTS = 1 << 20;
 
+  final Ticks ticks;
+
   /** Made when a timeout first needs them, kept from then on. */
   final @Nullable Slot[] slots;
 
@@ -48,7 +50,7 @@ final class HashedWheel extends Wheel {
   private long passedNanos;
 
   HashedWheel(Ticks ticks, int slots) {
-    super(ticks);
+    this.ticks = ticks;
     this.slots = new Slot[slots];
     this.words = (slots + Long.SIZE - 1) / Long.SIZE;
     this.occupied = new long[PADDING_WORDS + words + PADDING_WORDS];

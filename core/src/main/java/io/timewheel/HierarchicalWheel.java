@@ -83,6 +83,9 @@ final class HierarchicalWheel extends Wheel {
   static final int SLOTS = 1 << DIGIT_BITS;
   static final int LEVELS = (Long.SIZE - 1 + DIGIT_BITS - 1) / DIGIT_BITS;
 
+  // Not in the superclass: after a reference there, a JVM puts those of this class first, not last.
+  final Ticks ticks;
+
   /**
    * The slots of level 0, then those of level 1, and so on, up to the highest level that a timeout
    * has needed.
@@ -113,7 +116,7 @@ final class HierarchicalWheel extends Wheel {
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
 
   HierarchicalWheel(Ticks ticks) {
-    super(ticks);
+    this.ticks = ticks;
   }
 
   /**

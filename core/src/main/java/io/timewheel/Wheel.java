@@ -28,17 +28,11 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
    */
   static final int POLL_BUDGET = 64;
 
-  final Ticks ticks;
-
   /**
    * The tick that this wheel has reached. Everything due before it has been polled; what is due at
    * it may not have been.
    */
   long nowTick;
-
-  Wheel(Ticks ticks) {
-    this.ticks = ticks;
-  }
 
   /**
    * Adds a timeout that is in no wheel, in constant time. One that is already due is returned by

@@ -43,7 +43,11 @@ final class WheelChecks {
   }
 
   static long effectiveTick(Wheel wheel, WheelTimeout timeout) {
-    return Math.max(wheel.ticks.deadlineTick(timeout.deadlineNanos()), wheel.nowTick);
+    Ticks ticks =
+        wheel instanceof HierarchicalWheel hierarchical
+            ? hierarchical.ticks
+            : ((HashedWheel) wheel).ticks;
+    return Math.max(ticks.deadlineTick(timeout.deadlineNanos()), wheel.nowTick);
   }
 
   /** The highest digit in base 64 in which two ticks differ, by dropping digits until none do. */
