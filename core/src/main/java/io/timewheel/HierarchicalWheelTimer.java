@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /**
  * A timer on hierarchical wheels: delays from one tick to 292 years, each at the same cost, with no
- * setting to be made for the delays in use. The one to take if nothing speaks against it.
+ * setting to be made for the delays in use. The one to take by default.
  *
  * <p>A tick is 1 ms unless set otherwise. Ticks at which nothing is due cost nothing.
  */

@@ -3,7 +3,7 @@
  * Timers on timing wheels.
  *
  * <p>{@link io.timewheel.Timer} is the entry point. {@link io.timewheel.HierarchicalWheelTimer} is
- * the one to take if nothing speaks against it; {@link io.timewheel.HashedWheelTimer} is the
+ * the one to take by default; {@link io.timewheel.HashedWheelTimer} is the
  * classic single wheel, with the constructors of Netty's and Dubbo's class of that name; {@link
  * io.timewheel.PolledTimer} has no thread and is driven by the caller.
  *
