@@ -72,6 +72,9 @@ import org.jspecify.annotations.Nullable;
  * to it a reference from old to young, which the collectors record in tables that all threads write
  * to. A timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
  *
+ * <p>So opening a slot may have to make others. If there is no memory for one, nothing has been
+ * moved, and the next poll tries again.
+ *
  * <h2>Costs</h2>
  *
  * Adding and removing touch one slot. A timeout is moved at most once per level, and only if it is
@@ -183,8 +186,10 @@ final class HierarchicalWheel extends Wheel {
       if (opening != null) {
         budget = open(opening, budget);
         if (opening != null) {
-          Slot current = slotFor(nowTick);
-          return current.isEmpty() ? null : take(current);
+          Slot first = firstOccupied();
+          return first != null && first != opening && first.startTick == nowTick
+              ? take(first)
+              : null;
         }
       }
       Slot slot = firstOccupied();
