@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +23,6 @@ import org.jspecify.annotations.Nullable;
 final class Worker implements Runnable {
   /** More timers with a thread than this in one JVM are most likely a mistake. */
   static final int LIVE_LIMIT = 64;
-
-  private static final long NAP_NANOS = 1_000_000;
 
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
   private static final AtomicInteger LIVE = new AtomicInteger();
@@ -57,6 +54,7 @@ final class Worker implements Runnable {
     }
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // whoever holds the memory must get to let go of it
   private void work() {
     while (!stopping) {
       // 1. Whoever starts a timeout from here on finds the worker awake, and need not wake it.
@@ -66,7 +64,7 @@ final class Worker implements Runnable {
         engine.runDue(Integer.MAX_VALUE);
       } catch (OutOfMemoryError e) {
         // A wheel that cannot make a slot is as it was before; memory may come back.
-        LockSupport.parkNanos(NAP_NANOS);
+        Thread.yield();
         continue;
       }
       // 3. Publish until when there will be nothing to do. A longer run may have made more due.
