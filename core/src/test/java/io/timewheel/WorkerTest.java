@@ -192,8 +192,7 @@ class WorkerTest {
             clock.parkUntil(nanos, blocker);
           }
         };
-    try (Timer other =
-        HierarchicalWheelTimer.builder().name("scarce").timeSource(scarce).build()) {
+    try (Timer other = HierarchicalWheelTimer.builder().name("scarce").timeSource(scarce).build()) {
       other.newTimeout(task, 5, TimeUnit.MILLISECONDS);
       clock.awaitSleepUntil(millis(5));
 
