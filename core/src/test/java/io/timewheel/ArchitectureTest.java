@@ -116,6 +116,22 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
+  /** Under load a yield takes a time slice, which a worker that has much to do cannot spare. */
+  @Test
+  void onlyWhoWaitsGivesItsProcessorAway() {
+    noClasses()
+        .should()
+        .accessTargetWhere(
+            DescribedPredicate.describe(
+                "yields, with the lock free or memory there",
+                access ->
+                    access.getTargetOwner().isEquivalentTo(Thread.class)
+                        && access.getTarget().getName().equals("yield")
+                        && !access.getOrigin().getName().equals("lockContended")
+                        && !access.getOriginOwner().isEquivalentTo(Worker.class)))
+        .check(MAIN);
+  }
+
   @Test
   void coreLogsThroughTheSystemLoggerOnly() {
     noClasses().should().dependOnClassesThat().resideInAPackage("java.util.logging..").check(MAIN);
