@@ -66,22 +66,36 @@ class ActionsTest {
     assertThat(actions).containsExactlyInAnyOrder("a10", "d10", "a20", "d20");
   }
 
-  /** A call at the very moment at which the time is over does not put the action off. */
+  private Runnable onHash = () -> {};
+
+  /** A call at the very moment at which the key is taken: it finds it, and is too late. */
   @Test
-  void aCallThatIsTooLateToPutItsActionOffIsStillFollowedByIt() {
-    debounced.call("a");
-    Runnable call =
-        () -> {
-          rig.onClock = () -> {};
-          debounced.call("a");
-          actions.add("called" + rig.nowMillis());
+  void aCallThatCannotPutItsActionOffIsStillFollowedByIt() {
+    Object key =
+        new Object() {
+          @Override
+          public int hashCode() {
+            onHash.run();
+            return 1;
+          }
         };
-    rig.onFire = () -> rig.onClock = call; // when it is looked at whether the time is over
+    Actions<Object> late =
+        Actions.debounced(rig.timer, rig, ofMillis(10), k -> act("a")).build();
+    late.call(key);
+    rig.onFire =
+        () ->
+            onHash =
+                () -> {
+                  onHash = () -> {};
+                  late.call(key);
+                  act("called");
+                };
     rig.advanceMillis(10);
     rig.onFire = () -> {};
+    rig.runTasks();
     rig.liveMillis(50);
-    assertThat(actions).hasSize(2).startsWith("called10");
-    assertThat(debounced.size()).isZero();
+    assertThat(actions).containsExactly("called10", "a10");
+    assertThat(late.size()).isZero();
   }
 
   @Test
