@@ -14,9 +14,9 @@ import java.util.function.Consumer;
  * A bounded queue from the clock's thread to a listener that may be slow. It runs on the executor
  * while there is something in it, once at a time, and gives the listener batches in order.
  *
- * <p>What does not fit is given to the overflow listener by the thread that brings it; or the clock's
- * thread waits until there is room, if it is to block. If the executor rejects the run, all that is
- * queued is given to the overflow listener.
+ * <p>What does not fit is given to the overflow listener by the thread that brings it; or the
+ * clock's thread waits until there is room, if it is to block. If the executor rejects the run, all
+ * that is queued is given to the overflow listener.
  *
  * @param <E> what is handed over
  */

@@ -42,8 +42,8 @@ import java.util.function.Consumer;
  *   <li>When {@link #release} returns, no renewal of the lease begins any more. A call that was
  *       being made with it may still be under way; the action that was given to {@code release}
  *       runs after it has ended, so that no renewal of that lease arrives after the unlock. A key
- *       must not be acquired anew before the action has run: that would undo it, and waits for the
- *       renewals of the lease that was released, not for those of the new one.
+ *       must not be acquired anew before the action has run: the action would undo that, and it
+ *       waits for the renewals of the released lease alone.
  *   <li>A call that fails has renewed nothing, and is tried again at the next sweep, until the
  *       lease is over. A call that hangs holds up the leases in it, the actions of their release,
  *       and a thread of the executor unless it hangs in its stage.
@@ -123,12 +123,7 @@ public final class Leases<K> implements AutoCloseable {
     errors = new Errors(settings.onError);
     sweep =
         new Sweep(
-            settings.timer,
-            sweepNanos,
-            executor,
-            errors,
-            leases::isEmpty,
-            this::renewWhatIsDue);
+            settings.timer, sweepNanos, executor, errors, leases::isEmpty, this::renewWhatIsDue);
   }
 
   /**
@@ -208,8 +203,8 @@ public final class Leases<K> implements AutoCloseable {
   /**
    * Gives back a hold, as {@link #release(Object)} does, and if that returns true runs an action,
    * the unlock, as soon as no renewal of the lease is under way: mostly at once, on the calling
-   * thread; otherwise where the renewal ends. The key must not be
-   * acquired anew, and held, before the action has run: see above.
+   * thread; otherwise where the renewal ends. The key must not be acquired anew, and held, before
+   * the action has run: see above.
    *
    * @param key which
    * @param afterwards what to do when nothing renews the lease any more

@@ -91,12 +91,16 @@ final class Watched<K> extends Filed implements Heartbeats.Connection {
 
   private long readRemaining(long nowNanos) {
     return remaining(
-        owner.readIdleNanos, nowNanos, Math.max((long) READ_NANOS.getOpaque(this), readIdleFromNanos));
+        owner.readIdleNanos,
+        nowNanos,
+        Math.max((long) READ_NANOS.getOpaque(this), readIdleFromNanos));
   }
 
   private long writeRemaining(long nowNanos) {
     return remaining(
-        owner.writeIdleNanos, nowNanos, Math.max((long) WRITTEN_NANOS.getOpaque(this), writeIdleFromNanos));
+        owner.writeIdleNanos,
+        nowNanos,
+        Math.max((long) WRITTEN_NANOS.getOpaque(this), writeIdleFromNanos));
   }
 
   @Override

@@ -79,8 +79,7 @@ class ActionsTest {
             return 1;
           }
         };
-    Actions<Object> late =
-        Actions.debounced(rig.timer, rig, ofMillis(10), k -> act("a")).build();
+    Actions<Object> late = Actions.debounced(rig.timer, rig, ofMillis(10), k -> act("a")).build();
     late.call(key);
     rig.onFire =
         () ->
