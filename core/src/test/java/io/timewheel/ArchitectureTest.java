@@ -24,10 +24,10 @@ class ArchitectureTest {
   /** What users may name; all else is mechanism. */
   private static final Set<String> PUBLIC_API =
       Set.of(
+          "Actions",
           "Backoff",
           "Deadline",
           "Deadlines",
-          "Debounce",
           "Expirations",
           "ExpirationsBuilder",
           "HashedWheelTimer",
@@ -42,7 +42,6 @@ class ArchitectureTest {
           "Retries",
           "RetriesBuilder",
           "TaskErrorHandler",
-          "Throttle",
           "TimeSource",
           "Timeout",
           "Timer",

@@ -58,7 +58,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>With {@link ExpirationsBuilder#onOverflow}, the timer's thread gives it to another
  *       listener, which may count it and drop it: the clock is not late.
  *   <li>With {@link ExpirationsBuilder#blockOnOverflow}, the timer's thread waits until there is
- *       room: the clock is late, nothing is lost, and the listener runs once at a time.
+ *       room: the clock is late, nothing is lost, and the listener runs once at a time. But an
+ *       interrupt ends the wait, and who is refused by {@link #replace} does not wait; what then
+ *       does not fit goes one of the two other ways.
  * </ul>
  *
  * <p>If the timer is stopped, nothing expires any more, but can still be completed. If it refuses
@@ -166,7 +168,7 @@ public final class Expirations<K, V> implements AutoCloseable {
       start(entry);
     } catch (Throwable e) {
       if (former != null) {
-        expired.put(former.asMapEntry());
+        expired.putAtOnce(former.asMapEntry());
       }
       throw e;
     }

@@ -71,7 +71,9 @@ public final class ExpirationsBuilder<K, V> {
    * then late for everything, so that this is for timers that do nothing else. The executor must
    * run what it takes, and on other threads than that which waits, or that waits for ever. An
    * interrupt, as of a timer that is stopped and has lost its patience, ends the wait: the entry
-   * then goes to the overflow listener.
+   * then goes to the overflow listener, which unless set is the listener itself, beside its run on
+   * the executor. So does a former value that {@link Expirations#replace} lets expire when the
+   * queue is full: no other thread than the timer's waits.
    *
    * @return this builder
    */

@@ -14,9 +14,9 @@ import java.util.function.Consumer;
  * A bounded queue from the clock's thread to a listener that may be slow. It runs on the executor
  * while there is something in it, once at a time, and gives the listener batches in order.
  *
- * <p>What does not fit is given to the overflow listener by the thread that brings it; or that
- * thread waits until there is room, if it is to block. If the executor rejects the run, all that is
- * queued is given to the overflow listener.
+ * <p>What does not fit is given to the overflow listener by the thread that brings it; or the
+ * clock's thread waits until there is room, if it is to block. If the executor rejects the run, all
+ * that is queued is given to the overflow listener.
  *
  * @param <E> what is handed over
  */
@@ -74,11 +74,21 @@ final class HandOff<E> implements Runnable {
     return own;
   }
 
+  /** By the clock's thread, which waits for room if it is to. */
   void put(E element) {
+    put(element, blocks);
+  }
+
+  /** By any other thread: it may be the listener's, who would wait for itself. */
+  void putAtOnce(E element) {
+    put(element, false);
+  }
+
+  private void put(E element, boolean mayWait) {
     boolean fits;
     boolean idle;
     synchronized (this) {
-      fits = awaitRoom();
+      fits = mayWait ? awaitRoom() : queue.size() < capacity;
       idle = state == State.IDLE;
       if (fits) {
         queue.add(element);
@@ -94,7 +104,7 @@ final class HandOff<E> implements Runnable {
 
   /** Returns whether there is room. An interrupt ends the waiting, and stays. */
   private synchronized boolean awaitRoom() {
-    while (blocks && queue.size() >= capacity) {
+    while (queue.size() >= capacity) {
       try {
         wait();
       } catch (InterruptedException e) {

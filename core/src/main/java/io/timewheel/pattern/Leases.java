@@ -41,7 +41,9 @@ import java.util.function.Consumer;
  *       of the lease, while anything is held, and one timeout for all leases together.
  *   <li>When {@link #release} returns, no renewal of the lease begins any more. A call that was
  *       being made with it may still be under way; the action that was given to {@code release}
- *       runs after it has ended, so that no renewal arrives after the unlock.
+ *       runs after it has ended, so that no renewal of that lease arrives after the unlock. A key
+ *       must not be acquired anew before the action has run: the action would undo that, and it
+ *       waits for the renewals of the released lease alone.
  *   <li>A call that fails has renewed nothing, and is tried again at the next sweep, until the
  *       lease is over. A call that hangs holds up the leases in it, the actions of their release,
  *       and a thread of the executor unless it hangs in its stage.
@@ -53,8 +55,9 @@ import java.util.function.Consumer;
  *   <li>Holding is counted: what is held twice must be released twice. The count begins anew after
  *       a loss.
  *   <li>Calls begin on the executor; a sweep that it rejects is left to the next one. {@code
- *       onLost} runs where the loss is noticed: on the executor, or where the stage of a call is
- *       completed.
+ *       onLost} runs on the executor, or where the stage of a call is completed that did not name
+ *       the lease. If it is slow it delays no renewal, if the executor has a thread for those; and
+ *       a call that hangs delays no {@code onLost}, if there is a thread for that.
  *   <li>If the timer is stopped, nothing is renewed any more, and nobody is told of a loss.
  * </ul>
  *
@@ -103,6 +106,7 @@ public final class Leases<K> implements AutoCloseable {
   private final int maxBatch;
   final AsyncRenewal<K> renewal;
   private final Consumer<? super K> onLost;
+  private final Executor executor;
   final Errors errors;
   private final ConcurrentHashMap<K, Lease<K>> leases = new ConcurrentHashMap<>();
   private final Sweep sweep;
@@ -115,15 +119,11 @@ public final class Leases<K> implements AutoCloseable {
     maxBatch = settings.maxBatch;
     renewal = settings.renewal;
     onLost = settings.onLost;
+    executor = settings.executor;
     errors = new Errors(settings.onError);
     sweep =
         new Sweep(
-            settings.timer,
-            sweepNanos,
-            settings.executor,
-            errors,
-            leases::isEmpty,
-            this::renewWhatIsDue);
+            settings.timer, sweepNanos, executor, errors, leases::isEmpty, this::renewWhatIsDue);
   }
 
   /**
@@ -203,7 +203,8 @@ public final class Leases<K> implements AutoCloseable {
   /**
    * Gives back a hold, as {@link #release(Object)} does, and if that returns true runs an action,
    * the unlock, as soon as no renewal of the lease is under way: mostly at once, on the calling
-   * thread; otherwise where the renewal ends.
+   * thread; otherwise where the renewal ends. The key must not be acquired anew, and held, before
+   * the action has run: see above.
    *
    * @param key which
    * @param afterwards what to do when nothing renews the lease any more
@@ -255,29 +256,45 @@ public final class Leases<K> implements AutoCloseable {
       return;
     }
     long nowNanos = clock.nanos();
-    long firstEndNanos = Long.MAX_VALUE;
+    long oldestNanos = nowNanos;
+    List<Lease<K>> lost = new ArrayList<>();
     List<Lease<K>> due = new ArrayList<>();
     for (Lease<K> lease : leases.values()) {
-      long ageNanos = nowNanos - lease.renewedNanos();
-      if (ageNanos >= leaseNanos) {
-        lost(lease);
-      } else {
-        firstEndNanos = Math.min(firstEndNanos, leaseNanos - ageNanos);
+      long renewedNanos = lease.renewedNanos();
+      long ageNanos = nowNanos - renewedNanos;
+      if (ageNanos < leaseNanos) {
+        oldestNanos = Math.min(oldestNanos, renewedNanos);
         if (ageNanos >= leaseNanos / 3 - sweepNanos) {
           due.add(lease);
         }
+      } else if (lose(lease)) {
+        lost.add(lease);
       }
     }
-    sweep.hasten(firstEndNanos);
+    sweep.hasten(leaseNanos - (clock.nanos() - oldestNanos)); // the scan has taken its time
+    if (!lost.isEmpty()) {
+      // Neither do the calls wait for this, nor this for a call that hangs.
+      errors.runOn(executor, () -> tell(lost));
+    }
     for (int from = 0; from < due.size() && !closed; from += maxBatch) {
       new RenewalCall<>(this, due.subList(from, Math.min(due.size(), from + maxBatch))).begin();
     }
   }
 
-  void lost(Lease<K> lease) {
-    if (!closed && lease.end()) {
+  /** Returns whether this has ended the lease, so that its holders are to be told. */
+  boolean lose(Lease<K> lease) {
+    boolean lost = !closed && lease.end();
+    if (lost) {
       leases.remove(lease.key, lease);
-      errors.run(() -> onLost.accept(lease.key));
+    }
+    return lost;
+  }
+
+  void tell(List<Lease<K>> lost) {
+    for (Lease<K> lease : lost) {
+      if (!closed) {
+        errors.run(() -> onLost.accept(lease.key));
+      }
     }
   }
 }

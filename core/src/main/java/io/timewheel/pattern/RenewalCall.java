@@ -51,9 +51,10 @@ final class RenewalCall<K> {
     if (!ended.compareAndSet(false, true)) {
       return;
     }
-    if (error != null) {
-      owner.errors.handle(Errors.causeOf(error));
-    }
+    // The renewal of all ends before anything foreign runs, which may be slow: a lease that still
+    // seemed to be in this call would not be renewed meanwhile, and be lost.
+    List<Runnable> unlocks = new ArrayList<>();
+    List<Lease<K>> lost = new ArrayList<>();
     for (Lease<K> lease : leases) {
       Lease.Outcome outcome =
           renewed == null
@@ -61,10 +62,15 @@ final class RenewalCall<K> {
               : renewed.contains(lease.key) ? Lease.Outcome.RENEWED : Lease.Outcome.LOST;
       Runnable afterwards = lease.endRenewal(outcome, begunNanos);
       if (afterwards != null) {
-        owner.errors.run(afterwards);
-      } else if (outcome == Lease.Outcome.LOST) {
-        owner.lost(lease);
+        unlocks.add(afterwards);
+      } else if (outcome == Lease.Outcome.LOST && owner.lose(lease)) {
+        lost.add(lease);
       }
     }
+    owner.tell(lost);
+    if (error != null) {
+      owner.errors.handle(Errors.causeOf(error));
+    }
+    unlocks.forEach(owner.errors::run);
   }
 }

@@ -81,12 +81,18 @@ final class Request<V> extends Filed {
       return super.cancel(mayInterruptIfRunning);
     }
 
-    /** Both of its kind lead here. As it is inherited, it would go past the request. */
+    /**
+     * Both of its kind lead here. As it is inherited, it would go past the request. The supplier is
+     * not asked for what is not needed any more.
+     */
     @Override
     public CompletableFuture<V> completeAsync(Supplier<? extends V> supplier, Executor executor) {
       requireNonNull(supplier, "supplier");
       executor.execute(
           () -> {
+            if (isDone()) {
+              return;
+            }
             try {
               complete(supplier.get());
             } catch (Throwable e) {

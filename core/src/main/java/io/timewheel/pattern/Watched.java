@@ -84,14 +84,23 @@ final class Watched<K> extends Filed implements Heartbeats.Connection {
     file(owner.timer, Math.min(readRemaining(nowNanos), writeRemaining(nowNanos)));
   }
 
+  /** A message may be newer than the time that was read before; an unset time must not overflow. */
+  private static long remaining(long idleNanos, long nowNanos, long fromNanos) {
+    return idleNanos - Math.max(0, nowNanos - fromNanos);
+  }
+
   private long readRemaining(long nowNanos) {
-    return owner.readIdleNanos
-        - (nowNanos - Math.max((long) READ_NANOS.getOpaque(this), readIdleFromNanos));
+    return remaining(
+        owner.readIdleNanos,
+        nowNanos,
+        Math.max((long) READ_NANOS.getOpaque(this), readIdleFromNanos));
   }
 
   private long writeRemaining(long nowNanos) {
-    return owner.writeIdleNanos
-        - (nowNanos - Math.max((long) WRITTEN_NANOS.getOpaque(this), writeIdleFromNanos));
+    return remaining(
+        owner.writeIdleNanos,
+        nowNanos,
+        Math.max((long) WRITTEN_NANOS.getOpaque(this), writeIdleFromNanos));
   }
 
   @Override

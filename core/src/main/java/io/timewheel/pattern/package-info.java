@@ -16,10 +16,9 @@
  *     <td>connections that must not fall silent</td></tr>
  *   <tr><td>{@link io.timewheel.pattern.Leases}</td>
  *     <td>leases that are renewed as long as they are held</td></tr>
- *   <tr><td>{@link io.timewheel.pattern.Debounce}</td>
- *     <td>an action when the last of many events has come</td></tr>
- *   <tr><td>{@link io.timewheel.pattern.Throttle}</td>
- *     <td>an action once for all events of an interval</td></tr>
+ *   <tr><td>{@link io.timewheel.pattern.Actions}</td>
+ *     <td>an action once for many events: debounced, when the last has come, or throttled, once for
+ *     all of an interval</td></tr>
  * </table>
  *
  * <p>The client of remote procedure calls of the module {@code examples}, {@code RpcClient}, in

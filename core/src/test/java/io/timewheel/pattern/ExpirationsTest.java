@@ -303,6 +303,35 @@ class ExpirationsTest {
     Await.until("the others to be told", () -> blocked.toldOn.size() == 2);
   }
 
+  /** The caller may be the listener, which would wait for itself. */
+  @Test
+  void whoIsRefusedAReplacementDoesNotWaitForRoom() {
+    List<Map.Entry<String, Integer>> overflow = new ArrayList<>();
+    Expirations<String, Integer> small =
+        make(rig).capacity(1).blockOnOverflow().onOverflow(overflow::addAll).build();
+    small.add("a", 1, ofMillis(10));
+    small.add("b", 2, ofMillis(20));
+    rig.advanceMillis(10);
+    rig.timer.stop();
+    Queue<Throwable> refusals = new ConcurrentLinkedQueue<>();
+    Thread caller =
+        new Thread(
+            () -> {
+              try {
+                small.replace("b", 3, ofMillis(10));
+              } catch (IllegalStateException e) {
+                refusals.add(e);
+              }
+            });
+    caller.setDaemon(true);
+    caller.start();
+    Await.until("the caller to return", () -> !caller.isAlive());
+    assertThat(refusals).hasSize(1);
+    assertThat(overflow).containsExactly(Map.entry("b", 2));
+    rig.runTasks();
+    assertThat(expired).containsExactly("a1");
+  }
+
   /** Expirations with room for one, whose timer waits, and a listener that waits to be let go. */
   private final class Blocked {
     final CountDownLatch letGo = new CountDownLatch(1);

@@ -66,6 +66,31 @@ class HeartbeatsTest {
     assertThat(idle).as("again after every such time").containsExactly("a65", "a100");
   }
 
+  /** The difference was negative, and wrapped when it was taken from "never". */
+  @Test
+  void aMessageBetweenTheReadingsOfClockAndFieldIsNotIdleness() {
+    Heartbeats<String> neverIdle =
+        make(rig)
+            .onReadIdle(ofSeconds(Long.MAX_VALUE), key -> idle.add(key + rig.nowMillis()))
+            .build();
+    Connection a = neverIdle.add("a");
+    Runnable message =
+        () -> {
+          rig.onClock = () -> {};
+          rig.stallMillis(1);
+          a.read();
+        };
+    rig.onFire =
+        () -> {
+          rig.onFire = () -> {};
+          rig.onClock = message;
+        };
+    rig.advanceMillis(15);
+    rig.runTasks();
+    assertThat(beats).hasSize(1);
+    assertThat(idle).isEmpty();
+  }
+
   @Test
   void messagesDoNotTouchTheTimer() {
     Connection a = heartbeats.add("a");

@@ -175,6 +175,42 @@ class LeasesTest {
     assertThat(calls).containsExactly("unlock");
   }
 
+  /** It is not over until long after the time of the lease that was renewed in the same call. */
+  @Test
+  void anUnlockThatIsSlowHarmsNoOtherOfItsCall() {
+    leases.hold("a");
+    leases.hold("b");
+    during =
+        () -> {
+          during = () -> {};
+          leases.release(
+              "a",
+              () -> {
+                calls.add("unlock");
+                rig.liveMillis(100);
+              });
+        };
+    rig.liveMillis(30);
+    assertThat(calls).containsExactly("ab30", "unlock", "b60", "b90", "b120");
+    assertThat(lost).isEmpty();
+    assertThat(leases.holds("b")).isOne();
+  }
+
+  /** All that the answer decides is decided before anybody is told. */
+  @Test
+  void aSlowLossHarmsNoOtherOfItsCall() {
+    Leases<String> slow = make(rig).onLost(key -> rig.liveMillis(100)).build();
+    slow.hold("a");
+    slow.hold("b");
+    slow.hold("c");
+    refused.add("a");
+    refused.add("c");
+    rig.advanceMillis(30);
+    rig.runTasks();
+    assertThat(calls).startsWith("abc30", "b60", "b90", "b120");
+    assertThat(slow.holds("b")).isOne();
+  }
+
   @Test
   void anUnlockThatThrowsInsideTheRenewalHarmsNoOther() {
     leases.hold("a");
@@ -298,6 +334,51 @@ class LeasesTest {
     stages.get(1).complete(List.of());
     assertThat(calls).containsExactly("a30", "a60", "unlock");
     assertThat(lost).isEmpty();
+  }
+
+  /** The first call never ends; of the lease that it holds up, onLost then takes its time. */
+  @Test
+  void aLossThatIsToldSlowlyDelaysNoRenewal() {
+    Leases<String> slow =
+        Leases.<String>asyncBuilder(
+                rig.timer,
+                rig,
+                ofMillis(120),
+                keys -> {
+                  calls.add(String.join("", keys) + rig.nowMillis());
+                  return new CompletableFuture<>();
+                })
+            .onLost(
+                key -> {
+                  lost.add(key + rig.nowMillis());
+                  rig.stallMillis(50);
+                })
+            .build();
+    slow.hold("a");
+    rig.liveMillis(85);
+    slow.hold("b");
+    rig.liveMillis(40);
+    assertThat(calls).containsExactly("a30", "b120");
+    assertThat(lost).containsExactly("a120");
+  }
+
+  /** While the call of the same sweep hangs, another thread of the executor tells of the loss. */
+  @Test
+  void aCallThatHangsDelaysNoLoss() {
+    failure = new IllegalStateException("no connection");
+    leases.hold("a");
+    rig.liveMillis(85);
+    leases.hold("b");
+    rig.liveMillis(34);
+    List<String> lostMeanwhile = new ArrayList<>();
+    during =
+        () -> {
+          rig.runTasks();
+          lostMeanwhile.addAll(lost);
+        };
+    rig.liveMillis(1);
+    assertThat(calls).endsWith("a110", "b120");
+    assertThat(lostMeanwhile).containsExactly("a120");
   }
 
   @Test

@@ -159,6 +159,18 @@ class RequestsTest {
     rig.assertNothingPending();
   }
 
+  /** As the JDK's futures do. */
+  @Test
+  void theSupplierIsNotAskedForWhatIsAnswered() {
+    CompletableFuture<String> answer = channel.start(1, ofMillis(10));
+    AtomicInteger asked = new AtomicInteger();
+    answer.completeAsync(() -> "mine" + asked.incrementAndGet(), rig);
+    channel.complete(1, "theirs");
+    rig.runTasks();
+    assertThat(asked).hasValue(0);
+    assertThat(answer).isCompletedWithValue("theirs");
+  }
+
   @Test
   void derivedFuturesAreOrdinary() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));

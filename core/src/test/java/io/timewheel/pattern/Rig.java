@@ -36,6 +36,9 @@ final class Rig implements Executor {
 
   boolean rejects = false;
 
+  /** Runs whenever the clock was read, before the one who reads it has the time. */
+  Runnable onClock = () -> {};
+
   /** Runs whenever a timeout fires, before its task. */
   Runnable onFire = () -> {};
 
@@ -47,7 +50,12 @@ final class Rig implements Executor {
   }
 
   Rig(long maxPendingTimeouts) {
-    TimeSource clock = nowNanos::get;
+    TimeSource clock =
+        () -> {
+          long nanos = nowNanos.get();
+          onClock.run();
+          return nanos;
+        };
     timer =
         PolledTimer.builder()
             .timeSource(clock)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.Timer;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+/**
+ * Actions that are done once for many calls of their key, debounced or throttled. They replace a
+ * timer task that is cancelled and started for every event, and a table of what has changed with a
+ * task that looks through all of it.
+ *
+ * <pre>{@code
+ * Actions<Path> reload = Actions.debounced(timer, executor, ofMillis(200), config::load).build();
+ *
+ * watcher.onChange(path -> reload.call(path)); // a hundred changes, one load
+ * reload.cancel(path);                         // deleted: nothing to load
+ *
+ * Actions<UserId> visits = Actions.throttled(timer, executor, ofMinutes(1), this::store).build();
+ *
+ * visits.call(user); // stored in a minute, with whatever else has happened by then
+ * }</pre>
+ *
+ * <h2>When</h2>
+ *
+ * <ul>
+ *   <li>Debounced, an action waits until its key was quiet for a time: an index that is built when
+ *       an editor pauses. A key that is called again and again in less than that waits for ever. A
+ *       call at the very moment at which the time is over may be too late to put the action off, as
+ *       a touch of {@link Expirations} may be.
+ *   <li>Throttled, the first call of a key begins an interval. At its end the action is handed to
+ *       the executor, and the next call begins the next: a progress that is sent ten times a
+ *       second. So the actions of one key are handed over an interval apart or more.
+ * </ul>
+ *
+ * <p>An action begins after every call, and sees what its caller did before it, unless it is
+ * cancelled, or closed. When it begins is up to the executor: actions run one at a time for all
+ * keys, as the listener of {@link Expirations} does, and as there the timer's thread runs those for
+ * which the queue has no room.
+ *
+ * @param <K> the type of the keys
+ */
+public final class Actions<K> implements AutoCloseable {
+  private final Expirations<K, Boolean> called;
+  private final Duration delay;
+  private final boolean debounced;
+
+  private Actions(Builder<K> settings) {
+    delay = settings.delay;
+    debounced = settings.debounced;
+    Consumer<? super K> action = settings.action;
+    called =
+        Expirations.builder(
+                settings.timer,
+                (K key, Boolean value) -> {
+                  VarHandle.fullFence(); // see call
+                  action.accept(key);
+                })
+            .executor(settings.executor)
+            .onError(settings.onError)
+            .build();
+  }
+
+  /**
+   * A builder of actions that begin when their key is quiet.
+   *
+   * @param timer the timer that they are to use
+   * @param executor runs the actions
+   * @param quiet for how long a key must not be called, more than zero
+   * @param action what to do
+   * @return a builder
+   * @param <K> the type of the keys
+   */
+  public static <K> Builder<K> debounced(
+      Timer timer, Executor executor, Duration quiet, Consumer<? super K> action) {
+    Checks.positiveNanos("quiet", quiet);
+    return new Builder<>(timer, executor, quiet, action, true);
+  }
+
+  /**
+   * A builder of actions that begin at the end of an interval.
+   *
+   * @param timer the timer that they are to use
+   * @param executor runs the actions
+   * @param interval the time between the actions of a key, more than zero
+   * @param action what to do
+   * @return a builder
+   * @param <K> the type of the keys
+   */
+  public static <K> Builder<K> throttled(
+      Timer timer, Executor executor, Duration interval, Consumer<? super K> action) {
+    Checks.positiveNanos("interval", interval);
+    return new Builder<>(timer, executor, interval, action, false);
+  }
+
+  /**
+   * Has the action begin: debounced, when the key was quiet for the time from now on; throttled, at
+   * the end of the interval, which begins now unless it has begun before.
+   *
+   * @param key which
+   * @throws IllegalStateException if this object or its timer is stopped
+   * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
+   */
+  public void call(K key) {
+    // Whoever finds its key has written nothing that the action would be told of. But it looked
+    // before the key was taken, and the action begins after that:
+    //
+    //   caller                             timer, then executor
+    //   1 what it does before the call     1 takes the key
+    //   2 fence                            2 fence
+    //   3 looks for the key                3 the action looks at what was done
+    //
+    // With a full fence on both sides it cannot be that neither sees the other. The map alone does
+    // not keep the order of 1 and 3: it is read without a lock, and with acquire.
+    VarHandle.fullFence();
+    if (!debounced || !called.touch(key)) {
+      called.add(key, true, delay); // if it is there now, another call has added it
+    }
+  }
+
+  /**
+   * Has the action not begin after all.
+   *
+   * @param key which
+   * @return whether it was waiting for its time; if not, it may have been handed to the executor
+   */
+  public boolean cancel(K key) {
+    return called.complete(key) != null;
+  }
+
+  /** {@return how many keys wait for the time of their action} */
+  public long size() {
+    return called.size();
+  }
+
+  /** Begins no action any more that waits for its time, and refuses calls. */
+  @Override
+  public void close() {
+    called.close();
+  }
+
+  /**
+   * The settings of {@link Actions}. Not thread-safe.
+   *
+   * @param <K> the type of the keys
+   */
+  public static final class Builder<K> {
+    private final Timer timer;
+    private final Executor executor;
+    private final Duration delay;
+    private final Consumer<? super K> action;
+    private final boolean debounced;
+    private Consumer<? super Throwable> onError = Errors::log;
+
+    private Builder(
+        Timer timer,
+        Executor executor,
+        Duration delay,
+        Consumer<? super K> action,
+        boolean debounced) {
+      this.timer = requireNonNull(timer, "timer");
+      this.executor = requireNonNull(executor, "executor");
+      this.delay = delay;
+      this.action = requireNonNull(action, "action");
+      this.debounced = debounced;
+    }
+
+    /**
+     * Sets who is told of what actions and executor throw: by default a log.
+     *
+     * @param onError is told
+     * @return this builder
+     */
+    public Builder<K> onError(Consumer<? super Throwable> onError) {
+      this.onError = requireNonNull(onError, "onError");
+      return this;
+    }
+
+    /** {@return new actions with these settings} */
+    public Actions<K> build() {
+      return new Actions<>(this);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static java.time.Duration.ZERO;
+import static java.time.Duration.ofMillis;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ActionsTest {
+  private final Rig rig = new Rig();
+  private final List<String> actions = new ArrayList<>();
+  private final Actions<String> debounced =
+      Actions.debounced(rig.timer, rig, ofMillis(10), this::act).onError(rig.errors::add).build();
+  private final Actions<String> throttled =
+      Actions.throttled(rig.timer, rig, ofMillis(10), this::act).onError(rig.errors::add).build();
+
+  private void act(String key) {
+    actions.add(key + rig.nowMillis());
+    if (key.equals("bad")) {
+      throw new IllegalStateException("acted badly");
+    }
+  }
+
+  @Test
+  void debouncedRunsOnceItsKeyIsQuiet() {
+    for (int i = 0; i < 10; i++) {
+      debounced.call("a");
+      if (i < 2) {
+        debounced.call("b");
+      }
+      rig.liveMillis(7);
+    }
+    rig.liveMillis(100);
+    assertThat(actions).containsExactly("b17", "a73");
+    debounced.call("a");
+    rig.liveMillis(10);
+    assertThat(actions).containsExactly("b17", "a73", "a180");
+  }
+
+  @Test
+  void throttledRunsOnceInItsInterval() {
+    for (int i = 0; i < 10; i++) {
+      throttled.call("a");
+      rig.liveMillis(3);
+    }
+    throttled.call("b");
+    rig.liveMillis(100);
+    assertThat(actions).containsExactly("a10", "a22", "a34", "b40");
+  }
+
+  /** A call while its action waits for the executor, or runs, is followed by another. */
+  @Test
+  void anActionBeginsAfterEveryCall() {
+    throttled.call("a");
+    debounced.call("d");
+    rig.advanceMillis(10);
+    throttled.call("a");
+    debounced.call("d");
+    rig.runTasks();
+    rig.liveMillis(10);
+    assertThat(actions).containsExactlyInAnyOrder("a10", "d10", "a20", "d20");
+  }
+
+  private Runnable onHash = () -> {};
+
+  /** A call at the very moment at which the key is taken: it finds it, and is too late. */
+  @Test
+  void aCallThatCannotPutItsActionOffIsStillFollowedByIt() {
+    Object key =
+        new Object() {
+          @Override
+          public int hashCode() {
+            onHash.run();
+            return 1;
+          }
+        };
+    Actions<Object> late = Actions.debounced(rig.timer, rig, ofMillis(10), k -> act("a")).build();
+    late.call(key);
+    rig.onFire =
+        () ->
+            onHash =
+                () -> {
+                  onHash = () -> {};
+                  late.call(key);
+                  act("called");
+                };
+    rig.advanceMillis(10);
+    rig.onFire = () -> {};
+    rig.runTasks();
+    rig.liveMillis(50);
+    assertThat(actions).containsExactly("called10", "a10");
+    assertThat(late.size()).isZero();
+  }
+
+  @Test
+  void anActionThatThrowsHarmsNoOther() {
+    for (Actions<String> some : List.of(debounced, throttled)) {
+      some.call("bad");
+      some.call("good");
+    }
+    rig.liveMillis(10);
+    assertThat(actions).containsExactlyInAnyOrder("bad10", "good10", "bad10", "good10");
+    assertThat(rig.errorMessages()).containsExactly("acted badly", "acted badly");
+  }
+
+  @Test
+  void whatIsCancelledOrClosedLeavesNothing() {
+    throttled.call("a");
+    debounced.call("a");
+    assertThat(throttled.size() + debounced.size()).isEqualTo(2);
+    assertThat(throttled.cancel("a")).isTrue();
+    assertThat(throttled.cancel("a")).isFalse();
+    assertThat(debounced.cancel("a")).isTrue();
+    assertThat(debounced.cancel("a")).isFalse();
+    rig.assertNothingPending();
+    throttled.call("a");
+    debounced.call("a");
+    throttled.close();
+    debounced.close();
+    rig.liveMillis(20);
+    assertThat(actions).isEmpty();
+    assertThatIllegalStateException().isThrownBy(() -> throttled.call("a"));
+    assertThatIllegalStateException().isThrownBy(() -> debounced.call("a"));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Actions.debounced(rig.timer, rig, ZERO, this::act))
+        .withMessage("quiet: PT0S (expected: more than zero)");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Actions.throttled(rig.timer, rig, ZERO, this::act))
+        .withMessage("interval: PT0S (expected: more than zero)");
+  }
+}
