@@ -7,6 +7,7 @@ import io.timewheel.benchmarks.results.Results;
 import io.timewheel.benchmarks.results.Run;
 import io.timewheel.benchmarks.results.SubjectInfo;
 import io.timewheel.benchmarks.subjects.SubjectKind;
+import io.timewheel.benchmarks.workloads.Workload;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +15,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,7 +65,7 @@ public final class Benchmarks {
     try {
       Path file = run(options, options.quick() ? Plan.quick() : Plan.full());
       Report.main(new String[] {file.toString()});
-    } catch (IOException e) {
+    } catch (IOException | IllegalArgumentException e) {
       System.err.println(e.getMessage());
       System.exit(1);
     }
@@ -107,11 +107,22 @@ public final class Benchmarks {
     Instant started = Instant.now();
     String mode = options.quick() ? "quick" : "full";
     Path file = options.out() == null ? defaultFile(started, mode) : options.out();
-    List<SubjectInfo> infos = subjects.stream().map(this::info).toList();
-    String commit = Surroundings.commit();
-    List<String> flags =
-        Jvm.describeFlags(orders.stream().map(Order::measured).distinct().toList());
-    List<Run> runs = new ArrayList<>();
+    Results results =
+        new Results(
+            Results.FORMAT,
+            mode,
+            started,
+            started,
+            Surroundings.machine(),
+            jdk,
+            Jvm.describeFlags(orders.stream().map(Order::measured).distinct().toList()),
+            Surroundings.commit(),
+            subjects.stream().map(this::info).toList(),
+            List.of());
+    if (options.into()) {
+      List<String> measured = options.only().stream().map(Workload::id).toList();
+      results = results.into(Results.read(file), measured);
+    }
     Thread end = new Thread(jvm::end, "end");
     Runtime.getRuntime().addShutdownHook(end);
     for (Order order : orders) {
@@ -124,19 +135,8 @@ public final class Benchmarks {
       if (run.failed() != null) {
         progress.fail(order, run.failed());
       }
-      runs.add(run);
-      new Results(
-              Results.FORMAT,
-              mode,
-              started,
-              Instant.now(),
-              Surroundings.machine(),
-              jdk,
-              flags,
-              commit,
-              infos,
-              runs)
-          .write(file);
+      results = results.with(run, Instant.now());
+      results.write(file);
     }
     Runtime.getRuntime().removeShutdownHook(end);
     progress.say("The raw results are in " + file);

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param rounds how often each, or 0 for what the plan says
  * @param jdk the home of the JDK that is measured
  * @param out the file for the results, or null for a name with the date
+ * @param into whether that file has results already, of which those of these workloads are replaced
  */
 record Options(
     boolean quick,
@@ -32,12 +33,13 @@ record Options(
     boolean named,
     int rounds,
     Path jdk,
-    @Nullable Path out) {
+    @Nullable Path out,
+    boolean into) {
 
   static final String USAGE =
       """
       Usage: benchmarks/run [--quick] [--only WORKLOAD,...] [--subjects SUBJECT,...]
-                            [--rounds N] [--jdk HOME] [--out FILE]
+                            [--rounds N] [--jdk HOME] [--out FILE | --into FILE]
 
       Measures Timewheel beside its peers, each measurement in a JVM of its own, and prints tables.
 
@@ -47,6 +49,7 @@ record Options(
         --rounds     repeats each measurement so often, instead of what the plan says
         --jdk        measures the JDK in this directory, instead of the one that runs this
         --out        writes the raw results to this file, instead of one in benchmarks/results
+        --into       the same, and keeps what the file has of workloads that are not measured now
 
       The figures are worth nothing if the machine has something else to do.
       """
@@ -65,6 +68,7 @@ record Options(
     int rounds = 0;
     Path jdk = Path.of(System.getProperty("java.home"));
     Path out = null;
+    boolean into = false;
     Deque<String> rest = new ArrayDeque<>(arguments);
     while (!rest.isEmpty()) {
       String option = rest.pop();
@@ -77,11 +81,14 @@ record Options(
         }
         case "--rounds" -> rounds = rounds(value(option, rest));
         case "--jdk" -> jdk = jdk(value(option, rest));
-        case "--out" -> out = Path.of(value(option, rest));
+        case "--out", "--into" -> {
+          out = Path.of(value(option, rest));
+          into = option.equals("--into");
+        }
         default -> throw new IllegalArgumentException("unknown option: " + option);
       }
     }
-    return new Options(quick, only, subjects, named, rounds, jdk, out);
+    return new Options(quick, only, subjects, named, rounds, jdk, out, into);
   }
 
   private static String value(String option, Deque<String> rest) {

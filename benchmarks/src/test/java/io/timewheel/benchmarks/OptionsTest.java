@@ -52,6 +52,9 @@ class OptionsTest {
     assertThat(options.rounds()).isEqualTo(7);
     assertThat(options.jdk()).isEqualTo(Path.of(home));
     assertThat(options.out()).isEqualTo(Path.of("here.json"));
+    assertThat(options.into()).isFalse();
+    assertThat(parse("--into", "here.json").into()).isTrue();
+    assertThat(parse("--into", "here.json").out()).isEqualTo(Path.of("here.json"));
   }
 
   @Test

@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationFeature;
@@ -56,6 +58,55 @@ public record Results(
           "format of " + file + ": " + results.format + " (expected: " + FORMAT + ")");
     }
     return results;
+  }
+
+  /**
+   * Adds a measurement.
+   *
+   * @param run the measurement
+   * @param now when it ended
+   * @return these results and that one
+   */
+  public Results with(Run run, Instant now) {
+    List<Run> more = new ArrayList<>(runs);
+    more.add(run);
+    return new Results(
+        format, mode, started, now, machine, jdk, flags, commit, subjects, List.copyOf(more));
+  }
+
+  /**
+   * Keeps what earlier results have of workloads that are not measured now.
+   *
+   * @param earlier on the same machine, with the same JVM and the same subjects
+   * @param measured the names of the workloads that are measured now
+   * @return these results and those
+   */
+  public Results into(Results earlier, List<String> measured) {
+    require("mode", mode, earlier.mode);
+    require("machine", machine, earlier.machine);
+    require("JVM", jdk, earlier.jdk);
+    require("subjects", subjects, earlier.subjects);
+    List<Run> kept = new ArrayList<>(earlier.runs);
+    kept.removeIf(run -> measured.contains(run.workload()));
+    kept.addAll(runs);
+    return new Results(
+        format,
+        mode,
+        earlier.started,
+        finished,
+        machine,
+        jdk,
+        Stream.concat(earlier.flags.stream(), flags.stream()).distinct().toList(),
+        String.join(", ", measured) + ": " + commit + "; the rest: " + earlier.commit,
+        subjects,
+        kept);
+  }
+
+  private static void require(String what, Object now, Object earlier) {
+    if (!now.equals(earlier)) {
+      throw new IllegalArgumentException(
+          what + ": " + now + " (expected: as in the earlier results, " + earlier + ")");
+    }
   }
 
   /**

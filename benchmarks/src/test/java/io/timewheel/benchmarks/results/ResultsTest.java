@@ -60,6 +60,48 @@ class ResultsTest {
   }
 
   @Test
+  void keepsOfEarlierResultsWhatIsNotMeasuredNow() {
+    Run again =
+        new Run("churn", "1 thread", "timewheel", 0, 0, Map.of("bytesPerOp", 41.0), null, null);
+    Results now = example(Results.FORMAT);
+    Results earlier = now.with(again, now.finished());
+
+    Results both = now.into(earlier, List.of("load"));
+
+    assertThat(both.runs())
+        .containsExactly(
+            now.runs().get(0),
+            now.runs().get(1),
+            again,
+            now.runs().get(0),
+            now.runs().get(1),
+            now.runs().get(2));
+    assertThat(both.commit()).isEqualTo("load: null; the rest: null");
+    assertThat(both.flags()).containsExactly("-Xmx1g");
+  }
+
+  @Test
+  void doesNotMixWhatCannotBeCompared() {
+    Results now = example(Results.FORMAT);
+    Results elsewhere =
+        new Results(
+            now.format(),
+            now.mode(),
+            now.started(),
+            now.finished(),
+            new Machine(4, "A model", 1L << 34, "An OS"),
+            now.jdk(),
+            now.flags(),
+            now.commit(),
+            now.subjects(),
+            now.runs());
+
+    assertThatThrownBy(() -> now.into(elsewhere, List.of("load")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("machine: ");
+  }
+
+  @Test
   void refusesAnotherForm() throws IOException {
     Path file = directory.resolve("results.json");
     example(2).write(file);
