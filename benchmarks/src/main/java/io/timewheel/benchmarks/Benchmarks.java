@@ -7,7 +7,6 @@ import io.timewheel.benchmarks.results.Results;
 import io.timewheel.benchmarks.results.Run;
 import io.timewheel.benchmarks.results.SubjectInfo;
 import io.timewheel.benchmarks.subjects.SubjectKind;
-import io.timewheel.benchmarks.workloads.Workload;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -82,7 +81,10 @@ public final class Benchmarks {
     Benchmarks benchmarks = new Benchmarks(jvm, probed.lines());
     List<SubjectKind> subjects = benchmarks.subjects(options);
     List<Case> cases =
-        plan.stream().filter(measured -> options.only().contains(measured.workload())).toList();
+        plan.stream()
+            .filter(measured -> options.only().contains(measured.workload()))
+            .filter(measured -> measured.variant().contains(options.variants()))
+            .toList();
     List<Order> orders = Order.of(cases, subjects, options.rounds());
     return benchmarks.measure(options, subjects, orders, new Progress(out, orders));
   }
@@ -120,8 +122,7 @@ public final class Benchmarks {
             subjects.stream().map(this::info).toList(),
             List.of());
     if (options.into()) {
-      List<String> measured = options.only().stream().map(Workload::id).toList();
-      results = results.into(Results.read(file), measured);
+      results = results.into(Results.read(file), orders.stream().map(Order::name).distinct().toList());
     }
     Thread end = new Thread(jvm::end, "end");
     Runtime.getRuntime().addShutdownHook(end);

@@ -19,16 +19,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param quick whether minutes must do
  * @param only these workloads
+ * @param variants of these only those whose name contains this
  * @param subjects these subjects
  * @param named whether the subjects were named, so that one that this JVM lacks is a mistake
  * @param rounds how often each, or 0 for what the plan says
  * @param jdk the home of the JDK that is measured
  * @param out the file for the results, or null for a name with the date
- * @param into whether that file has results already, of which those of these workloads are replaced
+ * @param into whether that file has results already, of which those measured now are replaced
  */
 record Options(
     boolean quick,
     Set<Workload> only,
+    String variants,
     Set<SubjectKind> subjects,
     boolean named,
     int rounds,
@@ -38,18 +40,19 @@ record Options(
 
   static final String USAGE =
       """
-      Usage: benchmarks/run [--quick] [--only WORKLOAD,...] [--subjects SUBJECT,...]
+      Usage: benchmarks/run [--quick] [--only WORKLOAD,...] [--variants TEXT] [--subjects SUBJECT,...]
                             [--rounds N] [--jdk HOME] [--out FILE | --into FILE]
 
       Measures Timewheel beside its peers, each measurement in a JVM of its own, and prints tables.
 
         --quick      takes minutes: few rounds, short ones, without the largest variants and Netty 4.1
         --only       measures these workloads only: %s
+        --variants   measures only those variants of the workloads whose names contain this text
         --subjects   measures these subjects only: %s
         --rounds     repeats each measurement so often, instead of what the plan says
         --jdk        measures the JDK in this directory, instead of the one that runs this
         --out        writes the raw results to this file, instead of one in benchmarks/results
-        --into       the same, and keeps what the file has of workloads that are not measured now
+        --into       the same, and keeps what the file has of the variants that are not measured now
 
       The figures are worth nothing if the machine has something else to do.
       """
@@ -63,6 +66,7 @@ record Options(
   static Options parse(List<String> arguments) {
     boolean quick = false;
     Set<Workload> only = EnumSet.allOf(Workload.class);
+    String variants = "";
     Set<SubjectKind> subjects = EnumSet.allOf(SubjectKind.class);
     boolean named = false;
     int rounds = 0;
@@ -75,6 +79,7 @@ record Options(
       switch (option) {
         case "--quick" -> quick = true;
         case "--only" -> only = set(Workload.class, value(option, rest), Workload::of);
+        case "--variants" -> variants = value(option, rest);
         case "--subjects" -> {
           subjects = set(SubjectKind.class, value(option, rest), SubjectKind::of);
           named = true;
@@ -88,7 +93,7 @@ record Options(
         default -> throw new IllegalArgumentException("unknown option: " + option);
       }
     }
-    return new Options(quick, only, subjects, named, rounds, jdk, out, into);
+    return new Options(quick, only, variants, subjects, named, rounds, jdk, out, into);
   }
 
   private static String value(String option, Deque<String> rest) {

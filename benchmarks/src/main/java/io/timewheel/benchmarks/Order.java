@@ -17,6 +17,11 @@ import java.util.stream.IntStream;
  */
 record Order(Case measured, SubjectKind subject, int round, int position) {
 
+  /** What is measured, as {@link io.timewheel.benchmarks.results.Run#name} tells it. */
+  String name() {
+    return measured.workload().id() + ", " + measured.variant();
+  }
+
   /**
    * The order of all measurements: round by round, so that what drifts with the time of day hits
    * all alike, and every second round backwards, so that nobody always comes first.

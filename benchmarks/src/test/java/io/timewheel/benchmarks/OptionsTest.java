@@ -21,6 +21,7 @@ class OptionsTest {
 
     assertThat(options.quick()).isFalse();
     assertThat(options.only()).containsExactly(Workload.values());
+    assertThat(options.variants()).isEmpty();
     assertThat(options.subjects()).containsExactly(SubjectKind.values());
     assertThat(options.named()).isFalse();
     assertThat(options.rounds()).isZero();
@@ -36,6 +37,8 @@ class OptionsTest {
             "--quick",
             "--only",
             "gc,churn",
+            "--variants",
+            "6M",
             "--subjects",
             "netty42,timewheel",
             "--rounds",
@@ -47,6 +50,7 @@ class OptionsTest {
 
     assertThat(options.quick()).isTrue();
     assertThat(options.only()).containsExactly(Workload.CHURN, Workload.GC);
+    assertThat(options.variants()).isEqualTo("6M");
     assertThat(options.subjects()).containsExactly(SubjectKind.TIMEWHEEL, SubjectKind.NETTY42);
     assertThat(options.named()).isTrue();
     assertThat(options.rounds()).isEqualTo(7);

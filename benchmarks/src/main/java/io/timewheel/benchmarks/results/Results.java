@@ -75,10 +75,10 @@ public record Results(
   }
 
   /**
-   * Keeps what earlier results have of workloads that are not measured now.
+   * Keeps what earlier results have of the variants that are not measured now.
    *
    * @param earlier on the same machine, with the same JVM and the same subjects
-   * @param measured the names of the workloads that are measured now
+   * @param measured the {@link Run#name}s of the variants that are measured now
    * @return these results and those
    */
   public Results into(Results earlier, List<String> measured) {
@@ -87,7 +87,7 @@ public record Results(
     require("JVM", jdk, earlier.jdk);
     require("subjects", subjects, earlier.subjects);
     List<Run> kept = new ArrayList<>(earlier.runs);
-    kept.removeIf(run -> measured.contains(run.workload()));
+    kept.removeIf(run -> measured.contains(run.name()));
     kept.addAll(runs);
     return new Results(
         format,
@@ -97,7 +97,7 @@ public record Results(
         machine,
         jdk,
         Stream.concat(earlier.flags.stream(), flags.stream()).distinct().toList(),
-        String.join(", ", measured) + ": " + commit + "; the rest: " + earlier.commit,
+        commit + " (" + String.join("; ", measured) + "), the rest: " + earlier.commit,
         subjects,
         kept);
   }

@@ -26,4 +26,9 @@ public record Run(
     int position,
     @Nullable Map<String, Double> metrics,
     @Nullable String absent,
-    @Nullable String failed) {}
+    @Nullable String failed) {
+  /** {@return what was measured: the workload and the variant} */
+  public String name() {
+    return workload + ", " + variant;
+  }
+}

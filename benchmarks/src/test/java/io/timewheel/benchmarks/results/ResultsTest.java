@@ -66,7 +66,7 @@ class ResultsTest {
     Results now = example(Results.FORMAT);
     Results earlier = now.with(again, now.finished());
 
-    Results both = now.into(earlier, List.of("load"));
+    Results both = now.into(earlier, List.of("load, 10M"));
 
     assertThat(both.runs())
         .containsExactly(
@@ -76,7 +76,7 @@ class ResultsTest {
             now.runs().get(0),
             now.runs().get(1),
             now.runs().get(2));
-    assertThat(both.commit()).isEqualTo("load: null; the rest: null");
+    assertThat(both.commit()).isEqualTo("null (load, 10M), the rest: null");
     assertThat(both.flags()).containsExactly("-Xmx1g");
   }
 
