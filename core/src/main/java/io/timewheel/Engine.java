@@ -48,6 +48,7 @@ final class Engine {
       int stripes,
       boolean ownsThread,
       Function<Ticks, Wheel> wheels) {
+    Events.prepare();
     this.timer = timer;
     this.ticks = new Ticks(settings.timeSource, settings.tickNanos);
     this.stripes = new Stripe[stripes];

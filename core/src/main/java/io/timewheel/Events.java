@@ -21,10 +21,13 @@ final class Events {
   private static boolean isPresent() {
     try {
       return JfrEvents.load();
-    } catch (LinkageError e) {
-      return false; // no module jdk.jfr, or one that this library cannot see
+    } catch (Throwable e) {
+      return false; // no module jdk.jfr, one that this library cannot see, or no memory for it
     }
   }
+
+  /** Looks for the recorder, once: on the thread that makes a timer, and not on the timer's. */
+  static void prepare() {}
 
   /** A timeout was taken from its wheel: it is about to be run or handed to the executor. */
   static void taken(WheelTimeout timeout, Ticks ticks, long elapsedNanos) {

@@ -156,11 +156,12 @@ final class JfrEvents {
   }
 
   /**
-   * The worker slept until a time that it had planned, and was up only so much later. No task and
-   * no lock of the timer was in its way: the JVM was paused, the process or the machine stood
-   * still, or there was no processor for the thread. A pause that meets the worker while it is up,
-   * and one that is over before the planned time, are not seen here; the first shows as the lag of
-   * what was due.
+   * The worker slept until a time that it had planned, and was up only so much later. No task was
+   * in its way: the JVM was paused, the process or the machine stood still, or there was no
+   * processor for the thread. Before it sleeps, it takes the lock of each stripe once more; if the
+   * planned time passes while it waits for one, that counts too. A pause that meets the worker
+   * while it is up, and one that is over before the planned time, are not seen here; the first
+   * shows as the lag of what was due.
    */
   @Name("io.timewheel.WorkerStall")
   @Label("Worker Stall")

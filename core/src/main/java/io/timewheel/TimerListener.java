@@ -7,9 +7,13 @@ package io.timewheel;
  *
  * <p>Each method is called on the thread on which the thing happened, and holds that thread up, the
  * one that runs the timer among them, but no lock that others need to start, move or cancel
- * timeouts. What a listener throws is given to the {@link TaskErrorHandler}. Calls for one timeout
- * may overlap and overtake each other: it may expire on one thread before {@link #started} is
- * called on the one that started it.
+ * timeouts. The futures of {@code io.timewheel.concurrent} are another matter: who cancels one
+ * waits for a start of its timeout that is under way, {@link #started} included. So a listener must
+ * not wait, for a lock or for anything else, for a thread that cancels such a future.
+ *
+ * <p>What a listener throws is given to the {@link TaskErrorHandler}. Calls for one timeout may
+ * overlap and overtake each other: it may expire on one thread before {@link #started} is called on
+ * the one that started it.
  */
 public interface TimerListener {
   /**

@@ -3,9 +3,9 @@
  * Timers on timing wheels.
  *
  * <p>{@link io.timewheel.Timer} is the entry point. {@link io.timewheel.HierarchicalWheelTimer} is
- * the one to take by default; {@link io.timewheel.HashedWheelTimer} is the
- * classic single wheel, with the constructors of Netty's and Dubbo's class of that name; {@link
- * io.timewheel.PolledTimer} has no thread and is driven by the caller.
+ * the one to take by default; {@link io.timewheel.HashedWheelTimer} is the classic single wheel,
+ * with the constructors of Netty's and Dubbo's class of that name; {@link io.timewheel.PolledTimer}
+ * has no thread and is driven by the caller.
  *
  * <h2>Words</h2>
  *

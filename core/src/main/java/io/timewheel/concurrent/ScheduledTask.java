@@ -47,7 +47,9 @@ import org.jspecify.annotations.Nullable;
  *       lock; leaving writes LEFT and then takes that lock to look at the timeout. So it finds the
  *       timeout written, or none is started any more, and what has left is off the timer. The lock
  *       also keeps two timeouts in order, of which the first fires, and a worker arms the second,
- *       before the first is written. Only the timer is called inside, which runs no task there.
+ *       before the first is written. Inside of it the timer is called, which runs no task there but
+ *       tells its listener. Whatever the lock, who cancels must wait for a start in flight; so a
+ *       listener must not wait for a thread that cancels or fails a task that is being armed.
  * </ul>
  */
 final class ScheduledTask<V> extends FutureTask<V>
@@ -77,11 +79,11 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   private volatile Object stage = WAITING;
 
-  /** Not the task itself, which users may lock. */
+  /** Not the task itself, which users may lock. Held while the timer calls its listener. */
   private final Object arming = new Object();
 
-  /** The last one that was started. Written under the lock. */
-  private volatile @Nullable Timeout timeout;
+  /** The last one that was started. Read and written under the lock. */
+  private @Nullable Timeout timeout;
 
   ScheduledTask(
       WheelScheduledExecutor executor, Callable<V> callable, long deadlineNanos, long periodNanos) {
@@ -111,18 +113,21 @@ final class ScheduledTask<V> extends FutureTask<V>
           Timeout armed = executor.timer.newTimeout(this, delayNanos);
           timeout = armed;
           if (stage == LEFT) {
-            armed.cancel(); // a listener of the timer, on this thread, ended the wait
+            armed.cancel(); // the listener of the timer, called by newTimeout, ended the wait
           }
         }
       }
     } catch (IllegalStateException e) {
-      throw executor.failOnTimer(e); // not under the lock: this goes through other tasks
+      throw executor.failOnTimer(e); // not under the lock: this takes those of other tasks
     }
   }
 
   /** The deadline has come: called by the timer. */
   @Override
   public void run(Timeout expired) {
+    if (stage == LEFT) {
+      return; // in the queue of the timer's executor, where no cancel finds it
+    }
     try {
       executor.workers.execute(this);
     } catch (Throwable e) {
@@ -164,8 +169,11 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   /** Fails the task if it waits on the timer, which will not fire any more. */
   void failIfOnTimer(Throwable cause) {
-    Timeout pending = timeout;
-    if (pending != null && !pending.isExpired()) {
+    Timeout last;
+    synchronized (arming) {
+      last = timeout;
+    }
+    if (last != null && !last.isExpired()) {
       fail(cause);
     }
   }

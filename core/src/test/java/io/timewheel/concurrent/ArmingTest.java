@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.concurrent;
 
+import static java.util.concurrent.TimeUnit.HOURS;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.Await;
 import io.timewheel.PolledTimer;
@@ -13,10 +15,13 @@ import io.timewheel.TimerStats;
 import io.timewheel.TimerTask;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -37,6 +42,7 @@ class ArmingTest {
   private Runnable onNextReading = () -> {};
   private Runnable onNextStart = () -> {};
   private Runnable afterNextStart = () -> {};
+  private boolean timerIsLost;
 
   private final PolledTimer timer =
       PolledTimer.builder().timeSource(this::read).listener(new Listener()).build();
@@ -56,20 +62,35 @@ class ArmingTest {
               end(end);
               pending.set(timer.pendingTimeouts());
             });
-    afterNextStart =
-        () -> {
-          ending.start();
-          Await.until(
-              "the other thread to wait for this one, or to be through",
-              () ->
-                  ending.getState() == Thread.State.BLOCKED
-                      || ending.getState() == Thread.State.TERMINATED);
-        };
+    afterNextStart = () -> startAndAwaitBlockedOrTerminated(ending);
 
     passATick();
     Await.end(ending);
 
     assertThat(pending).hasValue(0);
+    assertThatNothingIsLeft();
+  }
+
+  @Test
+  @SuppressWarnings("FutureReturnValueIgnored") // there is none
+  void failsWithALostTimerThoughItsTimeoutWasNotWrittenDown() {
+    Thread another =
+        new Thread(
+            () ->
+                assertThatExceptionOfType(RejectedExecutionException.class)
+                    .isThrownBy(() -> executor.schedule(work, 1, HOURS)));
+    afterNextStart =
+        () -> {
+          timerIsLost = true;
+          startAndAwaitBlockedOrTerminated(another);
+        };
+
+    passATick();
+    Await.end(another);
+
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> task.get(0, MILLISECONDS))
+        .withCauseInstanceOf(RejectedExecutionException.class);
     assertThatNothingIsLeft();
   }
 
@@ -93,6 +114,15 @@ class ArmingTest {
     passATick();
 
     assertThatNothingIsLeft();
+  }
+
+  private static void startAndAwaitBlockedOrTerminated(Thread other) {
+    other.start();
+    Await.until(
+        "the other thread to wait for this one, or to be through",
+        () ->
+            other.getState() == Thread.State.BLOCKED
+                || other.getState() == Thread.State.TERMINATED);
   }
 
   private void end(End end) {
@@ -136,6 +166,9 @@ class ArmingTest {
   private final class CallingBack implements Timer {
     @Override
     public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+      if (timerIsLost) {
+        throw new IllegalStateException("lost on purpose");
+      }
       Timeout timeout = timer.newTimeout(task, delay, unit);
       take(afterNextStart, next -> afterNextStart = next);
       return timeout;

@@ -19,6 +19,8 @@ import io.timewheel.Timer;
 import io.timewheel.TimerStats;
 import io.timewheel.TimerTask;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
@@ -95,6 +97,22 @@ class WheelScheduledExecutorTest {
         .isSameAs(full);
     refusing.shutdown();
     assertThat(refusing.isTerminated()).isTrue();
+  }
+
+  @Test
+  void workersAreNotAskedToTakeWhatWasCancelledOnItsWayToThem() {
+    Queue<Runnable> expired = new ArrayDeque<>();
+    PolledTimer handingOff =
+        PolledTimer.builder().timeSource(hand.clock).executor(expired::add).build();
+    WheelScheduledExecutor on = hand.builder().timer(handingOff).build();
+    Future<?> task = on.schedule(NOTHING, 1, MILLISECONDS);
+    hand.clock.advance(Duration.ofMillis(1));
+    handingOff.poll();
+    assertThat(task.cancel(false)).isTrue();
+
+    expired.remove().run();
+
+    assertThat(hand.queue).isEmpty();
   }
 
   @Test

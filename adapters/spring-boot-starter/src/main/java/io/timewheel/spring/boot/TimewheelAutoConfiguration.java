@@ -72,7 +72,7 @@ public final class TimewheelAutoConfiguration {
       ObjectProvider<TimerListener> listener,
       ObjectProvider<TaskErrorHandler> onError,
       ObjectProvider<TimeSource> timeSource) {
-    HierarchicalWheelTimer.Builder settings = properties.timer().executor(workers::executeExpired);
+    HierarchicalWheelTimer.Builder settings = properties.timer().executor(workers::execute);
     listener.ifAvailable(settings::listener);
     onError.ifAvailable(settings::onError);
     timeSource.ifAvailable(settings::timeSource);

@@ -11,7 +11,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RunnableScheduledFuture;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -95,19 +94,6 @@ final class Workers implements SmartLifecycle, AutoCloseable {
     threads.execute(task);
   }
 
-  /**
-   * Runs the task of a timeout that has expired: the executor of the timer. A task of the scheduler
-   * hands itself to these threads, for which it does not need one of them.
-   */
-  void executeExpired(Runnable expired) {
-    if (expired instanceof Timeout timeout
-        && timeout.task() instanceof RunnableScheduledFuture<?>) {
-      expired.run();
-    } else {
-      threads.execute(expired);
-    }
-  }
-
   @Override
   public void start() {}
 
@@ -121,7 +107,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
       if (!awaitEnd()) {
         LOGGER.log(
             Level.WARNING,
-            "{0} tasks have not ended within {1} and are interrupted",
+            "{0} tasks have not ended and are interrupted; timewheel.stop-patience is {1}",
             threads.getActiveCount(),
             patience);
         close();
@@ -144,13 +130,24 @@ final class Workers implements SmartLifecycle, AutoCloseable {
     }
   }
 
-  /** Interrupts what runs, and cancels what has not begun: nobody is to wait for it in vain. */
+  /**
+   * Interrupts what runs, and drops what has not begun. A future is cancelled, so that nobody waits
+   * for it in vain, also if the timeout of a scheduled one is all that has come here; of the others
+   * there is only the log to tell.
+   */
   @Override
   public void close() {
+    int dropped = 0;
     for (Runnable neverBegun : threads.shutdownNow()) {
-      if (neverBegun instanceof Future<?> future) {
+      Object task = neverBegun instanceof Timeout timeout ? timeout.task() : neverBegun;
+      if (task instanceof Future<?> future) {
         future.cancel(false);
+      } else {
+        dropped++;
       }
+    }
+    if (dropped > 0) {
+      LOGGER.log(Level.WARNING, "{0} tasks have not begun and are dropped", dropped);
     }
   }
 

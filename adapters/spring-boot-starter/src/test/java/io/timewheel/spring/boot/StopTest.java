@@ -9,10 +9,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
+import io.timewheel.testkit.ManualTimeSource;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
@@ -89,6 +97,32 @@ class StopTest {
   }
 
   @Test
+  void whatHasExpiredAndHasNotBegunIsCancelledOrCounted() throws InterruptedException {
+    ConfigurableApplicationContext context =
+        run(
+            ManualTime.class,
+            "--timewheel.name=full",
+            "--timewheel.stop-patience=0s",
+            "--timewheel.worker-threads=1");
+    Timer timer = context.getBean(Timer.class);
+    TaskScheduler scheduler = context.getBean(TaskScheduler.class);
+    Task stuck = new Task();
+    scheduler.schedule(stuck, Instant.now());
+    Eventually.zero(stuck.begun);
+    timer.newTimeout(timeout -> {}, 1, MILLISECONDS);
+    timer.newTimeout(timeout -> {}, 1, MILLISECONDS);
+    ScheduledFuture<?> neverBegun = scheduler.schedule(() -> {}, Instant.now().plusSeconds(3600));
+    context.getBean(ManualTimeSource.class).advanceBy(Duration.ofHours(1));
+    Eventually.holds("all to expire", () -> timer.stats().expired() == 3);
+
+    List<String> log = closeAndRead(context);
+
+    Eventually.noThreadNamed("full");
+    assertThat(neverBegun.isCancelled()).isTrue();
+    assertThat(log).contains("2 tasks have not begun and are dropped");
+  }
+
+  @Test
   void anInterruptEndsThePatience() throws InterruptedException {
     ConfigurableApplicationContext context =
         run(Plain.class, "--timewheel.name=hurried", "--timewheel.stop-patience=1h");
@@ -97,7 +131,8 @@ class StopTest {
     timer.newTimeout(timeout -> stuck.run(), 1, MILLISECONDS);
     Eventually.zero(stuck.begun);
 
-    Thread closer = new Thread(context::close);
+    List<String> log = new CopyOnWriteArrayList<>();
+    Thread closer = new Thread(() -> log.addAll(closeAndRead(context)));
     closer.start();
     Eventually.holds("the timer to refuse timeouts", () -> isRefusing(timer));
     closer.interrupt();
@@ -105,6 +140,9 @@ class StopTest {
     Eventually.ended(closer);
     Eventually.noThreadNamed("hurried");
     assertThat(stuck.end).hasValue("interrupted");
+    assertThat(log)
+        .containsExactly(
+            "1 tasks have not ended and are interrupted; timewheel.stop-patience is PT1H");
   }
 
   @Test
@@ -137,6 +175,32 @@ class StopTest {
     Eventually.noThreadNamed("failing");
   }
 
+  /** Closes the context, and returns what is logged meanwhile. */
+  private static List<String> closeAndRead(ConfigurableApplicationContext context) {
+    List<String> lines = new CopyOnWriteArrayList<>();
+    Handler handler =
+        new Handler() {
+          @Override
+          public void publish(LogRecord entry) {
+            lines.add(new SimpleFormatter().formatMessage(entry));
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    Logger logger = Logger.getLogger("io.timewheel");
+    logger.addHandler(handler);
+    try {
+      context.close();
+    } finally {
+      logger.removeHandler(handler);
+    }
+    return lines;
+  }
+
   private static boolean isRefusing(Timer timer) {
     try {
       timer.newTimeout(timeout -> {}, 1, HOURS).cancel();
@@ -167,6 +231,15 @@ class StopTest {
   @EnableAutoConfiguration
   @Configuration(proxyBeanMethods = false)
   static class Plain {}
+
+  @EnableAutoConfiguration
+  @Configuration(proxyBeanMethods = false)
+  static class ManualTime {
+    @Bean
+    ManualTimeSource clock() {
+      return new ManualTimeSource();
+    }
+  }
 
   @EnableAutoConfiguration
   @Configuration(proxyBeanMethods = false)

@@ -17,8 +17,6 @@ import io.timewheel.testkit.ManualTimeSource;
 import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -218,22 +216,23 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void whatTheSchedulerWaitsForIsHandedToTheWorkersOnce() {
-    runner.run(
-        context -> {
-          Workers workers = context.getBean(Workers.class);
-          Queue<Runnable> expired = new ArrayDeque<>();
-          Queue<Runnable> toWorkers = new ArrayDeque<>();
-          ManualTimer timer = ManualTimer.builder().executor(expired::add).build();
-          ScheduledExecutorService scheduler =
-              WheelScheduledExecutor.builder().timer(timer).executor(toWorkers::add).build();
-          scheduler.schedule(() -> {}, 1, MILLISECONDS);
-          timer.advanceBy(Duration.ofMillis(1));
+  void whatASchedulerOfTheApplicationRunsInPlaceIsNotOnTheTimersThreadEither() {
+    runner
+        .withUserConfiguration(ManualTime.class)
+        .withPropertyValues("timewheel.name=own")
+        .run(
+            context -> {
+              BlockingQueue<Thread> thread = new ArrayBlockingQueue<>(1);
+              ScheduledExecutorService inPlace =
+                  WheelScheduledExecutor.builder()
+                      .timer(context.getBean(Timer.class))
+                      .executor(Runnable::run)
+                      .build();
+              inPlace.schedule(() -> thread.add(Thread.currentThread()), 1, MILLISECONDS);
+              context.getBean(ManualTimeSource.class).advanceBy(Duration.ofMillis(1));
 
-          workers.executeExpired(expired.remove());
-
-          assertThat(toWorkers).as("handed over by this very thread").hasSize(1);
-        });
+              assertThat(thread.take().getName()).startsWith("own-worker-");
+            });
   }
 
   // Giving way

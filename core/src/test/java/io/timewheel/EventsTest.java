@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.function.IntSupplier;
+import org.junit.jupiter.api.Test;
+
+/** The events cannot be made because of an error that is not the lack of the module. */
+class EventsTest {
+  @Test
+  void anErrorAtTheFirstLookCostsTheEventsAndNothingElse() throws Exception {
+    OutOfMemory loader = new OutOfMemory();
+    IntSupplier timer =
+        (IntSupplier)
+            loader.loadClass(OneTask.class.getName()).getDeclaredConstructor().newInstance();
+    assertThat(loader.threwError).as("the look, before any task is there").isTrue();
+
+    assertThat(timer.getAsInt()).as("runs").isEqualTo(1);
+  }
+
+  /** A timer with one task. It is used in a loader of its own. */
+  public static final class OneTask implements IntSupplier {
+    private final TestClock clock = new TestClock();
+    private final PolledTimer timer = PolledTimer.builder().timeSource(clock).build();
+
+    public OneTask() {}
+
+    @Override
+    public int getAsInt() {
+      RecordingTask task = new RecordingTask(clock);
+      timer.newTimeout(task, 1, MILLISECONDS);
+      clock.advance(MILLISECONDS.toNanos(1));
+      timer.poll();
+      return task.runs();
+    }
+  }
+
+  /** Loads all of the library anew, but for the events: for them there is no memory. */
+  private static final class OutOfMemory extends ClassLoader {
+    boolean threwError;
+
+    OutOfMemory() {
+      super(EventsTest.class.getClassLoader());
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (name.equals(JfrEvents.class.getName())) {
+        threwError = true;
+        throw new OutOfMemoryError("on purpose");
+      }
+      if (!name.startsWith("io.timewheel.")) {
+        return super.loadClass(name, resolve);
+      }
+      synchronized (getClassLoadingLock(name)) {
+        Class<?> loaded = findLoadedClass(name);
+        return loaded == null ? findClass(name) : loaded;
+      }
+    }
+
+    @Override
+    protected Class<?> findClass(String name) throws ClassNotFoundException {
+      try (InputStream file = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
+        byte[] code = file.readAllBytes();
+        return defineClass(name, code, 0, code.length);
+      } catch (IOException e) {
+        throw new ClassNotFoundException(name, e);
+      }
+    }
+  }
+}
