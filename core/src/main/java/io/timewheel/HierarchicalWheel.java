@@ -73,7 +73,7 @@ import org.jspecify.annotations.Nullable;
  * to. A timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
  *
  * <p>So opening a slot may have to make others. If there is no memory for one, nothing has been
- * moved, and the next poll tries again.
+ * moved.
  *
  * <h2>Costs</h2>
  *

@@ -54,19 +54,12 @@ final class Worker implements Runnable {
     }
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // whoever holds the memory must get to let go of it
   private void work() {
     while (!stopping) {
       // 1. Whoever starts a timeout from here on finds the worker awake, and need not wake it.
       engine.wakeUp.plan(WakeUp.AWAKE);
       // 2. Run what is due. Whatever this misses, step 4 sees.
-      try {
-        engine.runDue(Integer.MAX_VALUE);
-      } catch (OutOfMemoryError e) {
-        // A wheel that cannot make a slot is as it was before; memory may come back.
-        Thread.yield();
-        continue;
-      }
+      engine.runDue(Integer.MAX_VALUE);
       // 3. Publish until when there will be nothing to do. A longer run may have made more due.
       long plan = engine.idleUntilTick();
       if (plan <= engine.ticks.nowTick()) {

@@ -11,7 +11,6 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -170,39 +169,6 @@ class WorkerTest {
 
     assertThat(task.ranAtNanos).containsExactly(millis(15).toNanos());
     assertThat(clock.parks()).isEqualTo(parks + 1);
-  }
-
-  /** A wheel may have to make a slot to find what is due. */
-  @Test
-  void triesAgainWhenThereIsNoMemoryToFindWhatIsDue() {
-    AtomicInteger shortages = new AtomicInteger();
-    TimeSource scarce =
-        new TimeSource() {
-          @Override
-          public long nanoTime() {
-            if (shortages.get() > 0 && Thread.currentThread().getName().equals("scarce")) {
-              shortages.decrementAndGet();
-              throw new OutOfMemoryError("none for a moment");
-            }
-            return clock.nanoTime();
-          }
-
-          @Override
-          public void parkUntil(long nanos, Object blocker) {
-            clock.parkUntil(nanos, blocker);
-          }
-        };
-    try (Timer other = HierarchicalWheelTimer.builder().name("scarce").timeSource(scarce).build()) {
-      other.newTimeout(task, 5, TimeUnit.MILLISECONDS);
-      clock.awaitSleepUntil(millis(5));
-
-      shortages.set(3);
-      clock.advance(millis(5));
-      task.awaitRun();
-
-      assertThat(shortages).hasValue(0);
-      other.newTimeout(task, 5, TimeUnit.MILLISECONDS); // is still accepted
-    }
   }
 
   @Test

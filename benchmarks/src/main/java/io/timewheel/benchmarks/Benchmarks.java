@@ -122,7 +122,8 @@ public final class Benchmarks {
             subjects.stream().map(this::info).toList(),
             List.of());
     if (options.into()) {
-      results = results.into(Results.read(file), orders.stream().map(Order::name).distinct().toList());
+      results =
+          results.into(Results.read(file), orders.stream().map(Order::name).distinct().toList());
     }
     Thread end = new Thread(jvm::end, "end");
     Runtime.getRuntime().addShutdownHook(end);

@@ -37,7 +37,8 @@ class JvmTest {
 
     Path written =
         Benchmarks.run(
-            new Options(true, EnumSet.allOf(Workload.class), "", subjects, true, 0, JDK, file, false),
+            new Options(
+                true, EnumSet.allOf(Workload.class), "", subjects, true, 0, JDK, file, false),
             plan);
 
     assertThat(written).isEqualTo(file);
