@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * An event is switched on by a recording, and until then each of the three places asks {@link
  * Event#isEnabled} and does nothing more: no object is made, and no clock is read. The question is
  * put to an instance that is kept for it, because it is a matter of the class: in a class that no
- * recording has touched, the answer is the constant false, which the compiler inlines and removes
+ * recording has touched, the answer is the constant false, which the compiler can inline and remove
  * with all that depends on it; otherwise it is a field to read. Starting a recording replaces the
  * method, and the JVM discards the code that was compiled for the old one. The three places are in
  * the expiry of a timeout and in the wake-up of the worker; starting, moving and cancelling have

@@ -144,9 +144,8 @@ final class Stripe extends Padding {
       } finally {
         unlock();
       }
-      // The budget is spent: now it is the turn of those who wait for the lock. The processor is
-      // not
-      // given away with it: on a busy machine it would be back a time slice later, each time.
+      // The budget is spent: now it is the turn of those who wait for the lock. But the processor
+      // stays: on a busy machine it would be back a time slice later, each time.
       for (int i = 0; i < COURTESY_SPINS; i++) {
         Thread.onSpinWait();
       }

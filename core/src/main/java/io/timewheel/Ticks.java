@@ -67,9 +67,9 @@ final class Ticks {
   }
 
   /**
-   * Divides by the tick. To multiply by the reciprocal takes a third of the time that to divide
-   * takes, and all of a start waits for the result. As the reciprocal is rounded down, the product
-   * is never too great; it is one too small at times, and much too small for ticks of 1 ns only.
+   * Divides by the tick. That is a multiplication by the reciprocal, because all of a start waits
+   * for the result, and a division takes longer. As the reciprocal is rounded down, the product is
+   * never too great; it is one too small at times, and much too small for ticks of 1 ns only.
    */
   private long wholeTicks(long nanos) {
     long quotient = Math.multiplyHigh(nanos, reciprocal) >> reciprocalShift;

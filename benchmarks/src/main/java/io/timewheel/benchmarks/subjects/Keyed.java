@@ -3,26 +3,22 @@ package io.timewheel.benchmarks.subjects;
 
 /** Timeouts with a key each under measurement: a pattern, or a map and a timer joined by hand. */
 public interface Keyed {
+  /** Those that can be postponed. */
+  interface Touched extends Keyed {
+    /**
+     * Postpones the timeout of a key, by its whole delay from now on.
+     *
+     * @param key whose
+     */
+    void touch(Long key);
+  }
+
   /**
    * Starts the timeout of a key that has none.
    *
    * @param key whose
    */
   void add(Long key);
-
-  /** {@return whether timeouts can be postponed} */
-  default boolean canTouch() {
-    return true;
-  }
-
-  /**
-   * Postpones the timeout of a key, by its whole delay from now on.
-   *
-   * @param key whose
-   */
-  default void touch(Long key) {
-    throw new UnsupportedOperationException();
-  }
 
   /**
    * Ends the timeout of a key.

@@ -27,7 +27,7 @@ final class PatternSubjects {
     Duration timeout = Duration.ofNanos(settings.horizonNanos());
     Expirations<Long, Object> expirations =
         Expirations.builder(timer(settings), (Long key, Object value) -> {}).build();
-    return new Keyed() {
+    return new Keyed.Touched() {
       @Override
       public void add(Long key) {
         expirations.add(key, VALUE, timeout);
@@ -56,11 +56,6 @@ final class PatternSubjects {
       }
 
       @Override
-      public boolean canTouch() {
-        return false;
-      }
-
-      @Override
       public void remove(Long key) {
         channel.complete(key, VALUE);
       }
@@ -81,11 +76,6 @@ final class PatternSubjects {
       }
 
       @Override
-      public boolean canTouch() {
-        return false;
-      }
-
-      @Override
       public void remove(Long key) {
         retries.cancel(key);
       }
@@ -101,7 +91,7 @@ final class PatternSubjects {
             .onWriteIdle(idle, key -> {})
             .build();
     Heartbeats.Connection[] connections = new Heartbeats.Connection[settings.pending()];
-    return new Keyed() {
+    return new Keyed.Touched() {
       @Override
       public void add(Long key) {
         connections[key.intValue()] = heartbeats.add(key);
@@ -131,11 +121,6 @@ final class PatternSubjects {
       @Override
       public void add(Long key) {
         leases.hold(key);
-      }
-
-      @Override
-      public boolean canTouch() {
-        return false;
       }
 
       @Override

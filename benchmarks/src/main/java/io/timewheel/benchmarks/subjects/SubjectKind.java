@@ -101,7 +101,10 @@ public enum SubjectKind {
 
   /** {@return whether it is a pattern, which is made on a timer} */
   public boolean isPattern() {
-    return compareTo(EMPTY) > 0;
+    return switch (this) {
+      case EXPIRATIONS, REQUESTS, RETRIES, HEARTBEATS, LEASES -> true;
+      default -> false;
+    };
   }
 
   /** {@return whether it has no thread, and one that uses it must poll it} */

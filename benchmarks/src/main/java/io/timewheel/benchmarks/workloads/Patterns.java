@@ -34,10 +34,10 @@ final class Patterns {
     Map<String, Double> metrics = new LinkedHashMap<>();
     metrics.put("nanosPerAdd", (double) addNanos / count);
     metrics.put("heapBytesPerEntry", (double) bytes / count);
-    if (keyed.canTouch()) {
-      touch(keyed, count, WARM_UP);
+    if (keyed instanceof Keyed.Touched touched) {
+      touch(touched, count, WARM_UP);
       CpuTime began = CpuTime.now();
-      touch(keyed, count, TOUCHES);
+      touch(touched, count, TOUCHES);
       Thread.sleep(20); // and what has been left to a thread of the timer
       metrics.put("cpuNanosPerTouch", CpuTime.now().since(began) / ((double) TOUCHES * count));
     }
@@ -50,7 +50,7 @@ final class Patterns {
   }
 
   /** The key is another object than the one that was added, as if it had come from outside. */
-  private static void touch(Keyed keyed, int count, int times) {
+  private static void touch(Keyed.Touched keyed, int count, int times) {
     long random = 42;
     for (long i = (long) times * count; i > 0; i--) {
       random = random * 6364136223846793005L + 1442695040888963407L;
