@@ -7,46 +7,50 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A wheel of wheels (scheme 7 of Varghese and Lauck): from one tick to 292 years in one structure,
- * with 64 slots a level and no level that is not needed.
+ * with 256 slots a level and no level that is not needed.
  *
  * <h2>Structure</h2>
  *
- * A tick is read as a number of eleven digits in base 64. A timeout is kept at the level of the
- * highest digit in which its deadline differs from {@code nowTick}, in the slot that this digit of
- * the deadline names. With a tick of 1 ms that gives:
+ * A tick is read as a number of eight digits in base 256: its bytes. A timeout is kept at the level
+ * of the highest digit in which its deadline differs from {@code nowTick}, in the slot that this
+ * digit of the deadline names. With a tick of 1 ms that gives:
  *
  * <pre>
- *  level  granularity in ticks      range in ticks           granularity  range, tick of 1 ms
- *  0      1                         64                       1 ms         64 ms
- *  1      64                        4096                     64 ms        4.096 s
- *  2      4096                      262144                   4.096 s      4 min 22 s
- *  3      262144                    16777216                 4 min 22 s   4 h 39 min
- *  4      16777216                  1073741824               4 h 39 min   12 d 10 h
- *  5      1073741824                68719476736              12 d 10 h    2 y 65 d
- *  6      68719476736               4398046511104            2 y 65 d     139 y
- *  7      4398046511104             281474976710656          139 y        292 y
- *  8      281474976710656           18014398509481984
- *  9      18014398509481984         1152921504606846976
- *  10     1152921504606846976       9223372036854775807
+ *  level  granularity in ticks  range in ticks       granularity  range, tick of 1 ms
+ *  0      1                     256                  1 ms         256 ms
+ *  1      256                   65536                256 ms       1 min 5 s
+ *  2      65536                 16777216             1 min 5 s    4 h 39 min
+ *  3      16777216              4294967296           4 h 39 min   49 d 17 h
+ *  4      4294967296            1099511627776        49 d 17 h    34 y 315 d
+ *  5      1099511627776         281474976710656      34 y 315 d   292 y
+ *  6      281474976710656       72057594037927936
+ *  7      72057594037927936     9223372036854775807
  * </pre>
  *
  * Granularity is the length of a slot; range is the delay, exclusive, that is sure to be kept at
- * this level or below when it is added at the start of the level's turn. Levels 8 to 10 take
+ * this level or below when it is added at the start of the level's turn. Levels 6 to 7 take
  * deadlines only with ticks below 33 µs, and what is never due with any tick.
+ *
+ * <p>The more slots a level has, the fewer levels there are, and the fewer times a timeout is moved
+ * on its way down. docs/adr/0007 has the figures.
  *
  * <h2>Invariants</h2>
  *
  * <ol>
  *   <li>Levels are disjoint in time: whatever is at a level is due before whatever is at a higher
- *       one, except for the slot that is being opened. The first occupied slot of the lowest
- *       occupied level therefore holds the earliest deadline, and two bit searches find it. No
- *       search wraps: a slot before the current digit is always empty.
- *   <li>The slot of the current digit is occupied at level 0 only (it holds what is due now), and
- *       at the level of the slot that is being opened.
- *   <li>An occupied slot stands for the ticks of the present turn of its level, from its {@code
- *       startTick} on.
- *   <li>{@code nowTick} never passes an occupied slot, and enters one above level 0 only by opening
- *       it, so every timeout stays at the level that invariant 1 gives it without being moved.
+ *       one, except for the slot that is being opened. The first slot of the lowest level in which
+ *       there is anything therefore holds the earliest deadline. No search wraps: a slot before the
+ *       current digit is always empty.
+ *   <li>There is something in the slot of the current digit at level 0 only (it holds what is due
+ *       now), and at the level of the slot that is being opened.
+ *   <li>A slot in which there is something stands for the ticks of the present turn of its level,
+ *       from its {@code startTick} on.
+ *   <li>{@code nowTick} never passes a slot in which there is something, and enters one above level
+ *       0 only by opening it, so every timeout stays at the level that invariant 1 gives it without
+ *       being moved.
+ *   <li>A slot in which there is something is marked: its bit is set, and the bit of its word. A
+ *       marked slot may be empty. Two bit searches find the first marked slot; a mark that turns
+ *       out to be wrong is removed then, and not by the cancel that leaves the slot empty.
  * </ol>
  *
  * <h2>Opening a slot</h2>
@@ -65,6 +69,13 @@ import org.jspecify.annotations.Nullable;
  * on, and that what is added meanwhile is filed more coarsely than it could be, so that it is moved
  * once more if it is still there at the next poll, which ends both.
  *
+ * <h2>The slot of last time</h2>
+ *
+ * Starting a timeout is a chain of steps that wait for one another, and to work out the slot is a
+ * good part of it. Most timeouts of a program have one of a few delays, so the slot that was found
+ * last is tried first: while it is checked, the processor already goes on with it. It remains the
+ * right slot for the deadlines that lie in it until {@code nowTick} reaches it.
+ *
  * <h2>A slot lives for one turn</h2>
  *
  * When the wheel comes round to a place again, it makes a new slot for it. A slot that lived on
@@ -78,13 +89,14 @@ import org.jspecify.annotations.Nullable;
  * <h2>Costs</h2>
  *
  * Adding and removing touch one slot. A timeout is moved at most once per level, and only if it is
- * neither cancelled nor moved before. A stall of any length costs one step per occupied slot,
- * nothing for the ticks in between.
+ * neither cancelled nor moved before. A stall of any length costs one step per marked slot, nothing
+ * for the ticks in between.
  */
 final class HierarchicalWheel extends Wheel {
-  static final int DIGIT_BITS = 6;
+  private static final int DIGIT_BITS = Byte.SIZE;
   static final int SLOTS = 1 << DIGIT_BITS;
-  static final int LEVELS = (Long.SIZE - 1 + DIGIT_BITS - 1) / DIGIT_BITS;
+  static final int LEVELS = Long.SIZE / DIGIT_BITS;
+  static final int WORDS = LEVELS * SLOTS / Long.SIZE;
 
   // Not in the superclass: after a reference there, a JVM puts those of this class first, not last.
   final Ticks ticks;
@@ -95,23 +107,22 @@ final class HierarchicalWheel extends Wheel {
    */
   @Nullable Slot[] slots = new Slot[0];
 
-  /** Bit n is set if level n is occupied. */
-  int occupiedLevels;
+  /** Bit w is set if one is set in word w. */
+  int markedWords;
 
-  /** One word per level, between the padding: bit n is set if slot n is occupied. */
-  private final long[] occupied = new long[PADDING_WORDS + LEVELS + PADDING_WORDS];
+  /** The words, between the padding: bit n of word w is set if slot 64 w + n is marked. */
+  private final long[] marks = new long[PADDING_WORDS + WORDS + PADDING_WORDS];
 
-  /** The slot that is being opened; null once it is empty. */
+  /** The slot that is being opened; null, or empty, if none is. */
   @Nullable Slot opening;
 
-  /**
-   * The time from which {@link #catchUp} has something to do: the start of the next tick, or never
-   * as long as {@link #blocking} is set.
-   */
+  /** The time from which {@link #catchUp} has something to do: the start of the next tick. */
   private long catchUpNanos;
 
-  /** The slot that {@code nowTick} has to stay before until the next poll, or until it is empty. */
-  private @Nullable Slot blocking;
+  // The slot of last time: the ticks that belong to it, and its index.
+  private long lastMask;
+  private long lastStartTick = -1;
+  private int lastIndex;
 
   /** Keeps what lies behind off the line of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
@@ -123,8 +134,8 @@ final class HierarchicalWheel extends Wheel {
   }
 
   /**
-   * Brings {@code nowTick} as near to the time as the occupied slots allow, so that a short delay
-   * after an idle hour is not filed in an hour's slot.
+   * Brings {@code nowTick} as near to the time as what is in the slots allows, so that a short
+   * delay after an idle hour is not filed in an hour's slot.
    */
   @Override
   void catchUp(long elapsedNanos) {
@@ -132,20 +143,23 @@ final class HierarchicalWheel extends Wheel {
       return;
     }
     long tick = ticks.tickAt(elapsedNanos);
-    Slot slot = opening != null ? opening : firstOccupied();
-    if (slot == null || (slot != opening && slot.startTick > tick)) {
+    catchUpNanos = ticks.nanosAt(tick + 1);
+    if (tick <= nowTick || isOpening()) {
+      return;
+    }
+    Slot slot = firstOccupied();
+    if (slot == null || slot.startTick > tick) {
       advanceTo(tick);
-    } else {
-      if (slot != opening && levelOf(slot) > 0) {
-        advanceTo(slot.startTick - 1);
-      }
-      blocking = slot;
-      catchUpNanos = Long.MAX_VALUE;
+    } else if (levelOf(slot) > 0) {
+      advanceTo(slot.startTick - 1);
     }
   }
 
   @Override
   Slot slotFor(long deadlineTick) {
+    if ((deadlineTick & lastMask) == lastStartTick) {
+      return slots[lastIndex];
+    }
     int level = levelOf(deadlineTick);
     int shift = level * DIGIT_BITS;
     long turn = deadlineTick >>> shift;
@@ -159,23 +173,25 @@ final class HierarchicalWheel extends Wheel {
       slot = new Slot(index, startTick);
       slots[index] = slot;
     }
+    lastIndex = index;
+    lastStartTick = startTick;
+    lastMask = -1L << shift;
     return slot;
   }
 
   @Override
   void file(WheelTimeout timeout, Slot slot, long deadlineTick) {
+    if (slot.isEmpty()) {
+      int word = slot.index >>> 6; // a division takes longer, for it minds the sign
+      marks[PADDING_WORDS + word] |= 1L << slot.index;
+      markedWords |= 1 << word;
+    }
     slot.add(timeout, deadlineTick);
-    int level = levelOf(slot);
-    occupied[PADDING_WORDS + level] |= 1L << slot.index;
-    occupiedLevels |= 1 << level;
   }
 
   @Override
   void remove(WheelTimeout timeout) {
-    Slot emptied = Slot.unlink(timeout);
-    if (emptied != null) {
-      vacate(emptied);
-    }
+    slotOf(timeout).remove(timeout);
   }
 
   @Override
@@ -185,12 +201,13 @@ final class HierarchicalWheel extends Wheel {
     while (true) {
       if (opening != null) {
         budget = open(opening, budget);
-        if (opening != null) {
+        if (!opening.isEmpty()) {
           Slot first = firstOccupied();
           return first != null && first != opening && first.startTick == nowTick
               ? take(first)
               : null;
         }
+        opening = null;
       }
       Slot slot = firstOccupied();
       if (slot == null || slot.startTick > target) {
@@ -219,7 +236,7 @@ final class HierarchicalWheel extends Wheel {
 
   @Override
   long nextTick() {
-    if (opening != null) {
+    if (isOpening()) {
       return nowTick;
     }
     Slot slot = firstOccupied();
@@ -231,61 +248,65 @@ final class HierarchicalWheel extends Wheel {
    */
   private int open(Slot slot, int budget) {
     int left = budget;
-    for (; left > 0 && slot == opening; left--) {
+    for (; left > 0 && !slot.isEmpty(); left--) {
       WheelTimeout timeout = slot.first();
       long tick = ticks.deadlineTick(timeout.deadlineNanos());
       Slot lower = slotFor(tick);
-      remove(timeout);
+      slot.remove(timeout);
       file(timeout, lower, tick);
     }
     return left;
   }
 
-  private WheelTimeout take(Slot slot) {
+  private static WheelTimeout take(Slot slot) {
     WheelTimeout first = slot.first();
-    remove(first);
+    slot.remove(first);
     return first;
   }
 
-  private void vacate(Slot slot) {
-    int level = levelOf(slot);
-    long rest = occupied(level) & ~(1L << slot.index);
-    occupied[PADDING_WORDS + level] = rest;
-    if (rest == 0) {
-      occupiedLevels &= ~(1 << level);
-    }
-    if (slot == opening) {
-      opening = null;
-    }
-    if (slot == blocking) {
-      advanceTo(nowTick);
-    }
+  private Slot slotOf(WheelTimeout timeout) {
+    return slots[timeout.slotIndex()];
+  }
+
+  private boolean isOpening() {
+    return opening != null && !opening.isEmpty();
   }
 
   private void advanceTo(long tick) {
     nowTick = tick;
-    blocking = null;
-    catchUpNanos = ticks.nanosAt(tick + 1);
+    if (tick >= lastStartTick) {
+      lastStartTick = -1;
+    }
   }
 
   private int levelOf(long deadlineTick) {
     return (Long.SIZE - 1 - Long.numberOfLeadingZeros(deadlineTick ^ nowTick)) / DIGIT_BITS;
   }
 
-  private @Nullable Slot firstOccupied() {
-    if (occupiedLevels == 0) {
-      return null;
-    }
-    int level = Integer.numberOfTrailingZeros(occupiedLevels);
-    return slots[level * SLOTS + Long.numberOfTrailingZeros(occupied(level))];
-  }
-
-  /** The bits of one level: bit n is set if slot n is occupied. */
-  long occupied(int level) {
-    return occupied[PADDING_WORDS + level];
-  }
-
   private static int levelOf(Slot slot) {
     return slot.index / SLOTS;
+  }
+
+  /** The first slot in which there is something. Removes the marks of those before it. */
+  private @Nullable Slot firstOccupied() {
+    while (markedWords != 0) {
+      int word = Integer.numberOfTrailingZeros(markedWords);
+      long bits = marks(word);
+      Slot slot = slots[word * Long.SIZE + Long.numberOfTrailingZeros(bits)];
+      if (!slot.isEmpty()) {
+        return slot;
+      }
+      bits &= bits - 1;
+      marks[PADDING_WORDS + word] = bits;
+      if (bits == 0) {
+        markedWords &= markedWords - 1;
+      }
+    }
+    return null;
+  }
+
+  /** The marks of the slots from 64 times {@code word} on. */
+  long marks(int word) {
+    return marks[PADDING_WORDS + word];
   }
 }

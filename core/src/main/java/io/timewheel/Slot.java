@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import static java.util.Objects.requireNonNull;
+
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timeouts that a wheel keeps in one place, in the order in which they were added.
+ * The timeouts that a wheel keeps in one place, in the order in which they were added: a doubly
+ * linked list through the timeouts themselves.
  *
- * <p>The slot is the sentinel of its own circular list. Any timeout can therefore be unlinked
- * without knowing its slot, and the one that leaves a slot empty finds the slot on both its sides,
- * which is how the wheel learns that an occupancy bit must be cleared.
+ * <p>A timeout knows the index of its slot and has no reference to it. A slot is younger or older
+ * than most of what is in it, and garbage collectors keep a record of references across ages and
+ * regions; neighbours were mostly made at the same time and lie close together. docs/adr/0007 has
+ * the figures.
  */
-final class Slot extends Link {
+final class Slot {
   /** The position of this slot in its wheel. */
   final int index;
 
@@ -18,15 +22,24 @@ final class Slot extends Link {
   final long startTick;
 
   /**
-   * A lower bound of the deadline ticks in this slot, {@link Wheel#NEVER} when it is empty. Adding
-   * keeps it exact; removing a timeout leaves it as it is, because the next earliest could only be
-   * found by a walk.
+   * A lower bound of the deadline ticks in this slot, meaningless when it is empty. Adding keeps it
+   * exact; removing a timeout leaves it as it is, because the next earliest could only be found by
+   * a walk.
    */
-  long earliestTick = Wheel.NEVER;
+  long earliestTick;
 
-  /** Keeps the slots of other stripes off the lines of this one. */
+  /** The ends of the list, null if it is empty; to be changed here alone. */
+  @Nullable WheelTimeout first;
+
+  @Nullable WheelTimeout last;
+
+  /** Keeps what lies behind off the lines of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
-  private long p00, p01, p02, p03, p04, p05, p06, p07, p10, p11, p12;
+  private @Nullable
+  Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
+
+  @SuppressWarnings("unused")
+  private @Nullable Object t20, t21, t22, t23, t24, t25;
 
   Slot(int index, long startTick) {
     this.index = index;
@@ -34,43 +47,44 @@ final class Slot extends Link {
   }
 
   boolean isEmpty() {
-    return next == this;
+    return first == null;
   }
 
   /** The timeout that was added first. The slot must not be empty. */
   WheelTimeout first() {
-    return (WheelTimeout) next;
+    return requireNonNull(first);
   }
 
-  /** Appends a timeout that is on no list. */
+  /** Appends a timeout that is in no slot. */
   void add(WheelTimeout timeout, long deadlineTick) {
-    Link last = prev;
-    timeout.prev = last;
-    timeout.next = this;
-    last.next = timeout;
-    prev = timeout;
-    if (deadlineTick < earliestTick) {
+    WheelTimeout before = last;
+    if (before == null) {
+      first = timeout;
       earliestTick = deadlineTick;
+    } else {
+      before.next = timeout;
+      timeout.prev = before;
+      earliestTick = Math.min(earliestTick, deadlineTick);
     }
+    last = timeout;
+    timeout.slotIndex(index);
   }
 
-  /**
-   * Unlinks a timeout from whichever slot it is in.
-   *
-   * @return the slot, if this left it empty; else null
-   */
-  static @Nullable Slot unlink(WheelTimeout timeout) {
-    Link prev = timeout.prev;
-    Link next = timeout.next;
-    prev.next = next;
-    next.prev = prev;
-    timeout.prev = timeout;
-    timeout.next = timeout;
-    if (prev == next) {
-      Slot emptied = (Slot) prev;
-      emptied.earliestTick = Wheel.NEVER;
-      return emptied;
+  /** Removes a timeout that is in this slot. */
+  void remove(WheelTimeout timeout) {
+    WheelTimeout before = timeout.prev;
+    WheelTimeout behind = timeout.next;
+    if (before == null) {
+      first = behind;
+    } else {
+      before.next = behind;
+      timeout.prev = null;
     }
-    return null;
+    if (behind == null) {
+      last = before;
+    } else {
+      behind.prev = before;
+      timeout.next = null;
+    }
   }
 }

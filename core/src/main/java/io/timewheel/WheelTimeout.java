@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A timeout: the handle that the user holds and the node that the wheel links, in one object of 40
@@ -26,11 +27,13 @@ import java.util.concurrent.TimeUnit;
  * the lock orders them among writers, and a reader without the lock needs only to see what happened
  * before.
  */
-final class WheelTimeout extends Link implements Timeout, Runnable {
+final class WheelTimeout implements Timeout, Runnable {
   static final int PENDING = 0;
   static final int HANDED_OFF = 1;
   static final int RUN = 2;
   static final int CANCELLED = 3;
+  private static final int STATE_BITS = 2;
+  private static final int STATE_MASK = (1 << STATE_BITS) - 1;
 
   private static final VarHandle STATE;
   private static final VarHandle DEADLINE;
@@ -45,12 +48,18 @@ final class WheelTimeout extends Link implements Timeout, Runnable {
     }
   }
 
+  /** The neighbours in the slot, null at its ends and in no slot; for {@link Slot} alone. */
+  @Nullable WheelTimeout prev;
+
+  @Nullable WheelTimeout next;
+
   private final TimerTask task;
   final Stripe stripe;
 
   @SuppressWarnings("unused") // read through DEADLINE
   private long deadlineNanos;
 
+  /** The state in the lower bits; above them, as long as it is PENDING, the index of the slot. */
   @SuppressWarnings("unused") // read and written through STATE
   private int state;
 
@@ -79,7 +88,17 @@ final class WheelTimeout extends Link implements Timeout, Runnable {
   }
 
   private int state() {
-    return (int) STATE.getAcquire(this);
+    return (int) STATE.getAcquire(this) & STATE_MASK;
+  }
+
+  /** The index of the slot that this timeout was added to. The caller holds the lock. */
+  int slotIndex() {
+    return (int) STATE.getOpaque(this) >>> STATE_BITS;
+  }
+
+  /** Sets the index of the slot of a pending timeout. The caller holds the lock. */
+  void slotIndex(int index) {
+    STATE.setOpaque(this, index << STATE_BITS | PENDING);
   }
 
   @Override

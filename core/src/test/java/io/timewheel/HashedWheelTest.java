@@ -358,7 +358,7 @@ class HashedWheelTest {
     assertThat(wheel.slots).hasSize(TURN).containsOnlyNulls();
     WheelTimeout timeout = model.startAt(TURN + 70);
     Slot made = wheel.slots[70];
-    assertThat(WheelChecks.slotOf(timeout)).isSameAs(made);
+    assertThat(WheelChecks.slotOf(wheel, timeout)).isSameAs(made);
     model.stop(timeout);
     model.startAt(2 * TURN + 70);
     assertThat(wheel.slots[70]).isSameAs(made);

@@ -48,14 +48,14 @@ class HierarchicalWheelTableTest {
     for (int level = 0; level < HierarchicalWheel.LEVELS; level++) {
       assertThat(rows().get(level).level()).isEqualTo(level);
     }
-    assertThat(HierarchicalWheel.SLOTS).isEqualTo(64);
-    assertThat(source()).contains("with 64 slots a level", "eleven digits in base 64");
-    assertThat(HierarchicalWheel.LEVELS).isEqualTo(11);
+    assertThat(HierarchicalWheel.SLOTS).isEqualTo(256);
+    assertThat(source()).contains("with 256 slots a level", "eight digits in base 256");
+    assertThat(HierarchicalWheel.LEVELS).isEqualTo(8);
   }
 
   @ParameterizedTest
   @MethodSource("rows")
-  void granularityAndRangeArePowersOf64(Row row) {
+  void granularityAndRangeArePowersOf256(Row row) {
     BigInteger slots = BigInteger.valueOf(HierarchicalWheel.SLOTS);
     assertThat(row.granularityTicks()).isEqualTo(slots.pow(row.level()).longValueExact());
     assertThat(row.rangeTicks())
@@ -151,18 +151,20 @@ class HierarchicalWheelTableTest {
     assertThat(levelOfLastDeadline(limitNanos - 1000)).isEqualTo(level);
     assertThat(levelOfLastDeadline(1)).isEqualTo(HierarchicalWheel.LEVELS - 1);
     WheelModel model = new WheelModel(0, MILLI_NANOS, HierarchicalWheel::new);
-    assertThat(WheelChecks.slotOf(model.startNever()).index / HierarchicalWheel.SLOTS)
+    assertThat(WheelChecks.slotOf(model.wheel, model.startNever()).index / HierarchicalWheel.SLOTS)
         .isEqualTo(HierarchicalWheel.LEVELS - 1);
   }
 
   private static int levelOfLastDeadline(long tickNanos) {
     WheelModel model = new WheelModel(0, tickNanos, HierarchicalWheel::new);
-    return WheelChecks.slotOf(model.start(Long.MAX_VALUE - 1)).index / HierarchicalWheel.SLOTS;
+    return WheelChecks.slotOf(model.wheel, model.start(Long.MAX_VALUE - 1)).index
+        / HierarchicalWheel.SLOTS;
   }
 
   private static int levelOf(long nowTick, long delayTicks) {
     WheelModel model = new WheelModel(0, 1, HierarchicalWheel::new);
     model.runTo(nowTick);
-    return WheelChecks.slotOf(model.startAt(nowTick + delayTicks)).index / HierarchicalWheel.SLOTS;
+    return WheelChecks.slotOf(model.wheel, model.startAt(nowTick + delayTicks)).index
+        / HierarchicalWheel.SLOTS;
   }
 }

@@ -33,11 +33,11 @@ class MemoryTest {
   @Test
   void pendingTimeoutTakesNothingBesideItsHandle() {
     long ticks = Duration.ofMillis(1).toNanos();
-    assertPendingTimeoutsTake40BytesEach(new HierarchicalWheel(new Ticks(clock, ticks)), 18_000);
+    assertPendingTimeoutsTake40BytesEach(new HierarchicalWheel(new Ticks(clock, ticks)), 40_000);
     assertPendingTimeoutsTake40BytesEach(new HashedWheel(new Ticks(clock, ticks), 512), 66_000);
   }
 
-  /** Timeouts of up to a day, which need five levels. */
+  /** Timeouts of up to a day, which need four levels. */
   private void assertPendingTimeoutsTake40BytesEach(Wheel wheel, long slotsBytes) {
     PolledTimer owner = PolledTimer.builder().timeSource(clock).build();
     Engine engine =

@@ -20,7 +20,6 @@ class SlotTest {
     assertThat(slot.index).isEqualTo(17);
     assertThat(slot.startTick).isEqualTo(128);
     assertThat(slot.isEmpty()).isTrue();
-    assertThat(slot.earliestTick).isEqualTo(Wheel.NEVER);
     assertList();
   }
 
@@ -44,47 +43,67 @@ class SlotTest {
   }
 
   @Test
-  void unlinksFromTheMiddleAndFromBothEnds() {
+  void removesFromTheMiddleAndFromBothEnds() {
     slot.add(first, 5);
     slot.add(second, 6);
     slot.add(third, 7);
-    assertThat(Slot.unlink(second)).isNull();
+    slot.remove(second);
     assertList(first, third);
-    assertThat(Slot.unlink(third)).isNull();
+    slot.remove(third);
     assertList(first);
     slot.add(second, 8);
-    assertThat(Slot.unlink(first)).isNull();
+    slot.remove(first);
     assertList(second);
     assertThat(slot.earliestTick).as("a bound still").isEqualTo(5);
   }
 
   @Test
-  void tellsWhenItIsLeftEmpty() {
+  void theFirstAfterItWasEmptySetsTheEarliestTickAnew() {
     slot.add(first, 5);
-    assertThat(Slot.unlink(first)).isSameAs(slot);
+    slot.remove(first);
     assertThat(slot.isEmpty()).isTrue();
-    assertThat(slot.earliestTick).isEqualTo(Wheel.NEVER);
     assertList();
+    slot.add(second, 9);
+    assertThat(slot.earliestTick).isEqualTo(9);
   }
 
   /** A handle that somebody keeps must not keep its former neighbours from being collected. */
   @Test
-  void theUnlinkedHoldsOnToNobody() {
+  void theRemovedHoldsOnToNobodyAndNobodyToIt() {
     slot.add(first, 5);
     slot.add(second, 6);
-    Slot.unlink(first);
-    assertThat(first.next).isSameAs(first);
-    assertThat(first.prev).isSameAs(first);
+    slot.add(third, 7);
+    slot.remove(second);
+    assertThat(second.next).isNull();
+    assertThat(second.prev).isNull();
+    slot.remove(first);
+    assertThat(first.next).isNull();
+    assertThat(third.prev).isNull();
+  }
+
+  @Test
+  void aTimeoutKnowsTheIndexOfItsSlotAsLongAsItIsPending() {
+    slot.add(first, 5);
+    assertThat(first.slotIndex()).isEqualTo(17);
+    assertThat(first.isPending()).isTrue();
+    Slot other = new Slot(HashedWheel.MAX_SLOTS - 1, 0);
+    slot.remove(first);
+    other.add(first, 5);
+    assertThat(first.slotIndex()).isEqualTo(HashedWheel.MAX_SLOTS - 1);
+    assertThat(first.isPending()).isTrue();
+    first.settle(WheelTimeout.CANCELLED);
+    assertThat(first.isCancelled()).isTrue();
+    assertThat(first.slotIndex()).isZero();
   }
 
   private void assertList(WheelTimeout... expected) {
-    Link last = slot;
+    WheelTimeout last = null;
     for (WheelTimeout timeout : expected) {
-      assertThat(last.next).isSameAs(timeout);
+      assertThat(last == null ? slot.first : last.next).isSameAs(timeout);
       assertThat(timeout.prev).isSameAs(last);
       last = timeout;
     }
-    assertThat(last.next).isSameAs(slot);
-    assertThat(slot.prev).isSameAs(last);
+    assertThat(last == null ? slot.first : last.next).isNull();
+    assertThat(slot.last).isSameAs(last);
   }
 }

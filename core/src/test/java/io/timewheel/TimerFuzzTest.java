@@ -84,13 +84,13 @@ class TimerFuzzTest {
     };
   }
 
-  /** Few ticks more often than many, and often around a power of 64. */
+  /** Few ticks more often than many, and often around a power of 256. */
   private static long ticks(SplittableRandom random) {
     if (random.nextInt(3) > 0) {
-      return random.nextInt(130);
+      return random.nextInt(520);
     }
-    int power = Math.min(random.nextInt(10), random.nextInt(10));
-    return (1L << (6 * power)) * (1 + random.nextInt(3)) + random.nextInt(3) - 1;
+    int power = Math.min(random.nextInt(8), random.nextInt(8));
+    return (1L << (8 * power)) * (1 + random.nextInt(3)) + random.nextInt(3) - 1;
   }
 
   private static long nanos(SplittableRandom random) {

@@ -28,18 +28,26 @@ final class WheelChecks {
     } else {
       check((HashedWheel) wheel, places);
     }
-    checkNextTick(wheel, places);
+    if (isSearched(places.size())) {
+      checkNextTick(wheel, places);
+    }
     return places;
   }
 
-  /** The slot that a timeout is in, found by following the list. */
-  static Slot slotOf(WheelTimeout timeout) {
-    Link link = timeout.next;
-    while (link instanceof WheelTimeout) {
-      require(link != timeout, "in no slot");
-      link = link.next;
-    }
-    return (Slot) link;
+  /** Every other time only, for a search removes the marks of empty slots: some shall live on. */
+  static boolean isSearched(int size) {
+    return size % 2 == 0;
+  }
+
+  /** The slot that a pending timeout is in. */
+  static Slot slotOf(Wheel wheel, WheelTimeout timeout) {
+    return slots(wheel)[timeout.slotIndex()];
+  }
+
+  private static Slot[] slots(Wheel wheel) {
+    return wheel instanceof HierarchicalWheel hierarchical
+        ? hierarchical.slots
+        : ((HashedWheel) wheel).slots;
   }
 
   static long effectiveTick(Wheel wheel, WheelTimeout timeout) {
@@ -50,14 +58,14 @@ final class WheelChecks {
     return Math.max(ticks.deadlineTick(timeout.deadlineNanos()), wheel.nowTick);
   }
 
-  /** The highest digit in base 64 in which two ticks differ, by dropping digits until none do. */
+  /** The highest digit in base 256 in which two ticks differ, by dropping digits until none do. */
   static int highestDifferingDigit(long one, long other) {
     int digits = 0;
     long rest = one;
     long otherRest = other;
     while (rest != otherRest) {
-      rest /= 64;
-      otherRest /= 64;
+      rest /= 256;
+      otherRest /= 256;
       digits++;
     }
     return Math.max(0, digits - 1);
@@ -66,15 +74,15 @@ final class WheelChecks {
   static int digitOf(long tick, int digit) {
     long rest = tick;
     for (int i = 0; i < digit; i++) {
-      rest /= 64;
+      rest /= 256;
     }
-    return (int) (rest % 64);
+    return (int) (rest % 256);
   }
 
   private static long startOf(long tick, int digit) {
     long length = 1;
     for (int i = 0; i < digit; i++) {
-      length *= 64;
+      length *= 256;
     }
     return tick / length * length;
   }
@@ -83,20 +91,19 @@ final class WheelChecks {
     boolean openingFound = false;
     long latestOfLowerLevels = -1;
     for (int number = 0; number < HierarchicalWheel.LEVELS; number++) {
-      boolean levelMarked = (wheel.occupiedLevels >> number & 1) != 0;
-      require(levelMarked == (wheel.occupied(number) != 0), "mark of level", number);
       long latestOfLevel = -1;
-      for (int index = 0; index < 64; index++) {
-        int place = 64 * number + index;
+      for (int index = 0; index < 256; index++) {
+        int place = 256 * number + index;
         Slot slot = place < wheel.slots.length ? wheel.slots[place] : null;
-        boolean marked = (wheel.occupied(number) >> index & 1) != 0;
+        boolean marked = isMarked(wheel.marks(place / 64), place);
+        require(!marked || isMarked(wheel.markedWords, place / 64), "mark of word", place / 64);
         if (slot == null) {
           require(!marked, "marked, but never made", number, index);
           continue;
         }
         require(slot.index == place, "identity of slot", number, index);
         List<WheelTimeout> content = checkSlot(wheel, slot, places);
-        require(marked == !content.isEmpty(), "mark of slot", number, index);
+        require(marked || content.isEmpty(), "not marked", number, index);
         if (content.isEmpty()) {
           continue;
         }
@@ -129,27 +136,39 @@ final class WheelChecks {
       }
       latestOfLowerLevels = Math.max(latestOfLowerLevels, latestOfLevel);
     }
-    require(openingFound == (wheel.opening != null), "the slot being opened is empty");
+    require(openingFound == isOpening(wheel), "the slot being opened is not to be found");
+    for (int word = 0; word < HierarchicalWheel.WORDS; word++) {
+      boolean marked = isMarked(wheel.markedWords, word);
+      require(marked == (wheel.marks(word) != 0), "mark of a word without marks", word);
+    }
+  }
+
+  static boolean isOpening(HierarchicalWheel wheel) {
+    return wheel.opening != null && !wheel.opening.isEmpty();
+  }
+
+  private static boolean isMarked(long word, int index) {
+    return (word >> index % 64 & 1) != 0;
   }
 
   private static void check(HashedWheel wheel, IdentityHashMap<WheelTimeout, Slot> places) {
     for (int index = 0; index < wheel.slots.length; index++) {
       Slot slot = wheel.slots[index];
-      boolean marked = (wheel.occupied(index / 64) >> (index % 64) & 1) != 0;
+      boolean marked = isMarked(wheel.marks(index / 64), index);
       if (slot == null) {
         require(!marked, "marked, but never made", index);
         continue;
       }
       require(slot.index == index, "identity of slot", index);
       List<WheelTimeout> content = checkSlot(wheel, slot, places);
-      require(marked == !content.isEmpty(), "mark of slot", index);
+      require(marked || content.isEmpty(), "not marked", index);
       for (WheelTimeout timeout : content) {
         long tick = effectiveTick(wheel, timeout);
         require(tick % wheel.slots.length == index, "a tick and its wrong slot", tick, index);
       }
     }
     for (int bit = wheel.slots.length; bit < wheel.words * 64; bit++) {
-      require((wheel.occupied(bit / 64) >> (bit % 64) & 1) == 0, "a mark, but no slot", bit);
+      require(!isMarked(wheel.marks(bit / 64), bit), "a mark, but no slot", bit);
     }
   }
 
@@ -157,22 +176,19 @@ final class WheelChecks {
   private static List<WheelTimeout> checkSlot(
       Wheel wheel, Slot slot, IdentityHashMap<WheelTimeout, Slot> places) {
     List<WheelTimeout> content = new ArrayList<>(0);
-    require(slot.next.prev == slot, "back link to slot", slot.index);
     long earliest = Wheel.NEVER;
-    for (Link link = slot.next; link != slot; link = link.next) {
-      require(link instanceof WheelTimeout, "leads into another slot", slot.index);
-      require(link.next.prev == link, "back link in slot", slot.index);
-      WheelTimeout timeout = (WheelTimeout) link;
-      // Also ends the walk around a circle that the slot is no part of.
+    WheelTimeout before = null;
+    for (WheelTimeout timeout = slot.first; timeout != null; timeout = timeout.next) {
+      require(timeout.prev == before, "back link in slot", slot.index);
+      require(timeout.slotIndex() == slot.index, "in another slot", slot.index);
+      // Also ends the walk around a circle.
       require(places.put(timeout, slot) == null, "a timeout is met twice in slot", slot.index);
       content.add(timeout);
       earliest = Math.min(earliest, effectiveTick(wheel, timeout));
+      before = timeout;
     }
-    require(slot.isEmpty() == content.isEmpty(), "emptiness of slot", slot.index);
-    if (content.isEmpty()) {
-      require(slot.earliestTick == Wheel.NEVER, "bound of an empty slot", slot.earliestTick);
-    } else {
-      require(slot.first() == content.get(0), "first of slot", slot.index);
+    require(slot.last == before, "last of slot", slot.index);
+    if (!content.isEmpty()) {
       require(
           slot.earliestTick <= earliest,
           "a bound is after the earliest tick",
@@ -198,7 +214,7 @@ final class WheelChecks {
     if (places.isEmpty()) {
       require(next == Wheel.NEVER, "an empty wheel has something to do at", next);
     }
-    if (wheel instanceof HierarchicalWheel hierarchical && hierarchical.opening != null) {
+    if (wheel instanceof HierarchicalWheel hierarchical && isOpening(hierarchical)) {
       require(next == wheel.nowTick, "the next tick while a slot is being opened", next);
     }
   }

@@ -119,9 +119,9 @@ class WheelFuzzTest {
     }
   }
 
-  /** The time to the beginning of a tick that is a multiple of a power of 64, in nanoseconds. */
+  /** The time to the beginning of a tick that is a multiple of a power of 256, in nanoseconds. */
   private static long untilBorder(WheelModel model, long power, long multiple) {
-    long powerTicks = 1L << (6 * Math.abs(power % 10));
+    long powerTicks = 1L << (8 * Math.abs(power % 8));
     long next = model.nowTick() / powerTicks + Math.abs(multiple % 4);
     long tick =
         Math.multiplyHigh(next, powerTicks) != 0 ? Long.MAX_VALUE : Math.abs(next * powerTicks);
@@ -171,16 +171,16 @@ class WheelFuzzTest {
     };
   }
 
-  /** Few ticks more often than many, and often around a power of 64. */
+  /** Few ticks more often than many, and often around a power of 256. */
   private static long ticks(SplittableRandom random) {
     if (random.nextBoolean()) {
-      return random.nextInt(130);
+      return random.nextInt(520);
     }
-    return (1L << (6 * power(random))) * (1 + random.nextInt(3)) + random.nextInt(3) - 1;
+    return (1L << (8 * power(random))) * (1 + random.nextInt(3)) + random.nextInt(3) - 1;
   }
 
   private static int power(SplittableRandom random) {
-    return random.nextInt(2) + Math.min(random.nextInt(10), random.nextInt(10));
+    return random.nextInt(2) + Math.min(random.nextInt(7), random.nextInt(7));
   }
 
   private static long nanos(SplittableRandom random) {

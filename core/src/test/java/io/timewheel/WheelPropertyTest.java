@@ -150,9 +150,9 @@ class WheelPropertyTest {
       NANOS,
       /** That many ticks. */
       TICKS,
-      /** That many times a power of 64, in ticks. */
+      /** That many times a power of 256, in ticks. */
       POWER,
-      /** Until a tick that is a multiple of a power of 64. */
+      /** Until a tick that is a multiple of a power of 256. */
       BORDER,
       /** Until the wheel has something to do; one tick if it never has. */
       NEXT,
@@ -163,7 +163,7 @@ class WheelPropertyTest {
 
     long nanos(WheelModel model) {
       Ticks ticks = model.ticks;
-      long powerTicks = 1L << (6 * power);
+      long powerTicks = 1L << (8 * power);
       long nowTick = model.nowTick();
       return switch (kind) {
         case NANOS -> multiple;
@@ -274,7 +274,7 @@ class WheelPropertyTest {
   /** Low powers more often than high ones, exact spans more often than those beside. */
   private static Arbitrary<Span> spans(Span.Kind kind, Arbitrary<Long> multiples) {
     List<Integer> powers = new ArrayList<>();
-    for (int power = 0; power <= 10; power++) {
+    for (int power = 0; power <= 7; power++) {
       for (int i = 0; i < (power == 0 ? 1 : 12 / power); i++) {
         powers.add(power);
       }

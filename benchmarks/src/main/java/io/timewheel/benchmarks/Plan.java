@@ -27,7 +27,7 @@ final class Plan {
 
   private Plan() {}
 
-  /** About an hour on two cores. What takes long and varies little is measured less often. */
+  /** Over an hour on two cores. What takes long and varies little is measured less often. */
   static List<Case> full() {
     Plan plan = new Plan();
     plan.operations(3, 300, 1, 2, 8);

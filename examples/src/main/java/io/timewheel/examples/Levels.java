@@ -2,13 +2,13 @@
 package io.timewheel.examples;
 
 /**
- * Counts timeouts by the level of the hierarchical wheel that suits the time they have left: 64
- * slots a level, each level 64 times as coarse as the one below, so that the level is the highest
- * digit of the remaining ticks in base 64.
+ * Counts timeouts by the level of the hierarchical wheel that suits the time they have left: 256
+ * slots a level, each level 256 times as coarse as the one below, so that the level is the highest
+ * byte of the remaining ticks that is not zero.
  */
 final class Levels {
-  private static final int DIGIT_BITS = 6;
-  private static final int MAX_LEVELS = 11;
+  private static final int DIGIT_BITS = Byte.SIZE;
+  private static final int MAX_LEVELS = 8;
 
   private final long tickNanos;
   private final long[] counts = new long[MAX_LEVELS];
@@ -47,7 +47,7 @@ final class Levels {
     return size;
   }
 
-  /** The times that belong to a level, as in 4.1 s to 4.4 min. */
+  /** The times that belong to a level, as in 256 ms to 1.1 min. */
   String range(int level) {
     String end = Format.duration(borderNanos(level + 1));
     return level == 0 ? "up to " + end : Format.duration(borderNanos(level)) + " to " + end;

@@ -14,16 +14,13 @@ class LevelsTest {
   /** The table in the documentation of the hierarchical wheel: the range of each level in ticks. */
   @ParameterizedTest
   @CsvSource({
-    "0, 64",
-    "1, 4096",
-    "2, 262144",
-    "3, 16777216",
-    "4, 1073741824",
-    "5, 68719476736",
-    "6, 4398046511104",
-    "7, 281474976710656",
-    "8, 18014398509481984",
-    "9, 1152921504606846976",
+    "0, 256",
+    "1, 65536",
+    "2, 16777216",
+    "3, 4294967296",
+    "4, 1099511627776",
+    "5, 281474976710656",
+    "6, 72057594037927936",
   })
   void aLevelEndsWhereTheWheelSaysSo(int level, long rangeTicks) {
     assertThat(Levels.levelOf(rangeTicks - 1)).isEqualTo(level);
@@ -32,7 +29,7 @@ class LevelsTest {
 
   @Test
   void theLongestTimeIsOnTheLastLevel() {
-    assertThat(Levels.levelOf(Long.MAX_VALUE)).isEqualTo(10);
+    assertThat(Levels.levelOf(Long.MAX_VALUE)).isEqualTo(7);
   }
 
   @Test
@@ -43,13 +40,11 @@ class LevelsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0, up to 64 ms",
-    "1, 64 ms to 4.1 s",
-    "2, 4.1 s to 4.4 min",
-    "3, 4.4 min to 4.7 h",
-    "4, 4.7 h to 12.4 d",
-    "5, 12.4 d to 2.2 y",
-    "6, 2.2 y to 139 y",
+    "0, up to 256 ms",
+    "1, 256 ms to 1.1 min",
+    "2, 1.1 min to 4.7 h",
+    "3, 4.7 h to 49.7 d",
+    "4, 49.7 d to 34.8 y",
   })
   void namesTheRangeOfALevel(int level, String range) {
     assertThat(new Levels(TICK_NANOS).range(level)).isEqualTo(range);
@@ -58,10 +53,10 @@ class LevelsTest {
   @Test
   void countsByRemainingTime() {
     Levels levels = new Levels(TICK_NANOS);
-    levels.add(64 * TICK_NANOS - 1);
-    levels.add(64 * TICK_NANOS);
-    levels.add(TimeUnit.MINUTES.toNanos(1));
-    levels.add(TimeUnit.MINUTES.toNanos(2));
+    levels.add(256 * TICK_NANOS - 1);
+    levels.add(256 * TICK_NANOS);
+    levels.add(TimeUnit.HOURS.toNanos(1));
+    levels.add(TimeUnit.HOURS.toNanos(2));
 
     assertThat(levels.size()).isEqualTo(3);
     assertThat(levels.count(0)).isEqualTo(1);

@@ -30,7 +30,7 @@ final class WarmUp {
         subject.cancel(handle);
       }
       if (kind.isTimer()) {
-        expireSome(kind, subject, random, timeouts / 2);
+        expireSome(kind, subject, random, timeouts);
       }
     }
   }
@@ -42,7 +42,7 @@ final class WarmUp {
     long startNanos = System.nanoTime();
     Object task = subject.task(expiries.new Body(startNanos));
     for (int i = 0; i < timeouts; i++) {
-      subject.start(task, random.nextLong(MILLISECONDS.toNanos(20), MILLISECONDS.toNanos(60)));
+      subject.start(task, random.nextLong(MILLISECONDS.toNanos(20), MILLISECONDS.toNanos(500)));
     }
     expiries.await(subject, kind.isPolled(), startNanos + SECONDS.toNanos(20));
     expiries.requireAllIn();
