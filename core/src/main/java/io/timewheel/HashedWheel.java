@@ -10,13 +10,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Structure</h2>
  *
- * The number of slots is a power of two. A slot in which there is something is marked by a bit, and
- * knows a lower bound of the ticks in it. There are no counted rounds: a slot is visited only when
- * the wheel is at a tick that something in the slot may be due at, so timeouts of later turns cost
- * nothing per tick and nothing per turn, and empty turns are slept through.
- *
- * <p>A marked slot may be empty: the mark is removed by the next search that comes upon it, and not
- * by the cancel that leaves the slot empty.
+ * The number of slots is a power of two. One bit per slot tells whether it is occupied, and an
+ * occupied slot knows a lower bound of the ticks in it. There are no counted rounds: a slot is
+ * visited only when the wheel is at a tick that something in the slot may be due at, so timeouts of
+ * later turns cost nothing per tick and nothing per turn, and empty turns are slept through.
  *
  * <h2>Visiting a slot</h2>
  *
@@ -27,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Costs</h2>
  *
- * Adding and removing touch one slot. Finding the next tick looks at the marked slots up to it, at
- * most one look for each tick that is then slept through, or at each marked slot once if nothing is
- * due within a turn. A visit walks the whole slot, later turns included: give the wheel about as
- * many slots as there are ticks in a usual delay, or take a {@link HierarchicalWheel}.
+ * Adding and removing touch one slot. Finding the next tick looks at the occupied slots up to it,
+ * at most one look for each tick that is then slept through, or at each occupied slot once if
+ * nothing is due within a turn. A visit walks the whole slot, later turns included: give the wheel
+ * about as many slots as there are ticks in a usual delay, or take a {@link HierarchicalWheel}.
  */
 final class HashedWheel extends Wheel {
   static final int MAX_SLOTS = 1 << 20;
@@ -43,8 +40,8 @@ final class HashedWheel extends Wheel {
   /** The number of words of bits. */
   final int words;
 
-  /** The words, between the padding: bit n of word w is set if slot 64 w + n is marked. */
-  private final long[] marks;
+  /** The words, between the padding. */
+  private final long[] occupied;
 
   /** The timeout that the visit of a slot looks at next; null if no slot is being visited. */
   private @Nullable WheelTimeout cursor;
@@ -56,7 +53,7 @@ final class HashedWheel extends Wheel {
     this.ticks = ticks;
     this.slots = new Slot[slots];
     this.words = (slots + Long.SIZE - 1) / Long.SIZE;
-    this.marks = new long[PADDING_WORDS + words + PADDING_WORDS];
+    this.occupied = new long[PADDING_WORDS + words + PADDING_WORDS];
   }
 
   /** Nothing to gain: where a timeout is kept does not depend on the time. */
@@ -76,10 +73,8 @@ final class HashedWheel extends Wheel {
 
   @Override
   void file(WheelTimeout timeout, Slot slot, long deadlineTick) {
-    if (slot.isEmpty()) {
-      marks[PADDING_WORDS + (slot.index >>> 6)] |= 1L << slot.index;
-    }
     slot.add(timeout, deadlineTick);
+    occupied[PADDING_WORDS + (slot.index >>> 6)] |= 1L << slot.index;
   }
 
   @Override
@@ -87,7 +82,11 @@ final class HashedWheel extends Wheel {
     if (timeout == cursor) {
       stepPast(timeout);
     }
-    slotOf(timeout).remove(timeout);
+    Slot slot = slotOf(timeout);
+    slot.remove(timeout);
+    if (slot.isEmpty()) {
+      occupied[PADDING_WORDS + (slot.index >>> 6)] &= ~(1L << slot.index);
+    }
   }
 
   @Override
@@ -127,13 +126,12 @@ final class HashedWheel extends Wheel {
   void drainTo(Collection<? super WheelTimeout> sink, int limit) {
     int left = limit;
     for (int word = 0; word < words; word++) {
-      for (long bits = marks(word); bits != 0; bits &= bits - 1) {
-        Slot slot = slotAt(word, bits);
-        for (; left > 0 && !slot.isEmpty(); left--) {
-          WheelTimeout timeout = slot.first();
-          sink.add(timeout);
-          remove(timeout);
-        }
+      while (occupied(word) != 0 && left > 0) {
+        WheelTimeout timeout =
+            slots[(word << 6) | Long.numberOfTrailingZeros(occupied(word))].first();
+        sink.add(timeout);
+        remove(timeout);
+        left--;
       }
     }
   }
@@ -146,39 +144,30 @@ final class HashedWheel extends Wheel {
     int here = index(nowTick);
     long earliest = NEVER;
     int word = here >>> 6;
-    long bits = marks(word) & (-1L << here);
+    long bits = occupied(word) & (-1L << here);
     // The last round takes the first word again, for the bits before the present slot.
     for (int round = 0; round <= words; round++) {
       for (; bits != 0; bits &= bits - 1) {
-        Slot slot = slotAt(word, bits);
-        if (slot.isEmpty()) {
-          marks[PADDING_WORDS + word] &= ~Long.lowestOneBit(bits);
-          continue;
-        }
-        long tick = slot.earliestTick;
+        int index = (word << 6) | Long.numberOfTrailingZeros(bits);
+        long tick = slots[index].earliestTick;
         if (tick - nowTick < slots.length) {
           return tick; // within this turn, in which the slots stand in the order of their ticks
         }
         earliest = Math.min(earliest, tick);
       }
       word = (word + 1) & (words - 1);
-      bits = marks(word);
+      bits = occupied(word);
     }
     return earliest;
   }
 
-  /** The marks of the slots from 64 times {@code word} on. */
-  long marks(int word) {
-    return marks[PADDING_WORDS + word];
-  }
-
-  /** The slot of the lowest of some bits of a word. */
-  private Slot slotAt(int word, long bits) {
-    return slots[word * Long.SIZE + Long.numberOfTrailingZeros(bits)];
-  }
-
   private Slot slotOf(WheelTimeout timeout) {
     return slots[timeout.slotIndex()];
+  }
+
+  /** Bit n of word w is set if slot 64 w + n is occupied. */
+  long occupied(int word) {
+    return occupied[PADDING_WORDS + word];
   }
 
   private int index(long tick) {

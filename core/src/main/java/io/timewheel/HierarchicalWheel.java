@@ -38,19 +38,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>Levels are disjoint in time: whatever is at a level is due before whatever is at a higher
- *       one, except for the slot that is being opened. The first slot of the lowest level in which
- *       there is anything therefore holds the earliest deadline. No search wraps: a slot before the
- *       current digit is always empty.
- *   <li>There is something in the slot of the current digit at level 0 only (it holds what is due
- *       now), and at the level of the slot that is being opened.
- *   <li>A slot in which there is something stands for the ticks of the present turn of its level,
- *       from its {@code startTick} on.
- *   <li>{@code nowTick} never passes a slot in which there is something, and enters one above level
- *       0 only by opening it, so every timeout stays at the level that invariant 1 gives it without
- *       being moved.
- *   <li>A slot in which there is something is marked: its bit is set, and the bit of its word. A
- *       marked slot may be empty. Two bit searches find the first marked slot; a mark that turns
- *       out to be wrong is removed then, and not by the cancel that leaves the slot empty.
+ *       one, except for the slot that is being opened. The first occupied slot (one that is not
+ *       empty) of the lowest occupied level therefore holds the earliest deadline. No search wraps:
+ *       a slot before the current digit is always empty.
+ *   <li>The slot of the current digit is occupied at level 0 only (it holds what is due now), and
+ *       at the level of the slot that is being opened.
+ *   <li>An occupied slot stands for the ticks of the present turn of its level, from its {@code
+ *       startTick} on.
+ *   <li>{@code nowTick} never passes an occupied slot, and enters one above level 0 only by opening
+ *       it, so every timeout stays at the level that invariant 1 gives it without being moved.
+ *   <li>An occupied slot is marked: its bit is set, and the bit of its word. Two bit searches find
+ *       the first marked slot. It may be empty: a cancel leaves the mark to the next search, which
+ *       removes it.
  * </ol>
  *
  * <h2>Opening a slot</h2>
@@ -88,7 +87,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Costs</h2>
  *
- * Adding and removing touch one slot. A timeout is moved at most once per level, and only if it is
+ * Adding and removing touch one slot; the first to add in a tick also removes the marks in front
+ * that others left, each mark once. A timeout is moved at most once per level, and only if it is
  * neither cancelled nor moved before. A stall of any length costs one step per marked slot, nothing
  * for the ticks in between.
  */
@@ -107,7 +107,7 @@ final class HierarchicalWheel extends Wheel {
    */
   @Nullable Slot[] slots = new Slot[0];
 
-  /** Bit w is set if one is set in word w. */
+  /** Bit w is set if any is set in word w; there are as many words as bits here. */
   int markedWords;
 
   /** The words, between the padding: bit n of word w is set if slot 64 w + n is marked. */
@@ -116,10 +116,14 @@ final class HierarchicalWheel extends Wheel {
   /** The slot that is being opened; null, or empty, if none is. */
   @Nullable Slot opening;
 
-  /** The time from which {@link #catchUp} has something to do: the start of the next tick. */
+  /**
+   * The time from which {@link #catchUp} looks again: the start of the tick after its last look.
+   */
   private long catchUpNanos;
 
-  // The slot of last time: the ticks that belong to it, and its index.
+  // The slot of last time: its ticks are those that lastMask leaves equal to lastStartTick. None is
+  // -1, for a tick is never negative. A place in the table is given to another slot by slotFor
+  // alone, which then remembers that one, so what is at lastIndex is always the slot meant.
   private long lastMask;
   private long lastStartTick = -1;
   private int lastIndex;
@@ -279,6 +283,7 @@ final class HierarchicalWheel extends Wheel {
     }
   }
 
+  /** Level 0 for {@code nowTick} itself: a division by 8 takes -1 to 0, which a shift would not. */
   private int levelOf(long deadlineTick) {
     return (Long.SIZE - 1 - Long.numberOfLeadingZeros(deadlineTick ^ nowTick)) / DIGIT_BITS;
   }
@@ -287,7 +292,7 @@ final class HierarchicalWheel extends Wheel {
     return slot.index / SLOTS;
   }
 
-  /** The first slot in which there is something. Removes the marks of those before it. */
+  /** Removes the marks of the empty slots before it. */
   private @Nullable Slot firstOccupied() {
     while (markedWords != 0) {
       int word = Integer.numberOfTrailingZeros(markedWords);

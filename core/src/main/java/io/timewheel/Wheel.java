@@ -90,7 +90,7 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
    * The tick at which {@link #poll} next has something to do: never later than the earliest
    * deadline. It is earlier only while a poll has left a slot half done, which is to be gone on
    * with at {@code nowTick}, or when the timeout that had the earliest deadline of its slot was
-   * removed. {@link #NEVER} if there is no such tick.
+   * removed. {@link #NEVER} if there is no such tick. The search may remove marks of empty slots.
    */
   abstract long nextTick();
 }

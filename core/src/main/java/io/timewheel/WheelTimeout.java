@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * HANDED_OFF to RUN is a compare-and-set, which keeps a task from running twice when an executor
  * accepts it and then reports that it did not. Writes under the lock are releases and not volatile:
  * the lock orders them among writers, and a reader without the lock needs only to see what happened
- * before.
+ * before. The index of the slot shares the field with PENDING; it is written opaquely, because it
+ * is for the holder of the lock alone.
  */
 final class WheelTimeout implements Timeout, Runnable {
   static final int PENDING = 0;
@@ -48,7 +49,7 @@ final class WheelTimeout implements Timeout, Runnable {
     }
   }
 
-  /** The neighbours in the slot, null at its ends and in no slot; for {@link Slot} alone. */
+  /** The neighbours in the slot, null at its ends and in no slot; {@link Slot} alone sets them. */
   @Nullable WheelTimeout prev;
 
   @Nullable WheelTimeout next;

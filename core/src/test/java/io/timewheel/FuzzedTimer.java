@@ -355,7 +355,7 @@ final class FuzzedTimer {
     require(stats.maxLagNanos() == maxLagNanos, "stats: lag", stats.maxLagNanos(), maxLagNanos);
     require(handled == thrown, "errors handled", handled, thrown);
     if (linksChecked) {
-      IdentityHashMap<WheelTimeout, Slot> places = WheelChecks.check(wheel);
+      IdentityHashMap<WheelTimeout, Slot> places = WheelChecks.check(wheel, true);
       require(places.size() == pending.size(), "in the wheel", places.size(), pending.size());
       for (Task task : pending) {
         require(task.timeout == null || places.containsKey(task.timeout), "not in the wheel");

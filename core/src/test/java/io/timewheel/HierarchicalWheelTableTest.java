@@ -84,8 +84,8 @@ class HierarchicalWheelTableTest {
       return new long[] {0};
     }
     return row.level() == HierarchicalWheel.LEVELS - 2
-        ? new long[] {0, 3, 6}
-        : new long[] {0, 3, 63};
+        ? new long[] {0, 3, 126}
+        : new long[] {0, 3, 255};
   }
 
   @ParameterizedTest

@@ -274,10 +274,13 @@ class HierarchicalWheelTest {
   void theMarkOfAnEmptySlotIsRemovedByTheNextSearch() {
     WheelTimeout timeout = model.startAt(5);
     WheelTimeout other = model.startAt(70);
-    model.stop(timeout);
+    wheel.remove(timeout); // the model would search
+    assertThat(wheel.marks(0)).isEqualTo(1 << 5);
     assertThat(wheel.nextTick()).isEqualTo(70);
     assertThat(wheel.marks(0)).isZero();
-    model.stop(other);
+    assertThat(wheel.markedWords).isEqualTo(1 << 1);
+    wheel.remove(other);
+    assertThat(wheel.markedWords).isEqualTo(1 << 1);
     assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
     assertThat(wheel.markedWords).isZero();
   }

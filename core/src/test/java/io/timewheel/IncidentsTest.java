@@ -133,21 +133,21 @@ class IncidentsTest {
   @EnumSource
   void caffeineNothingIsHiddenBehindAWrappedOne(Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, 1);
-    timer.advanceTo(62);
-    timer.start(4_096 + 1);
-    timer.start(64 + 5);
+    timer.advanceTo(254);
+    timer.start(65_536 + 1);
+    timer.start(256 + 5);
     timer.start(8 + 4);
-    assertThat(timer.engine.nextTick()).isEqualTo(62 + 12);
+    assertThat(timer.engine.nextTick()).isEqualTo(254 + 12);
 
     timer.start(3);
-    assertThat(timer.engine.nextTick()).isEqualTo(62 + 3);
+    assertThat(timer.engine.nextTick()).isEqualTo(254 + 3);
     timer.advance(3);
-    assertThat(timer.engine.nextTick()).isEqualTo(62 + 12);
+    assertThat(timer.engine.nextTick()).isEqualTo(254 + 12);
     timer.advance(9);
-    assertThat(timer.engine.nextTick()).isEqualTo(62 + 69);
-    timer.advance(57);
-    assertThat(timer.engine.nextTick()).isEqualTo(62 + 4_097);
-    timer.advance(4_028);
+    assertThat(timer.engine.nextTick()).isEqualTo(254 + 261);
+    timer.advance(249);
+    assertThat(timer.engine.nextTick()).isEqualTo(254 + 65_537);
+    timer.advance(65_276);
     assertThat(timer.task.runs()).isEqualTo(4);
   }
 

@@ -93,7 +93,6 @@ class SlotTest {
     assertThat(first.isPending()).isTrue();
     first.settle(WheelTimeout.CANCELLED);
     assertThat(first.isCancelled()).isTrue();
-    assertThat(first.slotIndex()).isZero();
   }
 
   private void assertList(WheelTimeout... expected) {

@@ -19,24 +19,21 @@ final class WheelChecks {
   /**
    * Checks all that holds between any two operations.
    *
+   * @param searching whether to ask for the next tick too, which removes marks of empty slots; not
+   *     every time, or no operation ever meets one
    * @return every timeout of the wheel and the slot that it is in
    */
-  static IdentityHashMap<WheelTimeout, Slot> check(Wheel wheel) {
+  static IdentityHashMap<WheelTimeout, Slot> check(Wheel wheel, boolean searching) {
     IdentityHashMap<WheelTimeout, Slot> places = new IdentityHashMap<>();
     if (wheel instanceof HierarchicalWheel hierarchical) {
       check(hierarchical, places);
     } else {
       check((HashedWheel) wheel, places);
     }
-    if (isSearched(places.size())) {
+    if (searching) {
       checkNextTick(wheel, places);
     }
     return places;
-  }
-
-  /** Every other time only, for a search removes the marks of empty slots: some shall live on. */
-  static boolean isSearched(int size) {
-    return size % 2 == 0;
   }
 
   /** The slot that a pending timeout is in. */
@@ -96,12 +93,12 @@ final class WheelChecks {
         int place = 256 * number + index;
         Slot slot = place < wheel.slots.length ? wheel.slots[place] : null;
         boolean marked = isMarked(wheel.marks(place / 64), place);
-        require(!marked || isMarked(wheel.markedWords, place / 64), "mark of word", place / 64);
         if (slot == null) {
           require(!marked, "marked, but never made", number, index);
           continue;
         }
         require(slot.index == place, "identity of slot", number, index);
+        require(!marked || isOfThisTurn(wheel, slot, number), "an outdated mark", number, index);
         List<WheelTimeout> content = checkSlot(wheel, slot, places);
         require(marked || content.isEmpty(), "not marked", number, index);
         if (content.isEmpty()) {
@@ -143,6 +140,11 @@ final class WheelChecks {
     }
   }
 
+  private static boolean isOfThisTurn(HierarchicalWheel wheel, Slot slot, int level) {
+    return level == HierarchicalWheel.LEVELS - 1
+        || startOf(slot.startTick, level + 1) == startOf(wheel.nowTick, level + 1);
+  }
+
   static boolean isOpening(HierarchicalWheel wheel) {
     return wheel.opening != null && !wheel.opening.isEmpty();
   }
@@ -154,21 +156,21 @@ final class WheelChecks {
   private static void check(HashedWheel wheel, IdentityHashMap<WheelTimeout, Slot> places) {
     for (int index = 0; index < wheel.slots.length; index++) {
       Slot slot = wheel.slots[index];
-      boolean marked = isMarked(wheel.marks(index / 64), index);
+      boolean marked = isMarked(wheel.occupied(index / 64), index);
       if (slot == null) {
         require(!marked, "marked, but never made", index);
         continue;
       }
       require(slot.index == index, "identity of slot", index);
       List<WheelTimeout> content = checkSlot(wheel, slot, places);
-      require(marked || content.isEmpty(), "not marked", index);
+      require(marked == !content.isEmpty(), "mark of slot", index);
       for (WheelTimeout timeout : content) {
         long tick = effectiveTick(wheel, timeout);
         require(tick % wheel.slots.length == index, "a tick and its wrong slot", tick, index);
       }
     }
     for (int bit = wheel.slots.length; bit < wheel.words * 64; bit++) {
-      require(!isMarked(wheel.marks(bit / 64), bit), "a mark, but no slot", bit);
+      require(!isMarked(wheel.occupied(bit / 64), bit), "a mark, but no slot", bit);
     }
   }
 

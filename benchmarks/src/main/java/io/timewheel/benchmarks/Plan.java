@@ -30,7 +30,11 @@ final class Plan {
   /** Over an hour on two cores. What takes long and varies little is measured less often. */
   static List<Case> full() {
     Plan plan = new Plan();
-    plan.operations(3, 300, 1, 2, 8);
+    for (int threads : new int[] {1, 2, 8}) {
+      plan.cases.add(operation(Workload.CHURN, threads, 0, 3, 300));
+    }
+    plan.cases.add(operation(Workload.INFLIGHT, 1, LIVE, 3, 300));
+    plan.cases.add(operation(Workload.TOUCH, 1, LIVE, 3, 300));
     plan.cases.add(operation(Workload.INFLIGHT, 2, LIVE, 3, 300));
     plan.load("1M, 1 s to 24 h", 3, MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 3);
     plan.load("6M, 1 s to 24 h", 1, 6 * MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 2, 8);
@@ -50,17 +54,20 @@ final class Plan {
     return plan.cases;
   }
 
-  /** Minutes: what a first look needs. */
+  /** Some eight minutes: what a first look needs. */
   static List<Case> quick() {
     Plan plan = new Plan();
-    plan.operations(2, 150, 1, 2);
-    plan.load("1M, 1 s to 24 h", 2, MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 3);
-    plan.expire("1M in a second", 2, MILLION, 1, 5);
-    plan.lateness("1 ms tick", 2, 20_000, TICK_NANOS, false, 2_000);
+    plan.cases.add(operation(Workload.CHURN, 1, 0, 2, 100));
+    plan.cases.add(operation(Workload.CHURN, 2, 0, 2, 100));
+    plan.cases.add(operation(Workload.INFLIGHT, 1, LIVE, 1, 100));
+    plan.cases.add(operation(Workload.TOUCH, 1, LIVE, 1, 100));
+    plan.load("1M, 1 s to 24 h", 1, MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 3);
+    plan.expire("1M in a second", 1, MILLION, 1, 5);
+    plan.lateness("1 ms tick", 1, 20_000, TICK_NANOS, false, 2_000);
     plan.idle("1M pending", 1, MILLION, 1, 2_000);
     plan.startLatency("2 producers, 1M in a second", 1, MILLION, 1_000);
     plan.gc("1M pending", 1, MILLION, 1, 2_000);
-    plan.patterns("1M keys", 1, MILLION, 2, 6);
+    plan.patterns("100k keys", 1, 100_000, 1, 3);
     return plan.cases;
   }
 
@@ -81,14 +88,6 @@ final class Plan {
     plan.gc("1k pending", 1, 1000, 1, 50);
     plan.patterns("1k keys", 1, 1000, 1, 1);
     return plan.cases;
-  }
-
-  private void operations(int rounds, int iterationMillis, int... churningThreads) {
-    for (int threads : churningThreads) {
-      cases.add(operation(Workload.CHURN, threads, 0, rounds, iterationMillis));
-    }
-    cases.add(operation(Workload.INFLIGHT, 1, LIVE, rounds, iterationMillis));
-    cases.add(operation(Workload.TOUCH, 1, LIVE, rounds, iterationMillis));
   }
 
   private static Case operation(

@@ -44,7 +44,7 @@ class LevelsTest {
     "1, 256 ms to 1.1 min",
     "2, 1.1 min to 4.7 h",
     "3, 4.7 h to 49.7 d",
-    "4, 49.7 d to 34.8 y",
+    "4, 49.7 d to 34.9 y",
   })
   void namesTheRangeOfALevel(int level, String range) {
     assertThat(new Levels(TICK_NANOS).range(level)).isEqualTo(range);
