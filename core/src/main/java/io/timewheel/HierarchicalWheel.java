@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Granularity is the length of a slot; range is the delay, exclusive, that is sure to be kept at
- * this level or below when it is added at the start of the level's turn. Levels 6 to 7 take
+ * this level or below when it is added at the start of the level's turn. Levels 6 and 7 take
  * deadlines only with ticks below 33 µs, and what is never due with any tick.
  *
  * <p>The more slots a level has, the fewer levels there are, and the fewer times a timeout is moved

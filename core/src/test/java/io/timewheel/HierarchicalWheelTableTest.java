@@ -139,7 +139,7 @@ class HierarchicalWheelTableTest {
     String text = source().replaceAll("\\s+\\*\\s+", " ");
     Matcher claim =
         Pattern.compile(
-                "Levels (\\d+) to (\\d+) take deadlines only with ticks below (\\d+) µs, and what"
+                "Levels (\\d+) and (\\d+) take deadlines only with ticks below (\\d+) µs, and what"
                     + " is never due with any tick\\.")
             .matcher(text);
     assertThat(claim.find()).isTrue();
