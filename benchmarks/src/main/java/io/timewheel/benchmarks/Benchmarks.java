@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The program: measures, writes the results after each measurement, and prints tables. */
 public final class Benchmarks {
-  /** Netty 4.1, as Netty 4.2 is there, and Dubbo, whose timer is a copy of it. */
+  /** Netty 4.2 stands for 4.1 and for Dubbo's copy of it; Agrona's wheel is for one thread. */
   private static final Set<SubjectKind> LEFT_OUT_OF_QUICK =
-      EnumSet.of(SubjectKind.NETTY41, SubjectKind.DUBBO);
+      EnumSet.of(SubjectKind.NETTY41, SubjectKind.DUBBO, SubjectKind.AGRONA);
 
   private final Jvm jvm;
   private final Runtime.Version version;

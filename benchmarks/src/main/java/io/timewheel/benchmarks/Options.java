@@ -45,7 +45,7 @@ record Options(
 
       Measures Timewheel beside its peers, each measurement in a JVM of its own, and prints tables.
 
-        --quick      takes minutes: few rounds, short ones, without the largest variants, Netty 4.1 and Dubbo
+        --quick      takes minutes: one short round, without the largest variants and some subjects
         --only       measures these workloads only: %s
         --variants   measures only those variants of the workloads whose names contain this text
         --subjects   measures these subjects only: %s

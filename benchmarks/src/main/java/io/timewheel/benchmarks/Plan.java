@@ -57,8 +57,8 @@ final class Plan {
   /** Some eight minutes: what a first look needs. */
   static List<Case> quick() {
     Plan plan = new Plan();
-    plan.cases.add(operation(Workload.CHURN, 1, 0, 2, 100));
-    plan.cases.add(operation(Workload.CHURN, 2, 0, 2, 100));
+    plan.cases.add(operation(Workload.CHURN, 1, 0, 1, 100));
+    plan.cases.add(operation(Workload.CHURN, 2, 0, 1, 100));
     plan.cases.add(operation(Workload.INFLIGHT, 1, LIVE, 1, 100));
     plan.cases.add(operation(Workload.TOUCH, 1, LIVE, 1, 100));
     plan.load("1M, 1 s to 24 h", 1, MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 3);
