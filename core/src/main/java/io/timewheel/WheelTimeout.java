@@ -12,14 +12,15 @@ import java.util.concurrent.TimeUnit;
  * <h2>States</h2>
  *
  * <pre>
- *   PENDING ──► EXPIRED ◄──► RUNNING     the timer's thread took it to run it itself
- *    ▲ │ └────► HANDED_OFF ────► ▲       ... or took it for an executor
- *    │ └──────► CANCELLED        │       cancel() or stop() took it
- *    └───────────────────────────┘       its own task re-armed it
+ *   PENDING ──► EXPIRED ◄──► RUNNING    taken by the timer's thread, which runs it itself
+ *    ▲ │ │         ▲            │
+ *    │ │ └─► HANDED_OFF         │       taken for an executor, whose thread then claims it
+ *    │ └───► CANCELLED          │       taken by cancel() or stop()
+ *    └──────────────────────────┘       re-armed by its own task
  * </pre>
  *
  * A timeout leaves PENDING under the lock of its stripe, so exactly one of the timer's thread, a
- * cancel and a stop gets it. HANDED_OFF to RUNNING is a compare-and-set, which keeps a task from
+ * cancel and a stop gets it. HANDED_OFF to EXPIRED is a compare-and-set, which keeps a task from
  * running twice when an executor accepts it and then reports that it did not.
  *
  * <h2>Re-arming</h2>
