@@ -61,6 +61,17 @@ final class Engine {
     this.limit =
         settings.maxPendingTimeouts > 0 ? new PendingLimit(settings.maxPendingTimeouts) : null;
     this.callbacks = new Callbacks(settings, clock);
+    rehearse(ticks);
+  }
+
+  /**
+   * Links what a thread runs between taking the lock and waking the worker. It has enough of its
+   * stack left for that, as {@link StripeLock} makes sure, but not for linking.
+   */
+  private void rehearse(Ticks ticks) {
+    Stripe.rehearse(new Stripe(this, new HashedWheel(ticks, 1)));
+    wakeUp.plan(0);
+    wakeUp.dueAt(-1); // takes the plan back
   }
 
   // Starting, moving, cancelling: any thread

@@ -52,6 +52,8 @@ class ArchitectureTest {
           "WheelScheduledExecutor",
           "WheelTimer");
 
+  private static final String LOCK = "io.timewheel.StripeLock";
+
   private static final JavaClasses MAIN = MainClasses.imported();
 
   @Test
@@ -117,16 +119,16 @@ class ArchitectureTest {
 
   /** Under load a yield takes a time slice, which a worker that has much to do cannot spare. */
   @Test
-  void onlyWhoWaitsGivesItsProcessorAway() {
+  void onlyThreadsThatWaitGiveTheirProcessorAway() {
     noClasses()
         .should()
         .accessTargetWhere(
             DescribedPredicate.describe(
-                "yields, but for who waits for a lock",
+                "yields, but to wait for a lock",
                 access ->
                     access.getTargetOwner().isEquivalentTo(Thread.class)
                         && access.getTarget().getName().equals("yield")
-                        && !access.getOrigin().getName().equals("lockContended")))
+                        && !access.getOriginOwner().getFullName().equals(LOCK)))
         .check(MAIN);
   }
 
@@ -190,8 +192,7 @@ class ArchitectureTest {
       case "java.lang.Thread", "java.util.concurrent.TimeUnit" -> name.equals("sleep");
       // The lock of a stripe naps when its owner has lost the processor; it does not tell the time.
       case "java.util.concurrent.locks.LockSupport" ->
-          name.startsWith("park")
-              && !access.getOriginOwner().getFullName().equals("io.timewheel.Stripe");
+          name.startsWith("park") && !access.getOriginOwner().getFullName().equals(LOCK);
       case "java.time.Clock" -> name.startsWith("system") || name.startsWith("tick");
       case "java.util.Date" -> name.equals("<init>");
       case "java.time.Instant",
