@@ -32,9 +32,9 @@ import java.util.concurrent.locks.LockSupport;
  * A {@link StackOverflowError} under the lock would leave a wheel half changed, or the lock taken
  * for ever. So the lock is taken in a frame that is larger than all frames together that code under
  * the lock needs: if there is not enough stack left, it is missed before anything has happened. The
- * interpreter checks the whole frame when it enters {@link #lock}. Compiled code checks for the
- * frames that it would need in the interpreter, those of inlined methods included, and has no use
- * for the variables otherwise.
+ * interpreter checks the whole frame when it enters {@link #lock}. Compiled code has no use for the
+ * variables, but checks for the frames that it would need in the interpreter, those of inlined
+ * methods included, if they take more than a page of memory: so the variables are 4 KB.
  *
  * <p>The first use of a {@link VarHandle} in a place takes far more stack, to link it; {@link
  * Stripe#rehearse} sees to it that it does not happen under the lock.
@@ -84,7 +84,7 @@ abstract class StripeLock extends Padding {
    * @param as what for
    * @return the holder that this thread found, 0 if there was none
    */
-  @SuppressWarnings("unused") // the variables are there to make the frame 4 KB larger
+  @SuppressWarnings("unused") // the variables are there to take more than a page of stack
   final int lock(int as) {
     long s00, s01, s02, s03, s04, s05, s06, s07, s08, s09, s0a, s0b, s0c, s0d, s0e, s0f;
     long s10, s11, s12, s13, s14, s15, s16, s17, s18, s19, s1a, s1b, s1c, s1d, s1e, s1f;

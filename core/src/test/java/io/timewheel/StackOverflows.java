@@ -23,7 +23,7 @@ final class StackOverflows {
   private final Runnable move = new Move();
   private final Runnable cancel = new Cancel();
   private long overflows;
-  private int deepest;
+  private int depth;
   private @Nullable Timeout victim;
 
   private StackOverflows(WheelTimer timer) {
@@ -65,23 +65,18 @@ final class StackOverflows {
 
   /** At all depths near the deepest, where one operation or another overflows. */
   private void overflow() {
-    try {
-      deepest = 0;
-      descend();
-    } catch (StackOverflowError e) {
-      overflows++;
-    }
+    start.run(); // so that some of the code has run before and some has not
+    attempt(Integer.MAX_VALUE, start);
+    int deepest = depth;
     for (int levels = deepest - 1; levels > deepest - LEVELS; levels--) {
-      attempt(levels, start);
-      if (victim == null) {
-        continue;
-      }
       attempt(levels, move);
       attempt(levels, cancel);
+      attempt(levels, start);
     }
   }
 
   private void attempt(int levels, Runnable operation) {
+    depth = 0;
     try {
       descend(levels, operation);
     } catch (StackOverflowError e) {
@@ -89,12 +84,8 @@ final class StackOverflows {
     }
   }
 
-  private void descend() {
-    deepest++;
-    descend();
-  }
-
   private void descend(int levels, Runnable operation) {
+    depth++;
     if (levels == 0) {
       operation.run();
     } else {

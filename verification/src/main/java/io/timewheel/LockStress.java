@@ -13,8 +13,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * {@link StripeLock} by itself: "one compare-and-set to take it, one release to leave it"
- * excludes others, and makes plain fields visible.
+ * {@link StripeLock} by itself: "one compare-and-set to take it, one release to leave it" excludes
+ * others, and makes plain fields visible.
  */
 public final class LockStress {
   private LockStress() {}
