@@ -3,7 +3,6 @@ package io.timewheel;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -160,11 +159,7 @@ final class Stripe extends Padding {
       } finally {
         unlock();
       }
-      // The budget is spent: now it is the turn of those who wait for the lock. But the processor
-      // stays: on a busy machine it would be back a time slice later, each time.
-      for (int i = 0; i < COURTESY_SPINS; i++) {
-        Thread.onSpinWait();
-      }
+      giveWay(); // the budget is spent
     }
   }
 
@@ -199,25 +194,21 @@ final class Stripe extends Padding {
   }
 
   /**
-   * Cancels what is pending and appends it to {@code sink}, letting go of the lock now and then.
-   * The sink must have room: running out of memory halfway would lose timeouts.
+   * Cancels what is pending. Lets go of the lock now and then, for long enough that another thread
+   * can take it.
    */
-  void drainTo(List<WheelTimeout> sink) {
+  void drainTo(Drained sink) {
     int before;
     do {
       before = sink.size();
       lock();
       try {
-        wheel.drain(
-            node -> {
-              sink.add((WheelTimeout) node);
-              node.settle(WheelTimeout.CANCELLED);
-              cancelled++;
-            },
-            Wheel.POLL_BUDGET);
+        wheel.drain(sink, Wheel.POLL_BUDGET);
+        cancelled += sink.size() - before;
       } finally {
         unlock();
       }
+      giveWay();
     } while (sink.size() > before);
   }
 
@@ -285,6 +276,16 @@ final class Stripe extends Padding {
 
   private void unlock() {
     LOCK.setRelease(this, NOBODY);
+  }
+
+  /**
+   * Leaves the lock to threads that wait for it. But the processor stays: on a busy machine it
+   * would be back a time slice later, each time.
+   */
+  private static void giveWay() {
+    for (int i = 0; i < COURTESY_SPINS; i++) {
+      Thread.onSpinWait();
+    }
   }
 
   /** Sums over the stripes of a timer. */
