@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +48,7 @@ final class Stripe extends StripeLock {
     stripe.reschedule(timeout, 0, 0, 0);
     stripe.poll(0, WheelTimeout.EXPIRED);
     stripe.rearm(timeout, 0, 0, 0);
-    stripe.drainTo(new ArrayList<>());
+    stripe.drainTo(new Drained(1));
     stripe.giveWay();
   }
 
@@ -198,25 +196,21 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * Cancels what is pending and appends it to {@code sink}, letting go of the lock now and then.
-   * The sink must have room: running out of memory halfway would lose timeouts.
+   * Cancels what is pending. Lets go of the lock now and then, for long enough that another thread
+   * can take it.
    */
-  void drainTo(List<WheelTimeout> sink) {
+  void drainTo(Drained sink) {
     int before;
     do {
       before = sink.size();
       lock(OTHERS);
       try {
-        wheel.drain(
-            node -> {
-              sink.add((WheelTimeout) node);
-              node.settle(WheelTimeout.CANCELLED);
-              cancelled++;
-            },
-            Wheel.POLL_BUDGET);
+        wheel.drain(sink, Wheel.POLL_BUDGET);
+        cancelled += sink.size() - before;
       } finally {
         unlock();
       }
+      giveWay();
     } while (sink.size() > before);
   }
 

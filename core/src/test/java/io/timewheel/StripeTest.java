@@ -8,6 +8,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -161,10 +162,10 @@ class StripeTest {
       added.add(add(1 + i * 1_000L));
     }
 
-    List<WheelTimeout> drained = drain();
+    Set<Timeout> drained = drain();
 
     assertThat(drained).containsExactlyInAnyOrderElementsOf(added);
-    assertThat(drained).allMatch(WheelTimeout::isCancelled);
+    assertThat(drained).allMatch(Timeout::isCancelled);
     assertThat(stripe.pending()).isZero();
     assertThat(counts()).containsExactly((long) added.size(), 0L, 0L, (long) added.size());
     assertThat(drain()).isEmpty();
@@ -174,7 +175,7 @@ class StripeTest {
   void threadThatWaitsLongNapsAndGetsTheLock() {
     add(1);
     CountDownLatch letGo = new CountDownLatch(1);
-    Thread owner = holdLock(stripe, letGo);
+    Thread owner = HoldingDrain.hold(stripe, letGo);
 
     AtomicLong seen = new AtomicLong(-1);
     Thread contender = new Thread(() -> seen.set(stripe.pending()));
@@ -267,29 +268,6 @@ class StripeTest {
     return ((WheelTimeout) engine.start(NOTHING, 1, TimeUnit.HOURS)).stripe;
   }
 
-  /**
-   * Starts a thread that keeps the lock of a stripe that is not empty: the drain holds it while it
-   * fills the sink, and this sink waits.
-   */
-  private static Thread holdLock(Stripe stripe, CountDownLatch letGo) {
-    CountDownLatch held = new CountDownLatch(1);
-    Thread owner =
-        new Thread(
-            () ->
-                stripe.drainTo(
-                    new ArrayList<WheelTimeout>() {
-                      @Override
-                      public boolean add(WheelTimeout timeout) {
-                        held.countDown();
-                        Await.zero(letGo);
-                        return super.add(timeout);
-                      }
-                    }));
-    owner.start();
-    Await.zero(held);
-    return owner;
-  }
-
   @Test
   void lockLetsOneInAtATime() {
     int threads = 4;
@@ -316,10 +294,10 @@ class StripeTest {
     return timeout;
   }
 
-  private List<WheelTimeout> drain() {
-    List<WheelTimeout> sink = new ArrayList<>();
-    stripe.drainTo(sink);
-    return sink;
+  private Set<Timeout> drain() {
+    Drained drained = new Drained(1_000);
+    stripe.drainTo(drained);
+    return drained.answer(engine.callbacks);
   }
 
   /** Started, rescheduled, expired, cancelled. */
