@@ -92,7 +92,7 @@ final class Worker implements Runnable {
    */
   void start() {
     synchronized (starting) {
-      if (stopping) {
+      if (stopping || hasBegun()) {
         return;
       }
       if (thread.getState() == Thread.State.NEW) {

@@ -208,13 +208,13 @@ public final class WakeUpStress {
 
   /**
    * A timeout is cancelled before the worker looks, and what it leaves is its deadline: "it plans
-   * no later than the hint". If the worker comes up at the same moment for another reason, it may
-   * miss the hint, or find it the next time.
+   * no later than the hint". It comes up, and if that was not for the timeout, it plans again.
    */
   @JCStressTest
   @Outcome(id = "5, -1", expect = ACCEPTABLE, desc = "Came up for the hint, and took it.")
-  @Outcome(id = "-1, 5", expect = ACCEPTABLE, desc = "Came up before; the hint is there.")
-  @Outcome(expect = FORBIDDEN, desc = "The hint is lost, is wrong, or is given twice.")
+  @Outcome(id = "-1, 5", expect = ACCEPTABLE, desc = "Came up before; woken again by the timeout.")
+  @Outcome(id = "-1, -1", expect = ACCEPTABLE, desc = "Was up; there was nobody to be woken.")
+  @Outcome(expect = FORBIDDEN, desc = "The hint is wrong, or is given twice.")
   @State
   public static class Hint extends Idle {
     public Hint() {

@@ -144,8 +144,8 @@ public final class ManualTimer extends PolledTimer {
   }
 
   /**
-   * Runs the tasks that are due, at most {@code limit} of them, without letting time pass. There are
-   * none unless {@link #timeSource()} was moved by itself, or an earlier limit left some.
+   * Runs the tasks that are due, at most {@code limit} of them, without letting time pass. There
+   * are none unless {@link #timeSource()} was moved by itself, or an earlier limit left some.
    *
    * @param limit how many tasks to run at most
    * @return how many tasks were run or handed to the executor

@@ -297,24 +297,26 @@ class ManualTimerTest {
   void whatAnExecutorRejectsGoesToThePolicyAndTheListenerIsTold() {
     List<String> events = new ArrayList<>();
     ManualTimer timer =
-        ManualTimer.create(settings -> settings
-            .executor(
-                work -> {
-                  throw new RejectedExecutionException();
-                })
-            .onRejected((timeout, execution, cause) -> events.add("policy"))
-            .listener(
-                new TimerListener() {
-                  @Override
-                  public void started(Timeout timeout) {
-                    events.add("started");
-                  }
+        ManualTimer.create(
+            settings ->
+                settings
+                    .executor(
+                        work -> {
+                          throw new RejectedExecutionException();
+                        })
+                    .onRejected((timeout, execution, cause) -> events.add("policy"))
+                    .listener(
+                        new TimerListener() {
+                          @Override
+                          public void started(Timeout timeout) {
+                            events.add("started");
+                          }
 
-                  @Override
-                  public void rejected(Timeout timeout, Throwable cause) {
-                    events.add("rejected");
-                  }
-                }));
+                          @Override
+                          public void rejected(Timeout timeout, Throwable cause) {
+                            events.add("rejected");
+                          }
+                        }));
     timer.newTimeout(clockReader, millis(1));
     assertThat(timer.advanceBy(millis(1))).isEqualTo(1);
     assertThat(events).containsExactly("started", "rejected", "policy");
