@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import static java.util.Objects.requireNonNull;
+
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -145,11 +147,19 @@ final class Callbacks {
   static void log(Timeout timeout, Throwable error) {
     try {
       LOGGER.log(
-          Level.WARNING,
-          "a callback of a " + timeout.task().getClass().getName() + " threw",
-          error);
+          Level.WARNING, "a callback of a " + taskClass(timeout).getName() + " threw", error);
     } catch (Throwable e) {
       // A log is foreign code too, as is the text of an error. There is nobody left to tell.
+    }
+  }
+
+  /** The class that the task of a timeout names, or else its own. */
+  static Class<?> taskClass(Timeout timeout) {
+    TimerTask task = timeout.task();
+    try {
+      return requireNonNull(task.taskClass());
+    } catch (Throwable e) {
+      return task.getClass();
     }
   }
 }

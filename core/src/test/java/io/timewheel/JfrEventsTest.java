@@ -53,6 +53,30 @@ class JfrEventsTest {
     assertThat(event.getStackTrace()).isNull();
   }
 
+  @Test
+  void bothEventsNameTheClassThatAWrapperNames() throws IOException {
+    TimerTask wrapper =
+        new TimerTask() {
+          @Override
+          public void run(Timeout timeout) {}
+
+          @Override
+          public Class<?> taskClass() {
+            return RecordingTask.class;
+          }
+        };
+    for (String name : List.of(TIMER_LAG, SLOW_TASK)) {
+      timer.newTimeout(wrapper, 1, MILLISECONDS);
+      Consumer<Settings> all = name.equals(SLOW_TASK) ? by -> by.threshold("0 ns") : by -> {};
+
+      List<RecordedEvent> events = record(name, all, () -> passAndPoll(50_000));
+
+      assertThat(events).hasSize(1);
+      assertThat(events.get(0).getClass("taskClass").getName())
+          .isEqualTo(RecordingTask.class.getName());
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({"14_999, 0", "15_000, 1"})
   void timerLagIsRecordedFrom10MillisecondsAfterTheTick(long micros, int events)

@@ -20,18 +20,18 @@ import org.junit.jupiter.api.Test;
 
 /** Timeouts of futures. Time and the executor are driven by hand. */
 @SuppressWarnings("FutureReturnValueIgnored")
-class DeadlinesTest {
+class FutureTimeoutsTest {
   private static final Duration DELAY = Duration.ofMillis(10);
 
   private final HandDriven hand = new HandDriven();
-  private final Deadlines deadlines = Deadlines.on(hand.timer, hand.queue::add);
+  private final FutureTimeouts timeouts = FutureTimeouts.on(hand.timer, hand.queue::add);
   private final CompletableFuture<String> future = new CompletableFuture<>();
 
   // orTimeout
 
   @Test
   void aFutureThatIsLateFailsByTheExecutor() {
-    assertThat(deadlines.orTimeout(future, DELAY)).isSameAs(future);
+    assertThat(timeouts.orTimeout(future, DELAY)).isSameAs(future);
 
     hand.pass(9);
     assertThat(hand.queue).isEmpty();
@@ -52,10 +52,10 @@ class DeadlinesTest {
     CompletableFuture<String> failed = new CompletableFuture<>();
     CompletableFuture<String> cancelled = new CompletableFuture<>();
     CompletableFuture<String> valued = new CompletableFuture<>();
-    deadlines.orTimeout(future, DELAY);
-    deadlines.orTimeout(failed, DELAY);
-    deadlines.orTimeout(cancelled, DELAY);
-    deadlines.completeOnTimeout(valued, "late", DELAY);
+    timeouts.orTimeout(future, DELAY);
+    timeouts.orTimeout(failed, DELAY);
+    timeouts.orTimeout(cancelled, DELAY);
+    timeouts.completeOnTimeout(valued, "late", DELAY);
     assertThat(hand.timer.pendingTimeouts()).isEqualTo(4);
 
     future.complete("in time");
@@ -73,7 +73,7 @@ class DeadlinesTest {
 
   @Test
   void aFutureThatCompletesWhileTheExecutorIsSlowKeepsItsResult() {
-    deadlines.orTimeout(future, DELAY);
+    timeouts.orTimeout(future, DELAY);
     hand.pass(10);
     future.complete("just in time");
     hand.work();
@@ -83,14 +83,14 @@ class DeadlinesTest {
   @Test
   void aFutureThatIsDoneGetsNoTimeout() {
     future.complete("done");
-    assertThat(deadlines.orTimeout(future, DELAY)).isSameAs(future);
-    assertThat(deadlines.completeOnTimeout(future, "late", DELAY)).isSameAs(future);
+    assertThat(timeouts.orTimeout(future, DELAY)).isSameAs(future);
+    assertThat(timeouts.completeOnTimeout(future, "late", DELAY)).isSameAs(future);
     assertThat(hand.timer.stats().started()).isZero();
   }
 
   @Test
   void delaysOfZeroAndLessAreTheNextTick() {
-    deadlines.orTimeout(future, Duration.ofSeconds(Long.MIN_VALUE));
+    timeouts.orTimeout(future, Duration.ofSeconds(Long.MIN_VALUE));
     assertThat(hand.timer.poll()).isZero();
     hand.advance(1);
     assertThat(future).isCompletedExceptionally();
@@ -101,8 +101,8 @@ class DeadlinesTest {
   @Test
   void aFutureThatIsLateGetsTheValue() {
     CompletableFuture<String> none = new CompletableFuture<>();
-    assertThat(deadlines.completeOnTimeout(future, "late", DELAY)).isSameAs(future);
-    deadlines.completeOnTimeout(none, null, DELAY);
+    assertThat(timeouts.completeOnTimeout(future, "late", DELAY)).isSameAs(future);
+    timeouts.completeOnTimeout(none, null, DELAY);
     hand.advance(9);
     assertThat(future).isNotDone();
     hand.advance(1);
@@ -114,7 +114,7 @@ class DeadlinesTest {
 
   @Test
   void dependentsDoNotRunOnTheThreadOfTheTimer() {
-    Deadlines byDefault = Deadlines.on(hand.timer);
+    FutureTimeouts byDefault = FutureTimeouts.on(hand.timer);
     CompletableFuture<Thread> ranOn =
         byDefault
             .completeOnTimeout(future, "late", DELAY)
@@ -126,8 +126,8 @@ class DeadlinesTest {
   @Test
   void anExecutorThatRejectsDoesNotLeaveTheFutureHanging() {
     RejectedExecutionException full = new RejectedExecutionException("full");
-    Deadlines on =
-        Deadlines.on(
+    FutureTimeouts on =
+        FutureTimeouts.on(
             hand.timer,
             command -> {
               throw full;
@@ -143,8 +143,8 @@ class DeadlinesTest {
   @Test
   void whenTheTimerIsStoppedTheFuturesFailByTheExecutor() {
     CompletableFuture<String> valued = new CompletableFuture<>();
-    deadlines.orTimeout(future, DELAY);
-    deadlines.completeOnTimeout(valued, "late", DELAY);
+    timeouts.orTimeout(future, DELAY);
+    timeouts.completeOnTimeout(valued, "late", DELAY);
 
     hand.timer.stop();
     assertThat(future).isNotDone();
@@ -162,11 +162,11 @@ class DeadlinesTest {
   @Test
   void aTimerThatIsStoppedRefuses() {
     hand.timer.stop();
-    assertThatIllegalStateException().isThrownBy(() -> deadlines.orTimeout(future, DELAY));
+    assertThatIllegalStateException().isThrownBy(() -> timeouts.orTimeout(future, DELAY));
     assertThatIllegalStateException()
-        .isThrownBy(() -> deadlines.completeOnTimeout(future, "late", DELAY));
+        .isThrownBy(() -> timeouts.completeOnTimeout(future, "late", DELAY));
     assertThat(future).isNotDone();
-    Executor delayed = deadlines.delayedExecutor(DELAY);
+    Executor delayed = timeouts.delayedExecutor(DELAY);
     assertThatExceptionOfType(RejectedExecutionException.class)
         .isThrownBy(() -> delayed.execute(() -> {}))
         .withCauseInstanceOf(IllegalStateException.class);
@@ -176,7 +176,7 @@ class DeadlinesTest {
   void aTimerAtItsLimitRefuses() {
     PolledTimer limited =
         PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();
-    Deadlines on = Deadlines.on(limited, hand.queue::add);
+    FutureTimeouts on = FutureTimeouts.on(limited, hand.queue::add);
     on.orTimeout(future, DELAY);
     assertThatExceptionOfType(RejectedExecutionException.class)
         .isThrownBy(() -> on.orTimeout(new CompletableFuture<>(), DELAY));
@@ -188,7 +188,7 @@ class DeadlinesTest {
 
   @Test
   void aDelayedExecutorWaitsForEachTask() {
-    Executor delayed = deadlines.delayedExecutor(DELAY);
+    Executor delayed = timeouts.delayedExecutor(DELAY);
     CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> "first", delayed);
     hand.advance(5);
     CompletableFuture<String> second = CompletableFuture.supplyAsync(() -> "second", delayed);
@@ -206,7 +206,7 @@ class DeadlinesTest {
   void theHandlerOfTheTimerIsToldOfATaskThatIsRejectedWhenItIsDue() {
     RejectedExecutionException full = new RejectedExecutionException("full");
     List<Runnable> ran = new ArrayList<>();
-    Deadlines.on(
+    FutureTimeouts.on(
             hand.timer,
             command -> {
               throw full;
@@ -220,27 +220,27 @@ class DeadlinesTest {
 
   @Test
   void nullIsRefusedByName() {
-    assertThatNullPointerException().isThrownBy(() -> Deadlines.on(null)).withMessage("timer");
+    assertThatNullPointerException().isThrownBy(() -> FutureTimeouts.on(null)).withMessage("timer");
     assertThatNullPointerException()
-        .isThrownBy(() -> Deadlines.on(hand.timer, null))
+        .isThrownBy(() -> FutureTimeouts.on(hand.timer, null))
         .withMessage("executor");
     assertThatNullPointerException()
-        .isThrownBy(() -> deadlines.orTimeout(null, DELAY))
+        .isThrownBy(() -> timeouts.orTimeout(null, DELAY))
         .withMessage("future");
     assertThatNullPointerException()
-        .isThrownBy(() -> deadlines.orTimeout(future, null))
+        .isThrownBy(() -> timeouts.orTimeout(future, null))
         .withMessage("delay");
     assertThatNullPointerException()
-        .isThrownBy(() -> deadlines.completeOnTimeout(null, "", DELAY))
+        .isThrownBy(() -> timeouts.completeOnTimeout(null, "", DELAY))
         .withMessage("future");
     assertThatNullPointerException()
-        .isThrownBy(() -> deadlines.completeOnTimeout(future, "", null))
+        .isThrownBy(() -> timeouts.completeOnTimeout(future, "", null))
         .withMessage("delay");
     assertThatNullPointerException()
-        .isThrownBy(() -> deadlines.delayedExecutor(null))
+        .isThrownBy(() -> timeouts.delayedExecutor(null))
         .withMessage("delay");
     assertThatNullPointerException()
-        .isThrownBy(() -> deadlines.delayedExecutor(DELAY).execute(null))
+        .isThrownBy(() -> timeouts.delayedExecutor(DELAY).execute(null))
         .withMessage("command");
   }
 }

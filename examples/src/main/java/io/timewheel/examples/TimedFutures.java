@@ -4,13 +4,13 @@ package io.timewheel.examples;
 import io.timewheel.HierarchicalWheelTimer;
 import io.timewheel.Timer;
 import io.timewheel.concurrent.Deadline;
-import io.timewheel.concurrent.Deadlines;
+import io.timewheel.concurrent.FutureTimeouts;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /** Futures that are given up, and a deadline that is passed down. */
-public final class FutureTimeouts {
-  private FutureTimeouts() {}
+public final class TimedFutures {
+  private TimedFutures() {}
 
   /**
    * Runs the example. It prints:
@@ -25,18 +25,18 @@ public final class FutureTimeouts {
    */
   public static void main(String[] args) {
     try (Timer timer = HierarchicalWheelTimer.create()) {
-      Deadlines deadlines = Deadlines.on(timer);
+      FutureTimeouts timeouts = FutureTimeouts.on(timer);
       Deadline deadline = Deadline.after(Duration.ofSeconds(30)); // for all that follows
 
       CompletableFuture<String> answer =
-          deadlines.orTimeout(new CompletableFuture<>(), deadline.remaining());
+          timeouts.orTimeout(new CompletableFuture<>(), deadline.remaining());
       answer.complete("42"); // in time: nothing is left on the timer
       System.out.println("answer: " + answer.join());
       System.out.println("pending: " + timer.pendingTimeouts());
 
       Deadline oneStep = deadline.within(Duration.ofMillis(20)); // but not beyond the 30 s
       CompletableFuture<String> noAnswer =
-          deadlines.completeOnTimeout(new CompletableFuture<>(), "a guess", oneStep.remaining());
+          timeouts.completeOnTimeout(new CompletableFuture<>(), "a guess", oneStep.remaining());
       System.out.println("no answer: " + noAnswer.join());
     }
   }

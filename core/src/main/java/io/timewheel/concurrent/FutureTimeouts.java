@@ -26,11 +26,11 @@ import org.jspecify.annotations.Nullable;
  * <p>If the timer is stopped, the futures that wait for it fail with a {@link
  * RejectedExecutionException}, through the executor too.
  */
-public final class Deadlines {
+public final class FutureTimeouts {
   private final Timer timer;
   private final Executor executor;
 
-  private Deadlines(Timer timer, Executor executor) {
+  private FutureTimeouts(Timer timer, Executor executor) {
     this.timer = timer;
     this.executor = executor;
   }
@@ -42,7 +42,7 @@ public final class Deadlines {
    * @param timer where the timeouts are pending
    * @return the timeouts
    */
-  public static Deadlines on(Timer timer) {
+  public static FutureTimeouts on(Timer timer) {
     return on(timer, new CompletableFuture<>().defaultExecutor());
   }
 
@@ -53,8 +53,8 @@ public final class Deadlines {
    * @param executor completes the futures that time out, and runs what was delayed
    * @return the timeouts
    */
-  public static Deadlines on(Timer timer, Executor executor) {
-    return new Deadlines(requireNonNull(timer, "timer"), requireNonNull(executor, "executor"));
+  public static FutureTimeouts on(Timer timer, Executor executor) {
+    return new FutureTimeouts(requireNonNull(timer, "timer"), requireNonNull(executor, "executor"));
   }
 
   /**
@@ -107,7 +107,7 @@ public final class Deadlines {
     return command -> {
       requireNonNull(command, "command");
       try {
-        timer.newTimeout(timeout -> executor.execute(command), delay);
+        timer.newTimeout(new Delayed(command, executor), delay);
       } catch (IllegalStateException e) {
         throw WheelScheduledExecutor.timerLost(e);
       }
@@ -122,6 +122,19 @@ public final class Deadlines {
       future.whenComplete((result, error) -> timeout.cancel());
     }
     return future;
+  }
+
+  /** Hands a command to an executor. */
+  private record Delayed(Runnable command, Executor executor) implements TimerTask {
+    @Override
+    public void run(Timeout timeout) {
+      executor.execute(command);
+    }
+
+    @Override
+    public Class<?> taskClass() {
+      return command.getClass();
+    }
   }
 
   /** Completes a future that has not completed in time. */
