@@ -170,7 +170,12 @@ final class Engine {
   // Expiring: one thread at a time
 
   /**
-   * Runs or hands off what is due, at most {@code max} tasks.
+   * Runs or hands off what is due, at most {@code max} tasks, and then prepares some of what will
+   * be.
+   *
+   * <p>The timer's own thread looks at the clock in each round over the stripes, so that what falls
+   * due in one stripe does not wait until all is done that was due in the others before. A caller
+   * who polls wants to come back, and gets what is due at the time of the call.
    *
    * @return how many
    */
@@ -178,12 +183,29 @@ final class Engine {
     long nowTick = clock.nowTick();
     int ran = 0;
     boolean more = true;
+    OutOfMemoryError lack = null;
     while (more && ran < max) {
       more = false;
       for (Stripe stripe : stripes) {
-        int turn = runDue(stripe, nowTick, Math.min(TURN, max - ran));
-        ran += turn;
-        more |= turn == TURN;
+        int limit = Math.min(TURN, max - ran);
+        try {
+          int turn = runDue(stripe, nowTick, limit);
+          ran += turn;
+          more |= turn == limit || stripe.isCutShort();
+        } catch (OutOfMemoryError e) {
+          lack = e; // the other stripes may do without
+        }
+      }
+      if (lack != null) {
+        throw lack;
+      }
+      if (more && ownsThread) {
+        nowTick = Math.max(nowTick, clock.nowTick());
+      }
+    }
+    if (!more) {
+      for (Stripe stripe : stripes) {
+        stripe.openAhead(nowTick);
       }
     }
     return ran;

@@ -14,6 +14,9 @@ final class Stripe extends StripeLock {
   /** So many polls for each timeout would be too many. */
   private static final int FUTILE_POLLS = 64;
 
+  /** How many polls that spend the budget of the wheel a stripe has before the next one's turn. */
+  private static final int SLICES = 16;
+
   final Engine engine;
   private final Wheel wheel;
 
@@ -27,6 +30,14 @@ final class Stripe extends StripeLock {
    * The next tick of the wheel as the last poll that found nothing left it. For the worker alone.
    */
   private long idleUntilTick;
+
+  /** Whether that poll found nothing because it had to give way to other stripes. */
+  private boolean cutShort;
+
+  // Since the last poll that found something, or knew that there was nothing.
+  private long futilePolls;
+  private long mostFutilePolls;
+  private long filedBefore;
 
   /** Keeps what lies behind off the line of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
@@ -48,6 +59,7 @@ final class Stripe extends StripeLock {
     stripe.reschedule(timeout, 0, 0, 0);
     stripe.poll(0, WheelTimeout.EXPIRED);
     stripe.rearm(timeout, 0, 0, 0);
+    stripe.openAhead(0);
     stripe.drainTo(new Drained(1));
     stripe.giveWay();
   }
@@ -60,6 +72,7 @@ final class Stripe extends StripeLock {
    * elsewhere, the cancels of what it leaves behind would be in the way of the next one.
    */
   boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
+    long workTick = Ticks.NEVER;
     int found = lock(ADDING);
     try {
       if (found == ADDING) {
@@ -68,12 +81,15 @@ final class Stripe extends StripeLock {
       if (closed) {
         return false;
       }
-      wheel.add(timeout, deadlineTick, elapsedNanos);
+      if (wheel.add(timeout, deadlineTick, elapsedNanos)) {
+        workTick = workTick();
+      }
       started++;
-      return true;
     } finally {
       unlock();
     }
+    wakeFor(workTick);
+    return true;
   }
 
   /** Cancels a timeout of this stripe if it is pending. */
@@ -95,47 +111,62 @@ final class Stripe extends StripeLock {
   /** Moves a timeout of this stripe if it is pending. */
   boolean reschedule(
       WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+    long workTick = Ticks.NEVER;
     lock(OTHERS);
     try {
       if (!timeout.isPending()) {
         return false;
       }
-      wheel.move(timeout, deadlineNanos, deadlineTick, elapsedNanos);
+      if (wheel.move(timeout, deadlineNanos, deadlineTick, elapsedNanos)) {
+        workTick = workTick();
+      }
       rescheduled++;
-      return true;
     } finally {
       unlock();
     }
+    wakeFor(workTick);
+    return true;
   }
 
   /** Makes a timeout of this stripe pending again, whose task runs; false if closed. */
   boolean rearm(WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+    long workTick = Ticks.NEVER;
     lock(OTHERS);
     try {
       if (closed) {
         return false;
       }
       timeout.deadlineNanos(deadlineNanos);
-      wheel.add(timeout, deadlineTick, elapsedNanos);
+      if (wheel.add(timeout, deadlineTick, elapsedNanos)) {
+        workTick = workTick();
+      }
       started++;
-      return true;
     } finally {
       unlock();
+    }
+    wakeFor(workTick);
+    return true;
+  }
+
+  /** The wheel has something to do at that tick, and the worker may have planned to sleep longer. */
+  private void wakeFor(long workTick) {
+    if (workTick != Ticks.NEVER) {
+      engine.wakeUp.dueAt(workTick, engine);
     }
   }
 
   /**
    * Takes a timeout that is due at {@code nowTick}, leaving it in the given state, or returns null
-   * if there is none. Lets go of the lock whenever the wheel's budget is spent.
+   * if there is none, or if it takes long to find out: see {@link #isCutShort}. Lets go of the lock
+   * whenever the wheel's budget is spent.
    *
    * @throws IllegalStateException if the wheel is corrupt, so that nobody polls it for ever
    */
   @Nullable WheelTimeout poll(long nowTick, int takenState) {
-    long filedBefore = 0;
-    long mostPolls = 0;
-    for (long polls = 0; ; polls++) {
+    for (int slices = SLICES; ; ) {
       lock(POLLING);
       try {
+        cutShort = false;
         if (closed) {
           idleUntilTick = Ticks.NEVER;
           return null;
@@ -145,24 +176,69 @@ final class Stripe extends StripeLock {
           require(timeout.isPending(), "gives out a timeout twice");
           timeout.settle(takenState);
           expired++;
+          futilePolls = 0;
           return timeout;
         }
-        idleUntilTick = wheel.nextTick();
-        if (idleUntilTick > Math.max(nowTick, wheel.nowTick)) {
+        slices--;
+        if (!wheel.cutShort || slices == 0) {
+          cutShort = wheel.cutShort;
+          lookAhead();
           return null;
         }
-        // A poll passes 64 timeouts, and passes a timeout a few times at most.
-        long filed = started + rescheduled;
-        if (polls == 0) {
-          filedBefore = filed;
-          mostPolls = FUTILE_POLLS * (1 + started - expired - cancelled);
-        }
-        require(polls <= mostPolls + filed - filedBefore, "has due timeouts and gives none out");
+        countFutilePoll();
       } finally {
         unlock();
       }
       giveWay(); // the budget is spent
     }
+  }
+
+  /** Whether the last {@link #poll} that returned null has left some of its work to the next. */
+  boolean isCutShort() {
+    return cutShort;
+  }
+
+  /**
+   * Prepares what will be due soon, if the last {@link #poll} returned null and knew of something,
+   * for as long as that poll may take.
+   */
+  void openAhead(long nowTick) {
+    for (int slices = SLICES; slices > 0 && idleUntilTick <= nowTick; slices--) {
+      lock(POLLING);
+      try {
+        if (closed) {
+          idleUntilTick = Ticks.NEVER;
+          return;
+        }
+        wheel.openAhead();
+        lookAhead();
+      } finally {
+        unlock();
+      }
+      giveWay();
+    }
+  }
+
+  private void lookAhead() {
+    idleUntilTick = workTick();
+    if (idleUntilTick > wheel.nowTick) {
+      futilePolls = 0;
+    } else {
+      countFutilePoll();
+    }
+  }
+
+  /** A poll passes 64 timeouts, and passes a timeout a few times at most. */
+  private void countFutilePoll() {
+    long filed = started + rescheduled;
+    if (futilePolls == 0) {
+      filedBefore = filed;
+      mostFutilePolls = FUTILE_POLLS * (1 + started - expired - cancelled);
+    }
+    futilePolls++;
+    require(
+        futilePolls <= mostFutilePolls + filed - filedBefore,
+        "has something to do and does not get on with it");
   }
 
   /** What the last {@link #poll} that returned null knew of {@link #nextTick}. */
@@ -181,11 +257,15 @@ final class Stripe extends StripeLock {
       if (closed) {
         return Ticks.NEVER;
       }
-      long tick = wheel.nextTick();
-      return tick > wheel.nowTick ? tick : 0;
+      return workTick();
     } finally {
       unlock();
     }
+  }
+
+  private long workTick() {
+    long tick = wheel.nextTick();
+    return tick > wheel.nowTick ? tick : 0;
   }
 
   /** From now on nothing is added and nothing expires. */

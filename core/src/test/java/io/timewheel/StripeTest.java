@@ -123,7 +123,7 @@ class StripeTest {
 
     assertThatIllegalStateException()
         .isThrownBy(() -> stripe.poll(3, WheelTimeout.EXPIRED))
-        .withMessage("the wheel is corrupt: it has due timeouts and gives none out");
+        .withMessage("the wheel is corrupt: it has something to do and does not get on with it");
     assertThat(stripe.pending()).as("the lock is free").isEqualTo(1);
   }
 
