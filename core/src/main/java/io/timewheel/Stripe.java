@@ -148,7 +148,9 @@ final class Stripe extends StripeLock {
     return true;
   }
 
-  /** The wheel has something to do at that tick, and the worker may have planned to sleep longer. */
+  /**
+   * The wheel has something to do at that tick, and the worker may have planned to sleep longer.
+   */
   private void wakeFor(long workTick) {
     if (workTick != Ticks.NEVER) {
       engine.wakeUp.dueAt(workTick, engine);
@@ -275,15 +277,12 @@ final class Stripe extends StripeLock {
     unlock();
   }
 
-  /**
-   * Cancels what is pending. Lets go of the lock now and then, for long enough that another thread
-   * can take it.
-   */
+  /** Cancels what is pending. Lets go of the lock now and then, as {@link #poll} does. */
   void drainTo(Drained sink) {
     int before;
     do {
       before = sink.size();
-      lock(OTHERS);
+      lock(POLLING);
       try {
         wheel.drain(sink, Wheel.POLL_BUDGET);
         cancelled += sink.size() - before;
