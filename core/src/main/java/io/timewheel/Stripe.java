@@ -277,15 +277,12 @@ final class Stripe extends StripeLock {
     unlock();
   }
 
-  /**
-   * Cancels what is pending. Lets go of the lock now and then, for long enough that another thread
-   * can take it.
-   */
+  /** Cancels what is pending. Lets go of the lock now and then, as {@link #poll} does. */
   void drainTo(Drained sink) {
     int before;
     do {
       before = sink.size();
-      lock(OTHERS);
+      lock(POLLING);
       try {
         wheel.drain(sink, Wheel.POLL_BUDGET);
         cancelled += sink.size() - before;

@@ -40,7 +40,10 @@ public final class LittleMemoryProgram {
     }
   }
 
-  /** Timeouts that are due one after the other, for longer than it takes to fill the memory. */
+  /**
+   * Timeouts that are due one after the other, each in a place of the lowest level in which there
+   * was none before: for a minute, so that the memory is full before there is a slot everywhere.
+   */
   private static void expire() {
     NapCounter naps = new NapCounter();
     Thread[] worker = new Thread[1];
@@ -51,7 +54,7 @@ public final class LittleMemoryProgram {
             .threadFactory(runnable -> worker[0] = new Thread(runnable))
             .build();
     for (int i = 0; i < 10_000; i++) {
-      timer.newTimeout(TASK, 10L * i, TimeUnit.MILLISECONDS);
+      timer.newTimeout(TASK, 257L * i, TimeUnit.MILLISECONDS);
     }
 
     Ballast ballast = new Ballast();

@@ -204,6 +204,31 @@ class StripeTest {
     assertThat((boolean) WANTED.getVolatile(stripe)).isFalse();
   }
 
+  /** A thread that wants the lock while a drain has it need not wait for the end of the drain. */
+  @Test
+  void drainThatIsWaitedForGivesWay() {
+    int many = 300 * Wheel.POLL_BUDGET;
+    for (int i = 0; i < many; i++) {
+      add(1 + i);
+    }
+    AtomicLong seen = new AtomicLong();
+    Thread contender = new Thread(() -> seen.set(stripe.pending()));
+    stripe.drainTo(
+        new Drained(many) {
+          @Override
+          public void accept(Node node) {
+            if (size() == 0) {
+              contender.start();
+              Await.until("a wish", () -> (boolean) WANTED.getVolatile(stripe));
+            }
+            super.accept(node);
+          }
+        });
+    Await.end(contender);
+
+    assertThat(seen.get()).isBetween(1L, many - 1L);
+  }
+
   @Test
   void interruptedThreadWaitsForTheLockToo() {
     LOCK.set(stripe, Stripe.OTHERS);

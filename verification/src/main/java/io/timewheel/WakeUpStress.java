@@ -38,6 +38,7 @@ public final class WakeUpStress {
     Idle(int stripes) {
       rig = new Rig(stripes, settings -> {});
       far = rig.start(100);
+      rig.engine.wakeUp.awake(); // as the worker that has been up, and is going to park
     }
 
     /** W1 to W5; true if the worker would park. */

@@ -55,6 +55,7 @@ final class Plan {
     plan.crowd("256 threads", 256, 0, 0, 1, 2_000);
     plan.crowd("256 threads, both cores busy", 256, 0, 2, 1, 2_000);
     plan.crowd("10,000 virtual threads", 10_000, 0, 0, 1, 2_000);
+    plan.vainWakeUps("100 ms, cancelled at once", 3, 4_000);
     plan.gc("6M pending", 1, 6 * MILLION, 3, 10_000);
     plan.patterns("1M keys", 3, MILLION, 2, 6);
     return plan.cases;
@@ -73,6 +74,7 @@ final class Plan {
     plan.idle("1M pending", 1, MILLION, 1, 2_000);
     plan.startLatency("2 producers, 1M in a second", 1, MILLION, 1_000);
     plan.crowd("64 threads", 64, 0, 0, 1, 1_000);
+    plan.vainWakeUps("100 ms, cancelled at once", 1, 2_000);
     plan.gc("1M pending", 1, MILLION, 1, 2_000);
     plan.patterns("100k keys", 1, 100_000, 1, 3);
     return plan.cases;
@@ -94,6 +96,7 @@ final class Plan {
     plan.startLatency("1k", 1, 1000, 20);
     plan.crowd("4 threads, 1k fire, busy", 4, 1000, 1, 1, 20);
     plan.crowd("1001 virtual threads", 1001, 0, 0, 1, 20);
+    plan.vainWakeUps("100 ms, cancelled at once", 1, 20);
     plan.gc("1k pending", 1, 1000, 1, 50);
     plan.patterns("1k keys", 1, 1000, 1, 1);
     return plan.cases;
@@ -160,6 +163,13 @@ final class Plan {
         new Parameters(threads, count, 0, SECONDS.toNanos(30), TICK_NANOS, busyCpus, windowMillis);
     double seconds = 3 + 4e-6 * count + windowMillis / 1e3;
     cases.add(new Case(Workload.CROWD, variant, parameters, heapGigabytes, 3, seconds));
+  }
+
+  /** One each millisecond. */
+  private void vainWakeUps(String variant, int rounds, int count) {
+    Parameters parameters =
+        new Parameters(1, count, 0, MILLISECONDS.toNanos(100), TICK_NANOS, 0, count);
+    cases.add(new Case(Workload.VAIN_WAKE_UPS, variant, parameters, 1, rounds, 3 + count / 1e3));
   }
 
   private void patterns(String variant, int rounds, int count, int heapGigabytes, double seconds) {

@@ -62,6 +62,10 @@ class SmokeTest {
             "cancelP50Micros", "cancelP99Micros", "cancelP999Micros", "cancelMaxMicros"
           };
       case CROWD -> new String[] {"opsPerSecond", "startP999Micros", "cancelMaxMicros"};
+      case VAIN_WAKE_UPS ->
+          new String[] {
+            "startP50Micros", "startP99Micros", "startP999Micros", "startMaxMicros", "cpuMillis"
+          };
       case GC ->
           new String[] {
             "pauseP99Millis", "pauseMaxMillis", "pauseTotalMillis", "pauses", "promotedBytes"

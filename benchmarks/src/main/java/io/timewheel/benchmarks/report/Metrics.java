@@ -56,6 +56,13 @@ final class Metrics {
       case IDLE -> List.of(CPU, WAKE_UPS, less("contextSwitches", "context switches"));
       case START_LATENCY -> CALLS;
       case CROWD -> Stream.concat(Stream.of(OPERATIONS), CALLS.stream()).toList();
+      case VAIN_WAKE_UPS ->
+          List.of(
+              less("startP50Micros", "start p50, µs"),
+              less("startP99Micros", "start p99, µs"),
+              less("startP999Micros", "start p99.9, µs"),
+              CPU,
+              WAKE_UPS);
       case GC ->
           List.of(
               less("pauseP99Millis", "p99 of a pause, ms"),

@@ -19,6 +19,7 @@ public enum Workload {
   IDLE("idle"),
   START_LATENCY("latency-of-start"),
   CROWD("crowd"),
+  VAIN_WAKE_UPS("vain-wake-ups"),
   GC("gc"),
   PATTERNS("patterns");
 
@@ -82,6 +83,7 @@ public enum Workload {
             case IDLE -> Idle.measure(kind, subject, parameters);
             case START_LATENCY -> StartLatency.measure(kind, subject, parameters);
             case CROWD -> Crowd.measure(kind, subject, parameters);
+            case VAIN_WAKE_UPS -> VainWakeUps.measure(subject, parameters);
             case GC -> Pauses.measure(subject, parameters);
             case CHURN, INFLIGHT, TOUCH, PATTERNS -> throw new AssertionError(this);
           });
