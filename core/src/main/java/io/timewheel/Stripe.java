@@ -148,7 +148,9 @@ final class Stripe extends StripeLock {
     return true;
   }
 
-  /** The wheel has something to do at that tick, and the worker may have planned to sleep longer. */
+  /**
+   * The wheel has something to do at that tick, and the worker may have planned to sleep longer.
+   */
   private void wakeFor(long workTick) {
     if (workTick != Ticks.NEVER) {
       engine.wakeUp.dueAt(workTick, engine);
