@@ -131,7 +131,7 @@ class Slot {
       return false;
     }
     try {
-      array = enlarged(array, Math.min(MAX_ARRAY, Math.max(expected, tail + (tail >> 1))));
+      array = enlarged(array, Math.min(MAX_ARRAY, Math.max(expected, tail + (tail >> 1) + 1)));
       return true;
     } catch (OutOfMemoryError e) {
       return false;

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What all timers share, with two stripes and without a thread. A tick is ten nanoseconds. */
 class EngineTest {
@@ -97,6 +100,99 @@ class EngineTest {
     turns.add(run);
     assertThat(stripes).doesNotHaveDuplicates();
     assertThat(turns).containsExactly(64, 64, 36, 36);
+  }
+
+  /** A slot of many is opened in turns, too. */
+  @Test
+  void otherStripesDoNotWaitForALargeSlot() {
+    List<HierarchicalWheel> wheels = new ArrayList<>();
+    Engine engine =
+        new Engine(
+            owner(),
+            settings,
+            2,
+            false,
+            ticks -> {
+              HierarchicalWheel wheel = new HierarchicalWheel(ticks);
+              wheels.add(wheel);
+              return wheel;
+            });
+    List<Boolean> opening = new ArrayList<>();
+    TimerTask looks = timeout -> opening.add(wheels.stream().anyMatch(wheel -> wheel.opening != 0));
+    onBothStripes(engine, 1, 65_536 * 10);
+    onBothStripes(
+        () -> {
+          engine.start(looks, 10, TimeUnit.NANOSECONDS);
+          for (int i = 0; i < 10_000; i++) {
+            start(engine, 65_536 * 10 + 3_000);
+          }
+        });
+
+    clock.advance(65_536 * 10);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isEqualTo(4);
+
+    assertThat(opening)
+        .as("before the slot, and while that of the other stripe is opened")
+        .containsExactly(false, true);
+  }
+
+  /** Only the timer's own thread, to which nobody waits to come back. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whatFallsDueDuringACrowdDoesNotWaitForItsEnd(boolean ownsThread) {
+    Engine engine = new Engine(owner(), settings, 2, ownsThread, this::wheel);
+    List<String> ran = new ArrayList<>();
+    List<Runnable> each =
+        List.of(
+            () -> {
+              engine.start(timeout -> clock.advance(10), 5, TimeUnit.NANOSECONDS);
+              for (int i = 0; i < 500; i++) {
+                engine.start(timeout -> ran.add("crowd"), 5, TimeUnit.NANOSECONDS);
+              }
+            },
+            () -> engine.start(timeout -> ran.add("other"), 15, TimeUnit.NANOSECONDS));
+    onBothStripes(each);
+    clock.advance(10);
+
+    engine.runDue(Integer.MAX_VALUE);
+
+    if (ownsThread) {
+      assertThat(ran.indexOf("other")).isBetween(63, 128);
+    } else {
+      assertThat(ran).hasSize(500).doesNotContain("other");
+    }
+  }
+
+  /** The others may need none. */
+  @Test
+  void stripeThatLacksMemoryDoesNotKeepTheOthersFromRunning() {
+    AtomicBoolean lacksMemory = new AtomicBoolean();
+    Engine engine =
+        new Engine(
+            owner(),
+            settings,
+            2,
+            false,
+            ticks ->
+                new HierarchicalWheel(
+                    ticks,
+                    HierarchicalWheel.MANY,
+                    (index, startTick) -> {
+                      if (lacksMemory.get()) {
+                        throw new OutOfMemoryError("injected");
+                      }
+                      return new Slot(index, startTick);
+                    }));
+    onBothStripes(List.of(() -> start(engine, 300 * 10), () -> start(engine, 200 * 10)));
+    clock.advance(400 * 10);
+    lacksMemory.set(true);
+
+    assertThatExceptionOfType(OutOfMemoryError.class)
+        .isThrownBy(() -> engine.runDue(Integer.MAX_VALUE));
+    assertThat(task.runs()).isEqualTo(1);
+
+    lacksMemory.set(false);
+    assertThat(engine.runDue(Integer.MAX_VALUE)).isEqualTo(1);
   }
 
   @Test
@@ -233,22 +329,34 @@ class EngineTest {
     return (WheelTimeout) engine.start(task, delayNanos, TimeUnit.NANOSECONDS);
   }
 
-  /** Starts as many timeouts on each of two stripes, by trying threads until both are met. */
+  /** Starts as many timeouts on each of two stripes. */
   private List<Stripe> onBothStripes(Engine engine, int timeouts, long delayNanos) {
+    List<Stripe> stripes = new ArrayList<>();
+    onBothStripes(
+        () -> {
+          stripes.add(start(engine, delayNanos).stripe);
+          for (int i = 1; i < timeouts; i++) {
+            start(engine, delayNanos);
+          }
+        });
+    return stripes;
+  }
+
+  private void onBothStripes(Runnable each) {
+    onBothStripes(List.of(each, each));
+  }
+
+  /** Runs an action for each of two stripes on a thread of its own, by trying threads. */
+  private void onBothStripes(List<Runnable> each) {
     Engine probe = new Engine(owner(), PolledTimer.builder(), 2, false, this::wheel);
     Set<Stripe> probed = new HashSet<>();
-    List<Stripe> stripes = new ArrayList<>();
-    while (stripes.size() < 2) {
+    while (probed.size() < 2) {
       Concurrently.run(
           () -> {
             if (probed.add(start(probe, 1).stripe)) {
-              stripes.add(start(engine, delayNanos).stripe);
-              for (int i = 1; i < timeouts; i++) {
-                start(engine, delayNanos);
-              }
+              each.get(probed.size() - 1).run();
             }
           });
     }
-    return stripes;
   }
 }

@@ -158,6 +158,41 @@ class HashedWheelTest {
     assertThat(model.runTo(farTick)).hasSize(2 * BUDGET);
   }
 
+  /** A look at one of them would be a look at nothing. */
+  @Test
+  void slotsOfLaterTurnsAreNotLookedAtAgain() {
+    HashedWheel wheel = new HashedWheel(model.ticks, 4096);
+    for (int i = 0; i < 4096; i++) {
+      add(wheel, 10 * 4096 + i);
+    }
+    assertThat(wheel.nextTick()).isEqualTo(10 * 4096);
+    for (int i = 64; i < 4096; i++) {
+      wheel.slots[i] = null; // all but those of the word that has the earliest
+    }
+    Node near = add(wheel, 20);
+    assertThat(wheel.nextTick()).isEqualTo(20);
+    assertThat(wheel.poll(19)).isNull();
+    assertThat(wheel.nextTick()).isEqualTo(20);
+    assertThat(wheel.poll(20)).isSameAs(near);
+  }
+
+  private Node add(HashedWheel wheel, long tick) {
+    Node timeout = new BareNode(model.ticks.nanosAt(tick));
+    assertThat(wheel.add(timeout, tick, 0)).isFalse();
+    return timeout;
+  }
+
+  /** The bound of a word is left behind by what has left it. */
+  @Test
+  void aTickIsNotOverlookedForTheBoundOfWhatWasStopped() {
+    Node stopped = model.startAt(5);
+    model.startAt(40 + TURN);
+    model.stop(stopped);
+    assertThat(wheel.nextTick()).isEqualTo(40 + TURN);
+    model.startAt(7 + TURN);
+    assertThat(wheel.nextTick()).isEqualTo(7 + TURN);
+  }
+
   @Test
   void emptyTurnsAreSleptThrough() {
     Node timeout = model.startAt(1_000_000L * TURN + 5);

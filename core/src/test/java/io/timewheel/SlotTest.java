@@ -3,6 +3,8 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SlotTest {
@@ -93,6 +95,80 @@ class SlotTest {
     assertThat(first.isPending()).isTrue();
     first.settle(1);
     assertThat(first.isPending()).isFalse();
+  }
+
+  // The array
+
+  @Test
+  void whatIsInTheArrayIsTakenBeforeWhatIsInTheList() {
+    slot.addToArray(first, 5, 1);
+    slot.addToArray(second, 4, 1);
+    slot.add(third, 3);
+    assertThat(slot.size()).isEqualTo(3);
+    assertThat(slot.earliestTick).isEqualTo(3);
+    assertThat(slot.take()).isSameAs(first);
+    assertThat(slot.take()).isSameAs(second);
+    assertThat(slot.hasArray()).as("an array that is empty").isFalse();
+    assertThat(slot.take()).isSameAs(third);
+    assertThat(slot.isEmpty()).isTrue();
+  }
+
+  /** Or it would be taken before what came earlier. */
+  @Test
+  void onceTheListIsBegunNothingIsAddedToTheArray() {
+    slot.addToArray(first, 5, 8);
+    slot.add(second, 5);
+    slot.addToArray(third, 5, 8);
+    assertThat(slot.array).containsOnlyOnce(first).doesNotContain(third);
+    assertList(second, third);
+  }
+
+  @Test
+  void theArrayDoesNotReferToWhatHasLeft() {
+    slot.addToArray(first, 5, 8);
+    slot.addToArray(second, 5, 8);
+    slot.addToArray(third, 5, 8);
+    slot.removeFromArray(second.place() >>> Slot.INDEX_BITS);
+    assertThat(slot.array).doesNotContain(second);
+    assertThat(slot.take()).isSameAs(first);
+    assertThat(slot.array).doesNotContain(first).contains(third);
+    assertThat(slot.take()).isSameAs(third);
+  }
+
+  @Test
+  void whatHasNoRoomInTheArrayGoesToTheList() {
+    int more = 10;
+    List<Node> added = new ArrayList<>();
+    for (int i = 0; i < Slot.MAX_ARRAY + more; i++) {
+      Node timeout = timeout();
+      slot.addToArray(timeout, 5, 8);
+      added.add(timeout);
+    }
+    assertThat(slot.array).hasSize(Slot.MAX_ARRAY).doesNotContainNull();
+    assertThat(slot.first).isSameAs(added.get(Slot.MAX_ARRAY));
+    Node last = added.get(Slot.MAX_ARRAY - 1);
+    assertThat(last.place() % (1 << Slot.INDEX_BITS)).isEqualTo(17);
+    assertThat(last.isPending()).isTrue();
+    slot.removeFromArray(last.place() >>> Slot.INDEX_BITS);
+    assertThat(added.remove(Slot.MAX_ARRAY - 1)).isSameAs(last);
+    for (Node timeout : added) {
+      assertThat(slot.take()).isSameAs(timeout);
+    }
+    assertThat(slot.isEmpty()).isTrue();
+  }
+
+  @Test
+  void withoutMemoryForAnArrayTheListWillDo() {
+    Slot poor =
+        new Slot(17, 128) {
+          @Override
+          Node[] enlarged(Node[] array, int length) {
+            throw new OutOfMemoryError("injected");
+          }
+        };
+    poor.addToArray(first, 5, 8);
+    assertThat(poor.first).isSameAs(first);
+    assertThat(poor.size()).isEqualTo(1);
   }
 
   private void assertList(Node... expected) {

@@ -2,6 +2,7 @@
 package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.invoke.MethodHandles;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -102,6 +104,63 @@ class StripeTest {
     assertThat(stripe.pending()).isEqualTo(many);
   }
 
+  @Test
+  void pollGivesWayToOtherStripesWhileALargeSlotIsOpened() {
+    int polls = 10;
+    for (int i = 0; i < polls * 16 * Wheel.POLL_BUDGET; i++) {
+      add(65_536 + 3_000);
+    }
+    WheelTimeout last = add(65_536 + 1);
+
+    int cut = 0;
+    for (; stripe.poll(65_536 + 1, WheelTimeout.EXPIRED) == null; cut++) {
+      assertThat(stripe.isCutShort()).isTrue();
+      assertThat(stripe.idleUntilTick()).isZero();
+    }
+
+    assertThat(cut).isEqualTo(polls);
+    assertThat(last.isExpired()).isTrue();
+    assertThat(stripe.isCutShort()).isFalse();
+    assertThat(stripe.poll(65_536 + 1, WheelTimeout.EXPIRED)).isNull();
+    assertThat(stripe.isCutShort()).isFalse();
+  }
+
+  @Test
+  void pollThatRunsOutOfMemoryLeavesTheTimeoutsAndTheLock() {
+    AtomicBoolean lacksMemory = new AtomicBoolean();
+    Stripe poor =
+        new Stripe(
+            engine,
+            new HierarchicalWheel(
+                ticks,
+                HierarchicalWheel.MANY,
+                (index, startTick) -> {
+                  if (lacksMemory.get()) {
+                    throw new OutOfMemoryError("injected");
+                  }
+                  return new Slot(index, startTick);
+                }));
+    List<WheelTimeout> added = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      WheelTimeout timeout = new WheelTimeout(NOTHING, poor, 300 + i);
+      assertThat(poor.add(timeout, 300 + i, 0)).isTrue();
+      added.add(timeout);
+    }
+
+    lacksMemory.set(true);
+    assertThatExceptionOfType(OutOfMemoryError.class)
+        .isThrownBy(() -> poor.poll(2_000, WheelTimeout.EXPIRED));
+    assertThat(poor.pending()).isEqualTo(1_000);
+    assertThat(poor.cancel(added.remove(7))).isTrue();
+
+    lacksMemory.set(false);
+    List<WheelTimeout> polled = new ArrayList<>();
+    while (poor.pending() > 0) {
+      polled.add(poor.poll(2_000, WheelTimeout.EXPIRED));
+    }
+    assertThat(polled).containsExactlyElementsOf(added);
+  }
+
   /** What was due at the later time is due still; a clock that goes back takes nothing back. */
   @Test
   void pollGoesOnThoughTheClockHasGoneBack() {
@@ -122,7 +181,13 @@ class StripeTest {
     wheel.slots[5].earliestTick = 0;
 
     assertThatIllegalStateException()
-        .isThrownBy(() -> stripe.poll(3, WheelTimeout.EXPIRED))
+        .isThrownBy(
+            () -> {
+              for (int polls = 0; polls < 1_000; polls++) {
+                assertThat(stripe.poll(3, WheelTimeout.EXPIRED)).isNull();
+                stripe.openAhead(3);
+              }
+            })
         .withMessage("the wheel is corrupt: it has something to do and does not get on with it");
     assertThat(stripe.pending()).as("the lock is free").isEqualTo(1);
   }

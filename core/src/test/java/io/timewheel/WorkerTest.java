@@ -80,6 +80,26 @@ class WorkerTest {
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
   }
 
+  /** The thread is woken once to plan that, and sleeps on when all is prepared. */
+  @Test
+  void wakesTwoSecondsBeforeASlotOfManyToOpenIt() {
+    idle();
+    Duration due = Duration.ofSeconds(100); // in the slot of 65.536 s
+    timer.newTimeout(task, due);
+    clock.awaitSleepUntil(due);
+
+    for (int i = 1; i < HierarchicalWheel.MANY; i++) {
+      timer.newTimeout(task, due.plusMillis(i));
+    }
+    clock.awaitSleepUntil(millis(65_536 - 2_000));
+
+    clock.advance(millis(65_536 - 2_000));
+    clock.awaitSleepUntil(due);
+    assertThat(task.runs()).isZero();
+    clock.advance(due.minus(millis(65_536 - 2_000)));
+    task.awaitRun();
+  }
+
   /**
    * What must wake nobody is done many times, and then one thing that must: had any of the others
    * woken the worker, it would have woken more than once.
