@@ -1,55 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.LONG;
+import static io.timewheel.testkit.Contracts.TICK;
+import static io.timewheel.testkit.Contracts.assertCancelled;
+import static io.timewheel.testkit.Contracts.assertPending;
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
-import io.timewheel.TimerTask;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What holds while a task runs: what waits behind it is pending, and stopping waits for it. */
-abstract class BusyContract extends StoppingContract {
-  private final List<Busy> busyTasks = new ArrayList<>();
-
-  /** What a failed test has left running would hold up the end of its timer. */
-  @AfterEach
-  void releaseBusyTasks() {
-    busyTasks.forEach(Busy::release);
-  }
-
+interface BusyContract extends TimeScript {
   private Busy busy() {
     Busy busy = new Busy();
-    busyTasks.add(busy);
+    atEnd(busy::release); // left running by a failed test, it would hold up the end of its timer
     return busy;
   }
 
   @Test
-  void stopWaitsForTheRunningTask() throws Exception {
+  default void stopWaitsForTheRunningTask() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
     Timeout running = startIn(timer, TICK, busy);
     Timeout pending = startIn(timer, LONG, new Probe());
-    Future<?> advancing = inBackground(() -> advanceBy(TICK));
+    Future<?> advancing = advancing(TICK);
     busy.awaitBegin();
     Future<?> releasing =
         inBackground(
             () -> {
               awaitStopped(timer);
               busy.release();
+              return null;
             });
     assertEquals(Set.of(pending), timer.stop(LONG));
     assertTrue(busy.hasEnded(), "stop() returned before the task had ended");
@@ -60,13 +56,13 @@ abstract class BusyContract extends StoppingContract {
   }
 
   @Test
-  void stopWaitsNoLongerThanItsPatience() throws Exception {
+  default void stopWaitsNoLongerThanItsPatience() throws Exception {
     for (Duration patience : List.of(Duration.ZERO, millis(1))) {
       Timer timer = timer();
       Busy busy = busy();
       Timeout running = startIn(timer, TICK, busy);
       Timeout pending = startIn(timer, LONG, new Probe());
-      Future<?> advancing = inBackground(() -> advanceBy(TICK));
+      Future<?> advancing = advancing(TICK);
       busy.awaitBegin();
       assertEquals(Set.of(pending), timer.stop(patience));
       assertCancelled(pending);
@@ -80,12 +76,12 @@ abstract class BusyContract extends StoppingContract {
   }
 
   @Test
-  void anInterruptEndsTheWaitOfStopAndStays() throws Exception {
+  default void anInterruptEndsTheWaitOfStopAndStays() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
     startIn(timer, TICK, busy);
     Timeout pending = startIn(timer, LONG, new Probe());
-    Future<?> advancing = inBackground(() -> advanceBy(TICK));
+    Future<?> advancing = advancing(TICK);
     busy.awaitBegin();
     Thread.currentThread().interrupt();
     Set<Timeout> stopped = timer.stop(LONG);
@@ -98,7 +94,7 @@ abstract class BusyContract extends StoppingContract {
   }
 
   @Test
-  void whatStopCancelsDoesNotRunThoughItWasDue() throws Exception {
+  default void whatStopCancelsDoesNotRunThoughItWasDue() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
     startIn(timer, TICK, busy);
@@ -106,23 +102,23 @@ abstract class BusyContract extends StoppingContract {
     for (int i = 0; i < 200; i++) {
       due.add(startIn(timer, TICK.multipliedBy(2), new Probe()));
     }
-    Future<?> advancing = inBackground(() -> advanceBy(TICK.multipliedBy(2)));
+    Future<?> advancing = advancing(TICK.multipliedBy(2));
     busy.awaitBegin();
     assertEquals(new HashSet<>(due), timer.stop(Duration.ZERO));
     busy.release();
     advancing.get();
-    due.forEach(ContractFixture::assertCancelled);
+    due.forEach(Contracts::assertCancelled);
   }
 
   @Test
-  void whatIsDueButWaitsBehindASlowTaskIsStillPending() throws Exception {
+  default void whatIsDueButWaitsBehindASlowTaskIsStillPending() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
     startIn(timer, TICK, busy);
     Timeout cancelled = startIn(timer, TICK.multipliedBy(2), new Probe());
     Timeout moved = startIn(timer, TICK.multipliedBy(2), new Probe());
     Timeout next = startIn(timer, TICK.multipliedBy(2), new Probe());
-    Future<?> advancing = inBackground(() -> advanceBy(TICK.multipliedBy(2)));
+    Future<?> advancing = advancing(TICK.multipliedBy(2));
     busy.awaitBegin();
     assertEquals(3, timer.pendingTimeouts());
     assertTrue(cancelled.cancel());
@@ -135,36 +131,12 @@ abstract class BusyContract extends StoppingContract {
     assertRan(next);
   }
 
-  /** Waits in its task until it is released, whatever else happens. */
-  static final class Busy implements TimerTask {
-    private final CountDownLatch begun = new CountDownLatch(1);
-    private final CountDownLatch released = new CountDownLatch(1);
-    private final AtomicBoolean ended = new AtomicBoolean();
-
-    @Override
-    public void run(Timeout timeout) {
-      begun.countDown();
-      while (released.getCount() > 0) {
-        try {
-          released.await();
-        } catch (InterruptedException e) {
-          // By stop(), whose patience is at its end. This task goes on all the same.
-        }
-      }
-      ended.set(true);
-    }
-
-    void awaitBegin() throws InterruptedException {
-      begun.await();
-    }
-
-    void release() {
-      released.countDown();
-    }
-
-    boolean hasEnded() {
-      return ended.get();
-    }
+  private Future<?> advancing(Duration duration) {
+    return inBackground(
+        () -> {
+          advanceBy(duration);
+          return null;
+        });
   }
 
   private static void awaitStopped(Timer timer) {
@@ -173,8 +145,8 @@ abstract class BusyContract extends StoppingContract {
     }
   }
 
-  static Future<?> inBackground(Runnable work) {
-    FutureTask<?> future = new FutureTask<@Nullable Void>(work, null);
+  private static <T> Future<T> inBackground(Callable<T> work) {
+    FutureTask<T> future = new FutureTask<>(work);
     Thread thread = new Thread(future, "timer-contract");
     thread.setDaemon(true);
     thread.start();

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
-import static java.util.Objects.requireNonNull;
+import static io.timewheel.testkit.Contracts.assertCancelled;
+import static io.timewheel.testkit.Contracts.assertPending;
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -17,13 +21,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What cancelling does: at once, once, and for good. */
-abstract class CancellingContract extends FiringContract {
+interface CancellingContract extends TimeScript {
   @Test
-  void aCancelledTimeoutNeverRuns() {
+  default void aCancelledTimeoutNeverRuns() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(100), new Probe());
     Timeout other = startIn(timer, millis(100), new Probe());
@@ -36,7 +39,7 @@ abstract class CancellingContract extends FiringContract {
   }
 
   @Test
-  void cancelIsTrueOnce() {
+  default void cancelIsTrueOnce() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(100), new Probe());
     assertTrue(timeout.cancel());
@@ -48,7 +51,7 @@ abstract class CancellingContract extends FiringContract {
   }
 
   @Test
-  void cancelIsFalseInsideTheTaskAndAfterIt() {
+  default void cancelIsFalseInsideTheTaskAndAfterIt() {
     Timer timer = timer();
     AtomicBoolean expiredInside = new AtomicBoolean();
     AtomicBoolean cancelledInside = new AtomicBoolean();
@@ -70,7 +73,7 @@ abstract class CancellingContract extends FiringContract {
   }
 
   @Test
-  void aCancelledTimeoutIsNotCountedFromThatMoment() {
+  default void aCancelledTimeoutIsNotCountedFromThatMoment() {
     Timer timer = timer(settings().withTick(Duration.ofHours(1)));
     Timeout first = startIn(timer, Duration.ofMinutes(1), new Probe());
     Timeout second = startIn(timer, Duration.ofDays(1), new Probe());
@@ -83,7 +86,7 @@ abstract class CancellingContract extends FiringContract {
   }
 
   @Test
-  void cancelledIsCalledOnceByTheThreadThatCancelsAfterTheTimeoutHasLeft() {
+  default void cancelledIsCalledOnceByTheThreadThatCancelsAfterTheTimeoutHasLeft() {
     Timer timer = timer();
     AtomicLong pendingInside = new AtomicLong(-1);
     AtomicBoolean cancelledInside = new AtomicBoolean();
@@ -110,7 +113,7 @@ abstract class CancellingContract extends FiringContract {
   }
 
   @Test
-  void cancelledIsNotCalledForWhatExpires() {
+  default void cancelledIsNotCalledForWhatExpires() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(1), new Probe());
     advanceUntil(millis(1));
@@ -120,7 +123,7 @@ abstract class CancellingContract extends FiringContract {
   }
 
   @Test
-  void aCancelledTimeoutIsNotReferredToFromThatMoment() {
+  default void aCancelledTimeoutIsNotReferredToFromThatMoment() {
     Timer timer = timer(settings().withTick(Duration.ofHours(1)));
     startIn(timer, Duration.ofHours(2), new Probe());
     WeakReference<Timeout> reference = startAndCancel(timer);
@@ -139,7 +142,7 @@ abstract class CancellingContract extends FiringContract {
   }
 
   @Test
-  void whatACancelMayPreventIsDecidedOnceForTimeoutsOfOneTick() {
+  default void whatACancelMayPreventIsDecidedOnceForTimeoutsOfOneTick() {
     Timer timer = timer();
     for (int i = 0; i < 100; i++) {
       Rival first = new Rival();
@@ -153,21 +156,8 @@ abstract class CancellingContract extends FiringContract {
     }
   }
 
-  /** A task that cancels another timeout. */
-  private static final class Rival implements TimerTask {
-    private volatile @Nullable Timeout other;
-    private volatile boolean ran;
-    private volatile boolean cancelledOther;
-
-    @Override
-    public void run(Timeout timeout) {
-      ran = true;
-      cancelledOther = requireNonNull(other).cancel();
-    }
-  }
-
   @Test
-  void manyCancelsDelayNothing() {
+  default void manyCancelsDelayNothing() {
     Timer timer = timer();
     List<Timeout> survivors = new ArrayList<>();
     List<Timeout> cancelled = new ArrayList<>();
@@ -188,11 +178,11 @@ abstract class CancellingContract extends FiringContract {
         }
       }
     }
-    cancelled.forEach(ContractFixture::assertCancelled);
+    cancelled.forEach(Contracts::assertCancelled);
   }
 
   @Test
-  void cancelledByATaskOfAnEarlierTick() {
+  default void cancelledByATaskOfAnEarlierTick() {
     Timer timer = timer();
     Timeout later = startIn(timer, millis(20), new Probe());
     startIn(timer, millis(10), timeout -> later.cancel());

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.TICK;
+import static io.timewheel.testkit.Contracts.assertStopped;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.sneakyThrow;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,9 +23,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** What is counted, and how many timeouts may be pending. */
-abstract class CountingContract extends TaskContract {
+interface CountingContract extends TimeScript {
   @Test
-  void aNewTimerHasDoneNothing() {
+  default void aNewTimerHasDoneNothing() {
     Timer timer = timer();
     TimerStats stats = timer.stats();
     assertEquals(new TimerStats(0, 0, 0, 0, 0, 0, 0, stats.wakeups(), 0), stats);
@@ -29,12 +34,12 @@ abstract class CountingContract extends TaskContract {
   }
 
   @Test
-  void statsTellWhatHappened() {
+  default void statsTellWhatHappened() {
     Timer timer = timer(settings().withOnError((timeout, error) -> {}));
     for (int i = 0; i < 5; i++) {
       startIn(timer, millis(10), new Probe());
     }
-    startIn(timer, millis(10), timeout -> TaskContract.sneakyThrow(new Exception("counted")));
+    startIn(timer, millis(10), timeout -> sneakyThrow(new Exception("counted")));
     startIn(timer, millis(10), new Probe()).cancel();
     Timeout moved = startIn(timer, millis(10), new Probe());
     moved.reschedule(millis(30));
@@ -71,7 +76,7 @@ abstract class CountingContract extends TaskContract {
   }
 
   @Test
-  void maxLagIsTheLongestTimeFromADeadlineToItsTask() {
+  default void maxLagIsTheLongestTimeFromADeadlineToItsTask() {
     Timer timer = timer(settings().withTick(millis(10)));
     startIn(timer, millis(9), new Probe());
     startIn(timer, millis(20), new Probe());
@@ -85,7 +90,7 @@ abstract class CountingContract extends TaskContract {
   }
 
   @Test
-  void aTimeoutIsNotCountedAnyMoreWhenItsTaskRuns() {
+  default void aTimeoutIsNotCountedAnyMoreWhenItsTaskRuns() {
     Timer timer = timer();
     AtomicLong pendingInside = new AtomicLong(-1);
     Timeout first = startIn(timer, millis(10), new Probe());
@@ -99,7 +104,7 @@ abstract class CountingContract extends TaskContract {
   }
 
   @Test
-  void oneMoreThanTheLimitIsRefusedWithBothNumbers() {
+  default void oneMoreThanTheLimitIsRefusedWithBothNumbers() {
     Timer timer = timer(settings().withLimit(2));
     startIn(timer, millis(10), new Probe());
     startIn(timer, millis(10), new Probe());
@@ -118,7 +123,7 @@ abstract class CountingContract extends TaskContract {
   }
 
   @Test
-  void oneMoreIsAcceptedAfterACancel() {
+  default void oneMoreIsAcceptedAfterACancel() {
     Timer timer = timer(settings().withLimit(2));
     Timeout first = startIn(timer, millis(10), new Probe());
     startIn(timer, millis(10), new Probe());
@@ -130,7 +135,7 @@ abstract class CountingContract extends TaskContract {
   }
 
   @Test
-  void oneMoreIsAcceptedAfterAnExpiryInsideTheTaskToo() {
+  default void oneMoreIsAcceptedAfterAnExpiryInsideTheTaskToo() {
     Timer timer = timer(settings().withLimit(2));
     List<Timeout> started = Collections.synchronizedList(new ArrayList<>());
     startIn(
@@ -148,7 +153,7 @@ abstract class CountingContract extends TaskContract {
   }
 
   @Test
-  void overdueTimeoutsCountAgainstTheLimitUntilTheirTick() {
+  default void overdueTimeoutsCountAgainstTheLimitUntilTheirTick() {
     Timer timer = timer(settings().withLimit(8));
     List<Timeout> timeouts = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
@@ -159,12 +164,12 @@ abstract class CountingContract extends TaskContract {
     assertRejected(timer);
     assertEquals(8, timer.pendingTimeouts());
     advanceUntil(TICK);
-    timeouts.forEach(ContractFixture::assertRan);
+    timeouts.forEach(Contracts::assertRan);
     startIn(timer, millis(10), new Probe());
   }
 
   @Test
-  void stoppedAtTheLimitItIsStoppedThatIsSaid() {
+  default void stoppedAtTheLimitItIsStoppedThatIsSaid() {
     Timer timer = timer(settings().withLimit(1));
     startIn(timer, millis(10), new Probe());
     timer.stop();
@@ -174,7 +179,7 @@ abstract class CountingContract extends TaskContract {
   }
 
   @Test
-  void withoutALimitThereIsNone() {
+  default void withoutALimitThereIsNone() {
     Timer timer = timer();
     for (int i = 0; i < 50_000; i++) {
       startIn(timer, millis(i), new Probe());

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.TICK;
+import static io.timewheel.testkit.Contracts.assertPending;
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.timewheel.Timeout;
@@ -12,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Which tick a delay leads to. */
-abstract class DelayContract extends TimeoutContract {
+interface DelayContract extends TimeScript {
   @Test
-  void waitsForTheNextTickIfItsDeadlineIsBetweenTwo() {
+  default void waitsForTheNextTickIfItsDeadlineIsBetweenTwo() {
     Timer timer = timer(settings().withTick(millis(10)));
     Timeout timeout = startIn(timer, millis(14), new Probe());
     advanceUntil(millis(20).minusNanos(1));
@@ -24,7 +29,7 @@ abstract class DelayContract extends TimeoutContract {
   }
 
   @Test
-  void countsTheDelayFromTheCallAndNotFromTheTick() {
+  default void countsTheDelayFromTheCallAndNotFromTheTick() {
     Timer timer = timer(settings().withTick(millis(10)));
     advanceUntil(millis(25));
     Timeout onTick = startIn(timer, millis(5), new Probe());
@@ -39,7 +44,7 @@ abstract class DelayContract extends TimeoutContract {
   }
 
   @Test
-  void zeroAndNegativeDelaysMeanTheNextTickAndNeverThisCall() {
+  default void zeroAndNegativeDelaysMeanTheNextTickAndNeverThisCall() {
     Timer timer = timer();
     long[] delays = {0, -1, -1_000_000, Long.MIN_VALUE};
     for (Duration begin : List.of(millis(0), millis(1), millis(5).plusNanos(1))) {
@@ -52,19 +57,19 @@ abstract class DelayContract extends TimeoutContract {
       }
       timeouts.add(timer.newTimeout(new Probe(), Duration.ZERO));
       timeouts.add(timer.newTimeout(new Probe(), Duration.ofSeconds(Long.MIN_VALUE)));
-      timeouts.forEach(ContractFixture::assertPending);
+      timeouts.forEach(Contracts::assertPending);
       advanceBy(Duration.ZERO);
-      timeouts.forEach(ContractFixture::assertPending);
+      timeouts.forEach(Contracts::assertPending);
       Duration nextTick = millis(begin.toMillis() + 1);
       advanceUntil(nextTick.minusNanos(1));
-      timeouts.forEach(ContractFixture::assertPending);
+      timeouts.forEach(Contracts::assertPending);
       advanceUntil(nextTick);
-      timeouts.forEach(ContractFixture::assertRan);
+      timeouts.forEach(Contracts::assertRan);
     }
   }
 
   @Test
-  void delaysAreInTheirUnit() {
+  default void delaysAreInTheirUnit() {
     Timer timer = timer();
     for (TimeUnit unit : TimeUnit.values()) {
       Duration begin = elapsed();
@@ -82,7 +87,7 @@ abstract class DelayContract extends TimeoutContract {
   }
 
   @Test
-  void delaysBeyond292YearsNeverFire() {
+  default void delaysBeyond292YearsNeverFire() {
     Timer timer = timer();
     advanceUntil(millis(1_500));
     List<Timeout> timeouts = new ArrayList<>();
@@ -95,13 +100,13 @@ abstract class DelayContract extends TimeoutContract {
     for (Duration moment :
         List.of(elapsed(), elapsed().plus(TICK), Duration.ofHours(1), Duration.ofDays(290 * 365))) {
       advanceUntil(moment);
-      timeouts.forEach(ContractFixture::assertPending);
+      timeouts.forEach(Contracts::assertPending);
     }
     assertEquals(timeouts.size(), timer.pendingTimeouts());
   }
 
   @Test
-  void longDelaysAreExact() {
+  default void longDelaysAreExact() {
     Timer timer = timer();
     advanceUntil(millis(3));
     for (Duration delay :

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.SEED;
+import static io.timewheel.testkit.Contracts.assertPending;
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.micros;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.timewheel.Timeout;
@@ -14,12 +20,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** When timeouts fire: at the first tick at or after the deadline, once, in the order of ticks. */
-abstract class FiringContract extends DelayContract {
-  /** Any fixed seed serves; a fixed one makes a failure repeatable. */
-  static final long SEED = 20_260_101;
-
+interface FiringContract extends TimeScript {
   @Test
-  void runsOnceAtItsDeadline() {
+  default void runsOnceAtItsDeadline() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(100), new Probe());
     assertPending(timeout);
@@ -32,7 +35,7 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void ticksMayBeShort() {
+  default void ticksMayBeShort() {
     Timer timer = timer(settings().withTick(micros(100)));
     Timeout timeout = startIn(timer, micros(500), new Probe());
     advanceUntil(micros(499));
@@ -42,7 +45,7 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void neverEarlyAndAtTheFirstTickAtOrAfterRandomDeadlines() {
+  default void neverEarlyAndAtTheFirstTickAtOrAfterRandomDeadlines() {
     Timer timer = timer();
     Random random = new Random(SEED);
     List<Timeout> timeouts = new ArrayList<>();
@@ -75,7 +78,7 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void timeoutsOfOneThreadRunInTheOrderOfTheirTicks() {
+  default void timeoutsOfOneThreadRunInTheOrderOfTheirTicks() {
     Timer timer = timer();
     Random random = new Random(SEED);
     List<Integer> ran = Collections.synchronizedList(new ArrayList<>());
@@ -91,7 +94,7 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void timeoutsThatAreTurnsOfAWheelApartFireEachAtItsOwnTick() {
+  default void timeoutsThatAreTurnsOfAWheelApartFireEachAtItsOwnTick() {
     Timer timer = timer();
     List<Integer> distances =
         List.of(5, 69, 133, 261, 517, 1_029, 4_101, 65_541, 262_149, 16_777_221);
@@ -108,7 +111,7 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void aJumpOfHoursRunsWhatIsDueAndNothingElse() {
+  default void aJumpOfHoursRunsWhatIsDueAndNothingElse() {
     Timer timer = timer();
     List<Timeout> due = new ArrayList<>();
     List<Timeout> later = new ArrayList<>();
@@ -117,8 +120,8 @@ abstract class FiringContract extends DelayContract {
       later.add(startIn(timer, Duration.ofMinutes(300 + minutes), new Probe()));
     }
     advanceUntil(Duration.ofHours(5).plusSeconds(1));
-    due.forEach(ContractFixture::assertRan);
-    later.forEach(ContractFixture::assertPending);
+    due.forEach(Contracts::assertRan);
+    later.forEach(Contracts::assertPending);
     Timeout next = startIn(timer, millis(7), new Probe());
     advanceBy(millis(6));
     assertPending(next);
@@ -127,7 +130,7 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void aShortDelayAfterAnIdleHourIsExact() {
+  default void aShortDelayAfterAnIdleHourIsExact() {
     Timer timer = timer();
     advanceUntil(millis(3));
     Timeout first = startIn(timer, millis(1), new Probe());
@@ -141,20 +144,20 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void aHundredThousandTimeoutsOfOneTickAllRunAtIt() {
+  default void aHundredThousandTimeoutsOfOneTickAllRunAtIt() {
     Timer timer = timer(settings().withTick(millis(200)));
     List<Timeout> timeouts = new ArrayList<>();
     for (int i = 0; i < 100_000; i++) {
       timeouts.add(startIn(timer, millis(125), new Probe()));
     }
     advanceUntil(millis(200).minusNanos(1));
-    timeouts.forEach(ContractFixture::assertPending);
+    timeouts.forEach(Contracts::assertPending);
     advanceUntil(millis(200));
-    timeouts.forEach(ContractFixture::assertRan);
+    timeouts.forEach(Contracts::assertRan);
   }
 
   @Test
-  void aTaskThatAddsItselfAgainKeepsItsPeriodOverTurnsOfTheWheel() {
+  default void aTaskThatAddsItselfAgainKeepsItsPeriodOverTurnsOfTheWheel() {
     Timer timer = timer();
     Probe probe = new Probe(timeout -> startIn(timeout.timer(), millis(50), timeout.task()));
     startIn(timer, millis(50), probe);
@@ -167,7 +170,7 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void aTaskThatAddsItselfAgainWithoutDelayRunsOnceATick() {
+  default void aTaskThatAddsItselfAgainWithoutDelayRunsOnceATick() {
     Timer timer = timer();
     Probe probe =
         new Probe(timeout -> timeout.timer().newTimeout(timeout.task(), 0, TimeUnit.MILLISECONDS));
@@ -179,7 +182,7 @@ abstract class FiringContract extends DelayContract {
   }
 
   @Test
-  void whatATaskStartsIsCountedFromTheTickAtWhichItRuns() {
+  default void whatATaskStartsIsCountedFromTheTickAtWhichItRuns() {
     Timer timer = timer();
     List<Timeout> started = Collections.synchronizedList(new ArrayList<>());
     for (int i = 0; i < 100; i++) {
@@ -190,8 +193,8 @@ abstract class FiringContract extends DelayContract {
     }
     advanceUntil(millis(10));
     assertEquals(100, started.size());
-    started.forEach(ContractFixture::assertPending);
+    started.forEach(Contracts::assertPending);
     advanceUntil(millis(11));
-    started.forEach(ContractFixture::assertRan);
+    started.forEach(Contracts::assertRan);
   }
 }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.SEED;
+import static io.timewheel.testkit.Contracts.TICK;
+import static io.timewheel.testkit.Contracts.assertCancelled;
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.micros;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -25,25 +32,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
  * What holds when threads race: every timeout has exactly one outcome. Real threads, whose order no
  * test depends on; the thread of the test lets the time pass.
  */
-abstract class RacingContract extends BusyContract {
-  private static final int THREADS = 3;
-
-  private final ExecutorService racers = Executors.newFixedThreadPool(THREADS);
-
-  @AfterEach
-  void endRacers() {
-    racers.shutdownNow();
-  }
-
+interface RacingContract extends TimeScript {
   @Test
-  void whatIsStartedWhileTheTimerStopsIsRefusedOrRunsOrIsReturned() throws Exception {
+  default void whatIsStartedWhileTheTimerStopsIsRefusedOrRunsOrIsReturned() throws Exception {
+    ExecutorService racers = racers();
     for (int round = 0; round < 300; round++) {
       Timer timer = timer();
       Queue<Timeout> accepted = new ConcurrentLinkedQueue<>();
@@ -61,6 +59,7 @@ abstract class RacingContract extends BusyContract {
       int warmUp = round % 30;
       List<Future<?>> race =
           race(
+              racers,
               starting,
               starting,
               () -> {
@@ -91,7 +90,7 @@ abstract class RacingContract extends BusyContract {
   }
 
   @Test
-  void whatIsCancelledWhileItExpiresHasOneOutcome() throws Exception {
+  default void whatIsCancelledWhileItExpiresHasOneOutcome() throws Exception {
     Timer timer = timer();
     AtomicInteger cancels = new AtomicInteger();
     List<Timeout> timeouts =
@@ -115,7 +114,7 @@ abstract class RacingContract extends BusyContract {
   }
 
   @Test
-  void whatIsMovedWhileItExpiresRunsOnce() throws Exception {
+  default void whatIsMovedWhileItExpiresRunsOnce() throws Exception {
     Timer timer = timer();
     AtomicInteger moves = new AtomicInteger();
     List<Timeout> timeouts =
@@ -128,7 +127,7 @@ abstract class RacingContract extends BusyContract {
             });
     assertEquals(moves.get(), timer.stats().rescheduled());
     advanceBy(millis(500));
-    timeouts.forEach(ContractFixture::assertRan);
+    timeouts.forEach(Contracts::assertRan);
     timeouts.forEach(timeout -> assertFalse(timeout.reschedule(millis(1))));
   }
 
@@ -153,7 +152,7 @@ abstract class RacingContract extends BusyContract {
           }
           return null;
         };
-    List<Future<?>> race = race(acting, acting);
+    List<Future<?>> race = race(racers(), acting, acting);
     for (int tick = 0; tick < ticks; tick++) {
       round.await();
       advanceBy(TICK);
@@ -163,8 +162,9 @@ abstract class RacingContract extends BusyContract {
   }
 
   @Test
-  void theLimitIsExactHoweverManyThreadsStart() throws Exception {
+  default void theLimitIsExactHoweverManyThreadsStart() throws Exception {
     int limit = 10;
+    ExecutorService racers = racers();
     for (int round = 0; round < 100; round++) {
       Timer timer = timer(settings().withLimit(limit));
       AtomicInteger accepted = new AtomicInteger();
@@ -177,7 +177,7 @@ abstract class RacingContract extends BusyContract {
             }
             return null;
           };
-      await(race(starting, starting, starting));
+      await(race(racers, starting, starting, starting));
       assertEquals(limit, accepted.get());
       assertEquals(limit, timer.pendingTimeouts());
       assertEquals(limit, timer.stop().size());
@@ -185,7 +185,7 @@ abstract class RacingContract extends BusyContract {
   }
 
   @Test
-  void theLimitIsNeverExceededAndAlwaysGivenBack() throws Exception {
+  default void theLimitIsNeverExceededAndAlwaysGivenBack() throws Exception {
     int limit = 4;
     Timer timer = timer(settings().withLimit(limit));
     AtomicInteger held = new AtomicInteger();
@@ -208,7 +208,7 @@ abstract class RacingContract extends BusyContract {
           }
           return null;
         };
-    await(race(churning, churning, churning));
+    await(race(racers(), churning, churning, churning));
     assertEquals(0, timer.pendingTimeouts());
     for (int i = 0; i < limit; i++) {
       startIn(timer, millis(10), new Probe());
@@ -225,12 +225,14 @@ abstract class RacingContract extends BusyContract {
   }
 
   @Test
-  void manyThreadsStartMoveAndCancelWhileTimePassesAndEachTimeoutHasOneOutcomeAndIsNotEarly()
-      throws Exception {
+  default void
+      manyThreadsStartMoveAndCancelWhileTimePassesAndEachTimeoutHasOneOutcomeAndIsNotEarly()
+          throws Exception {
     Timer timer = timer();
     Queue<Timeout> all = new ConcurrentLinkedQueue<>();
     AtomicInteger early = new AtomicInteger();
-    AtomicInteger running = new AtomicInteger(THREADS);
+    int threads = 3;
+    AtomicInteger running = new AtomicInteger(threads);
     TimerTask punctual =
         timeout -> {
           if (timeout.remaining(TimeUnit.NANOSECONDS) > 0) {
@@ -238,7 +240,7 @@ abstract class RacingContract extends BusyContract {
           }
         };
     List<Callable<?>> churning = new ArrayList<>();
-    for (int thread = 0; thread < THREADS; thread++) {
+    for (int thread = 0; thread < threads; thread++) {
       long seed = SEED + thread;
       churning.add(
           () -> {
@@ -250,7 +252,7 @@ abstract class RacingContract extends BusyContract {
             return null;
           });
     }
-    List<Future<?>> race = race(churning.toArray(new Callable<?>[0]));
+    List<Future<?>> race = race(racers(), churning.toArray(new Callable<?>[0]));
     while (running.get() > 0) {
       advanceBy(micros(700));
     }
@@ -285,8 +287,14 @@ abstract class RacingContract extends BusyContract {
     }
   }
 
+  private ExecutorService racers() {
+    ExecutorService racers = Executors.newCachedThreadPool();
+    atEnd(racers::shutdownNow);
+    return racers;
+  }
+
   /** Lets some threads begin at the same time. */
-  private List<Future<?>> race(Callable<?>... runners) {
+  private static List<Future<?>> race(ExecutorService racers, Callable<?>... runners) {
     CyclicBarrier start = new CyclicBarrier(runners.length);
     List<Future<?>> futures = new ArrayList<>();
     for (Callable<?> runner : runners) {

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.SEED;
+import static io.timewheel.testkit.Contracts.TICK;
+import static io.timewheel.testkit.Contracts.assertCancelled;
+import static io.timewheel.testkit.Contracts.assertPending;
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -23,9 +30,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What moving a deadline does: the old one counts for nothing, the timeout stays the same. */
-abstract class ReschedulingContract extends CancellingContract {
+interface ReschedulingContract extends TimeScript {
   @Test
-  void rescheduledLaterItRunsAtTheNewDeadlineOnly() {
+  default void rescheduledLaterItRunsAtTheNewDeadlineOnly() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(100), new Probe());
     advanceUntil(millis(99));
@@ -40,7 +47,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduledEarlierItRunsAtTheNewDeadlineOnly() {
+  default void rescheduledEarlierItRunsAtTheNewDeadlineOnly() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, Duration.ofHours(1), new Probe());
     advanceUntil(millis(10));
@@ -54,7 +61,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduledWithinItsTickItKeepsTheTick() {
+  default void rescheduledWithinItsTickItKeepsTheTick() {
     Timer timer = timer(settings().withTick(millis(10)));
     Timeout timeout = startIn(timer, millis(12), new Probe());
     assertTrue(timeout.reschedule(millis(18)));
@@ -66,7 +73,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void postponedAgainAndAgainItRunsOnceAfterTheLastTime() {
+  default void postponedAgainAndAgainItRunsOnceAfterTheLastTime() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(30), new Probe());
     for (int i = 1; i <= 300; i++) {
@@ -81,7 +88,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void movedAtRandomEachRunsAtTheTickOfItsLastDeadline() {
+  default void movedAtRandomEachRunsAtTheTickOfItsLastDeadline() {
     Timer timer = timer();
     Random random = new Random(SEED);
     List<Timeout> timeouts = new ArrayList<>();
@@ -110,7 +117,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduleIsFalseOnceExpired() {
+  default void rescheduleIsFalseOnceExpired() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(10), new Probe());
     advanceUntil(millis(10));
@@ -122,7 +129,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduleIsFalseOnceCancelled() {
+  default void rescheduleIsFalseOnceCancelled() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(10), new Probe());
     timeout.cancel();
@@ -133,7 +140,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduleInsideItsOwnTaskRearmsIt() {
+  default void rescheduleInsideItsOwnTaskRearmsIt() {
     Timer timer = timer();
     long startNanos = timer.timeSource().nanoTime();
     List<Long> runs = new ArrayList<>();
@@ -167,7 +174,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void whatWasRearmedCanBeMovedAndCancelled() {
+  default void whatWasRearmedCanBeMovedAndCancelled() {
     Timer timer = timer();
     AtomicInteger runs = new AtomicInteger();
     AtomicBoolean cancelled = new AtomicBoolean();
@@ -193,7 +200,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rearmingIsNotHeldToTheLimit() {
+  default void rearmingIsNotHeldToTheLimit() {
     Timer timer = timer(settings().withLimit(1));
     AtomicBoolean rearmed = new AtomicBoolean();
     startIn(
@@ -215,7 +222,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void onlyTheThreadThatRunsTheTaskCanRearmIt() {
+  default void onlyTheThreadThatRunsTheTaskCanRearmIt() {
     Timer timer = timer();
     AtomicBoolean elsewhere = new AtomicBoolean(true);
     startIn(
@@ -232,7 +239,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void whatWasRearmedIsReturnedByStopAndNothingIsRearmedAfterIt() {
+  default void whatWasRearmedIsReturnedByStopAndNothingIsRearmedAfterIt() {
     Queue<Runnable> work = new ArrayDeque<>();
     Timer timer = timer(settings().withExecutor(work::add));
     AtomicBoolean late = new AtomicBoolean(true);
@@ -254,7 +261,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduledByAnotherTask() {
+  default void rescheduledByAnotherTask() {
     Timer timer = timer();
     Timeout postponed = startIn(timer, millis(20), new Probe());
     Timeout hastened = startIn(timer, Duration.ofHours(1), new Probe());
@@ -273,7 +280,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduledWithoutDelayItRunsAtTheNextTickAndNotInTheCall() {
+  default void rescheduledWithoutDelayItRunsAtTheNextTickAndNotInTheCall() {
     Timer timer = timer();
     for (long delay : new long[] {0, -1, -5_000, Long.MIN_VALUE}) {
       Timeout timeout = startIn(timer, Duration.ofHours(1), new Probe());
@@ -287,7 +294,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduledBeyond292YearsItNeverRunsUntilItIsMovedAgain() {
+  default void rescheduledBeyond292YearsItNeverRunsUntilItIsMovedAgain() {
     Timer timer = timer();
     advanceUntil(millis(5));
     Timeout timeout = startIn(timer, millis(10), new Probe());
@@ -302,7 +309,7 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduleLeavesTheCountsAsTheyAre() {
+  default void rescheduleLeavesTheCountsAsTheyAre() {
     Timer timer = timer(settings().withLimit(1));
     Timeout timeout = startIn(timer, millis(10), new Probe());
     assertTrue(timeout.reschedule(millis(20)));

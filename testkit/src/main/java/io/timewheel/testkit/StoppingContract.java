@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.LONG;
+import static io.timewheel.testkit.Contracts.assertCancelled;
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.assertStopped;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -25,12 +31,9 @@ import org.junit.jupiter.api.Test;
 /**
  * What stopping does: everything pending is cancelled and returned, and nothing starts any more.
  */
-abstract class StoppingContract extends CountingContract {
-  /** Longer than any test may take. */
-  static final Duration LONG = Duration.ofMinutes(10);
-
+interface StoppingContract extends TimeScript {
   @Test
-  void stopCancelsAndReturnsWhatIsPendingAndNothingElse() {
+  default void stopCancelsAndReturnsWhatIsPendingAndNothingElse() {
     Timer timer = timer();
     Timeout expired = startIn(timer, millis(10), new Probe());
     Timeout cancelled = startIn(timer, millis(20), new Probe());
@@ -43,7 +46,7 @@ abstract class StoppingContract extends CountingContract {
     cancelled.cancel();
 
     assertEquals(pending, timer.stop());
-    pending.forEach(ContractFixture::assertCancelled);
+    pending.forEach(Contracts::assertCancelled);
     assertEquals(0, timer.pendingTimeouts());
     assertStopped(timer);
     assertRan(expired);
@@ -51,7 +54,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void stopCallsCancelledOnItsOwnThreadBeforeItReturns() {
+  default void stopCallsCancelledOnItsOwnThreadBeforeItReturns() {
     Timer timer = timer();
     List<Probe> probes = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
@@ -66,7 +69,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void aSecondStopFindsNothing() {
+  default void aSecondStopFindsNothing() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(10), new Probe());
     assertEquals(Set.of(timeout), timer.stop());
@@ -79,7 +82,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void aTimerThatWasNeverUsedCanBeStopped() {
+  default void aTimerThatWasNeverUsedCanBeStopped() {
     Timer timer = timer();
     assertFalse(timer.isStopped());
     assertEquals(Set.of(), timer.stop());
@@ -88,7 +91,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void stopReturnsNothingIfAllHasRun() {
+  default void stopReturnsNothingIfAllHasRun() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(10), new Probe());
     advanceUntil(millis(10));
@@ -97,7 +100,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void afterStopNothingStartsMovesOrRuns() {
+  default void afterStopNothingStartsMovesOrRuns() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(10), new Probe());
     timer.stop();
@@ -112,7 +115,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void whatIsCancelledByStopCannotStartAnything() {
+  default void whatIsCancelledByStopCannotStartAnything() {
     Timer timer = timer();
     AtomicReference<@Nullable Throwable> refusal = new AtomicReference<>();
     TimerTask restarting =
@@ -135,7 +138,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void stopAndCloseInsideATaskAreRefused() {
+  default void stopAndCloseInsideATaskAreRefused() {
     Timer timer = timer();
     Timeout inside =
         startIn(
@@ -156,7 +159,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void aTaskOnAnExecutorCanStopItsTimer() {
+  default void aTaskOnAnExecutorCanStopItsTimer() {
     Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
     Timer timer = timer(settings().withExecutor(handedOff::add));
     AtomicReference<Set<Timeout>> answer = new AtomicReference<>(Set.of());
@@ -169,7 +172,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void patienceMayBeNone() {
+  default void patienceMayBeNone() {
     for (Duration patience :
         List.of(Duration.ZERO, millis(-1), Duration.ofSeconds(Long.MIN_VALUE))) {
       Timer timer = timer();
@@ -180,7 +183,7 @@ abstract class StoppingContract extends CountingContract {
   }
 
   @Test
-  void closeStops() {
+  default void closeStops() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(10), new Probe());
     timer.close();

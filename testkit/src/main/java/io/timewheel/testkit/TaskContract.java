@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.sneakyThrow;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -23,35 +27,34 @@ import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 /** Who runs the tasks, and what becomes of those that throw and of those that nobody takes. */
-abstract class TaskContract extends ReschedulingContract {
-  private static final List<Throwable> ERRORS =
-      List.of(
-          new IllegalStateException("unchecked"),
-          new IOException("checked"),
-          new AssertionError("error"),
-          new StackOverflowError());
-
+interface TaskContract extends TimeScript {
   @Test
-  void aTaskThatThrowsHarmsNobody() {
+  default void aTaskThatThrowsHarmsNobody() {
     Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
     Timer timer = timer(settings().withOnError(handled::put));
+    List<Throwable> errors =
+        List.of(
+            new IllegalStateException("unchecked"),
+            new IOException("checked"),
+            new AssertionError("error"),
+            new StackOverflowError());
     List<Timeout> throwing = new ArrayList<>();
     List<Timeout> others = new ArrayList<>();
-    for (Throwable error : ERRORS) {
+    for (Throwable error : errors) {
       others.add(startIn(timer, millis(10), new Probe()));
       throwing.add(startIn(timer, millis(10), new Probe(timeout -> sneakyThrow(error))));
       others.add(startIn(timer, millis(10), new Probe()));
     }
     others.add(startIn(timer, millis(11), new Probe()));
     advanceUntil(millis(11));
-    others.forEach(ContractFixture::assertRan);
+    others.forEach(Contracts::assertRan);
     for (int i = 0; i < throwing.size(); i++) {
       assertRan(throwing.get(i));
       assertFalse(throwing.get(i).cancel());
-      assertSame(ERRORS.get(i), handled.get(throwing.get(i)), "what the handler was given");
+      assertSame(errors.get(i), handled.get(throwing.get(i)), "what the handler was given");
     }
-    assertEquals(ERRORS.size(), handled.size());
-    assertEquals(ERRORS.size(), timer.stats().failed());
+    assertEquals(errors.size(), handled.size());
+    assertEquals(errors.size(), timer.stats().failed());
 
     Timeout next = startIn(timer, millis(1), new Probe());
     advanceUntil(millis(12));
@@ -59,16 +62,18 @@ abstract class TaskContract extends ReschedulingContract {
   }
 
   @Test
-  void aHandlerThatThrowsHarmsNobody() {
+  default void aHandlerThatThrowsHarmsNobody() {
     Timer timer =
         timer(
             settings()
                 .withOnError(
                     (timeout, error) -> {
-                      throw new Silent("the handler");
+                      throw new Contracts.Silent("the handler");
                     }));
-    Timeout first = startIn(timer, millis(10), new Probe(timeout -> sneakyThrow(new Silent("1"))));
-    Timeout second = startIn(timer, millis(10), new Probe(timeout -> sneakyThrow(new Silent("2"))));
+    Timeout first =
+        startIn(timer, millis(10), new Probe(timeout -> sneakyThrow(new Contracts.Silent("1"))));
+    Timeout second =
+        startIn(timer, millis(10), new Probe(timeout -> sneakyThrow(new Contracts.Silent("2"))));
     advanceUntil(millis(10));
     assertRan(first);
     assertRan(second);
@@ -78,10 +83,10 @@ abstract class TaskContract extends ReschedulingContract {
   }
 
   @Test
-  void aCancelledThatThrowsHarmsNobody() {
+  default void aCancelledThatThrowsHarmsNobody() {
     Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
     Timer timer = timer(settings().withOnError(handled::put));
-    Throwable error = new Silent("cancelled()");
+    Throwable error = new Contracts.Silent("cancelled()");
     TimerTask throwing =
         new TimerTask() {
           @Override
@@ -100,13 +105,13 @@ abstract class TaskContract extends ReschedulingContract {
     assertTrue(cancelled.cancel());
     assertEquals(Map.of(cancelled, error), Map.copyOf(handled));
     assertEquals(5, timer.stop().size());
-    stopped.forEach(ContractFixture::assertCancelled);
+    stopped.forEach(Contracts::assertCancelled);
     assertEquals(6, handled.size());
     assertEquals(0, timer.stats().failed(), "failed counts tasks");
   }
 
   @Test
-  void withAnExecutorTasksRunThereAndNowhereElse() {
+  default void withAnExecutorTasksRunThereAndNowhereElse() {
     Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
     Timer timer = timer(settings().withExecutor(handedOff::add));
     Probe probe = new Probe();
@@ -130,7 +135,7 @@ abstract class TaskContract extends ReschedulingContract {
   }
 
   @Test
-  void aTaskThatThrowsOnAnExecutorIsHandledToo() {
+  default void aTaskThatThrowsOnAnExecutorIsHandledToo() {
     Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
     Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
     Timer timer = timer(settings().withExecutor(handedOff::add).withOnError(handled::put));
@@ -143,7 +148,7 @@ abstract class TaskContract extends ReschedulingContract {
   }
 
   @Test
-  void whatAnExecutorRejectsRunsAllTheSame() {
+  default void whatAnExecutorRejectsRunsAllTheSame() {
     for (Throwable refusal :
         List.of(new RejectedExecutionException("full"), new OutOfMemoryError("no thread"))) {
       Timer timer = timer(settings().withExecutor(work -> sneakyThrow(refusal)));
@@ -152,14 +157,14 @@ abstract class TaskContract extends ReschedulingContract {
         timeouts.add(startIn(timer, millis(1 + i % 10), new Probe()));
       }
       advanceBy(millis(10));
-      timeouts.forEach(ContractFixture::assertRan);
+      timeouts.forEach(Contracts::assertRan);
       assertEquals(100, timer.stats().rejected());
       assertEquals(100, timer.stats().expired());
     }
   }
 
   @Test
-  void whatAnExecutorRunsAndThenRejectsRunsOnce() {
+  default void whatAnExecutorRunsAndThenRejectsRunsOnce() {
     Executor fickle =
         work -> {
           work.run();
@@ -172,7 +177,7 @@ abstract class TaskContract extends ReschedulingContract {
   }
 
   @Test
-  void whatWasHandedOffRunsThoughTheTimerIsStopped() {
+  default void whatWasHandedOffRunsThoughTheTimerIsStopped() {
     Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
     Timer timer = timer(settings().withExecutor(handedOff::add));
     Timeout timeout = startIn(timer, millis(10), new Probe());
@@ -180,18 +185,5 @@ abstract class TaskContract extends ReschedulingContract {
     assertEquals(Set.of(), timer.stop());
     handedOff.remove().run();
     assertRan(timeout);
-  }
-
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-  static <T extends Throwable> void sneakyThrow(Throwable error) throws T {
-    throw (T) error;
-  }
-
-  /** Without a stack trace, because it may end in the log. */
-  @SuppressWarnings("serial")
-  private static final class Silent extends RuntimeException {
-    Silent(String message) {
-      super("expected by a test: thrown by " + message, null, false, false);
-    }
   }
 }

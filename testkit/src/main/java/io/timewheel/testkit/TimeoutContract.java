@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static io.timewheel.testkit.Contracts.assertPending;
+import static io.timewheel.testkit.Contracts.assertRan;
+import static io.timewheel.testkit.Contracts.assertRefused;
+import static io.timewheel.testkit.Contracts.millis;
+import static io.timewheel.testkit.Contracts.startIn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What a timer and its timeouts say of themselves, and what they refuse to be given. */
-abstract class TimeoutContract extends ContractFixture {
+interface TimeoutContract extends TimeScript {
   @Test
-  void aTimeoutKnowsItsTimerAndItsTask() {
+  default void aTimeoutKnowsItsTimerAndItsTask() {
     Timer timer = timer();
     Probe probe = new Probe();
     Timeout timeout = startIn(timer, millis(1), probe);
@@ -26,7 +31,7 @@ abstract class TimeoutContract extends ContractFixture {
   }
 
   @Test
-  void remainingCountsDownToTheDeadlineAndOn() {
+  default void remainingCountsDownToTheDeadlineAndOn() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(1_500), new Probe());
     assertEquals(1_500, timeout.remaining(TimeUnit.MILLISECONDS));
@@ -46,7 +51,7 @@ abstract class TimeoutContract extends ContractFixture {
 
   @Test
   @SuppressWarnings("NullAway") // what it refuses is the point
-  void nullIsRefusedByNameAndLeavesNothingBehind() {
+  default void nullIsRefusedByNameAndLeavesNothingBehind() {
     Timer timer = timer();
     Probe probe = new Probe();
     Class<NullPointerException> type = NullPointerException.class;

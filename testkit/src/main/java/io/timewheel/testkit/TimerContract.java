@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.testkit;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.timewheel.Timer;
+import io.timewheel.TimerStats;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
@@ -36,9 +46,105 @@ import org.junit.jupiter.api.Timeout;
  * <p>The tests do not sleep and do not measure time. They need the time to pass only when they say
  * so: a timer whose clock cannot be injected cannot be held to this contract. JUnit Jupiter has to
  * be on the class path; this class is the only one in this module that needs it.
+ *
+ * <p>Each group of promises is an interface of its own, whose tests are those of the class that
+ * extends this one: they are selected, run and reported under its name.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
-public abstract class TimerContract extends RacingContract {
+public abstract class TimerContract
+    implements TimeoutContract,
+        DelayContract,
+        FiringContract,
+        CancellingContract,
+        ReschedulingContract,
+        TaskContract,
+        CountingContract,
+        StoppingContract,
+        BusyContract,
+        RacingContract {
+  private final List<Timer> timers = new ArrayList<>();
+  private final List<Runnable> endings = new ArrayList<>();
+  private final Queue<Throwable> errors = new ConcurrentLinkedQueue<>();
+  private Duration elapsed = Duration.ZERO;
+
   /** For subclasses; JUnit makes an instance for each test. */
   protected TimerContract() {}
+
+  /**
+   * Makes a timer that is to be held to the contract. Called on the thread of the test, for a few
+   * tests many times. The test stops all timers that it was given.
+   *
+   * @param settings what the test asks of the timer
+   * @return a new timer, its clock standing still until {@link #advance}
+   */
+  protected abstract Timer newTimer(TimerSettings settings);
+
+  /**
+   * Lets time pass for all timers that this instance has made, stopped ones included, and returns
+   * when every task that is then due has been run, or handed to the executor that the settings
+   * name. Called by one thread at a time, not always that of the test; other threads may start,
+   * move and cancel timeouts and stop the timer meanwhile, and only what was started before the
+   * call counts.
+   *
+   * @param duration how long; zero only runs what is due
+   * @throws InterruptedException if the test was interrupted because it took too long
+   */
+  protected abstract void advance(Duration duration) throws InterruptedException;
+
+  @Override
+  public final TimerSettings settings() {
+    return new TimerSettings(Contracts.TICK, 0, null, (timeout, error) -> errors.add(error));
+  }
+
+  @Override
+  public final Timer timer(TimerSettings settings) {
+    Timer timer = newTimer(settings);
+    timers.add(timer);
+    return timer;
+  }
+
+  @Override
+  public final Duration elapsed() {
+    return elapsed;
+  }
+
+  @Override
+  public final void advanceBy(Duration duration) {
+    try {
+      advance(duration);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted: the test took too long", e);
+    }
+    elapsed = elapsed.plus(duration);
+  }
+
+  @Override
+  public final void atEnd(Runnable action) {
+    endings.add(action);
+  }
+
+  @AfterEach
+  void allAccountsBalanceAndNothingWasThrown() {
+    endings.forEach(Runnable::run);
+    for (Timer timer : timers) {
+      assertBalanced(timer);
+      timer.close();
+      assertBalanced(timer);
+      assertEquals(0, timer.pendingTimeouts(), "pending after close()");
+    }
+    Throwable error = errors.poll();
+    if (error != null) {
+      throw new AssertionError("a task or callback threw " + error, error);
+    }
+  }
+
+  private static void assertBalanced(Timer timer) {
+    TimerStats stats = timer.stats();
+    assertEquals(timer.pendingTimeouts(), stats.pending(), () -> "pending in " + stats);
+    assertEquals(
+        stats.started(),
+        stats.expired() + stats.cancelled() + stats.pending(),
+        () -> "started = expired + cancelled + pending in " + stats);
+  }
 }

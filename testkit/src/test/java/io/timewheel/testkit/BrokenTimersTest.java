@@ -70,15 +70,10 @@ class BrokenTimersTest {
   }
 
   private static Set<String> testsOfTheContract() {
-    Set<String> tests = new TreeSet<>();
-    for (Class<?> type = TimerContract.class; type != null; type = type.getSuperclass()) {
-      for (Method method : type.getDeclaredMethods()) {
-        if (method.isAnnotationPresent(Test.class)) {
-          tests.add(method.getName());
-        }
-      }
-    }
-    return tests;
+    return Arrays.stream(TimerContract.class.getMethods())
+        .filter(method -> method.isAnnotationPresent(Test.class))
+        .map(Method::getName)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private static void assertFound(Method fault) {
