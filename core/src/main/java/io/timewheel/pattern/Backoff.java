@@ -48,26 +48,41 @@ public interface Backoff {
   }
 
   /**
-   * This backoff with full jitter: each delay is a random part of it, so that those who failed
-   * together do not try again together.
+   * This backoff with full jitter: each delay is a random part of it, so that keys that failed
+   * together are not tried again together.
    *
    * @return the backoff
    */
   default Backoff withFullJitter() {
-    return withFullJitter(() -> ThreadLocalRandom.current().nextDouble());
+    return withJitter(1);
   }
 
   /**
-   * This backoff with full jitter from a given source.
+   * This backoff with jitter on a part of each delay: with a part of 0.5, a delay of 10 seconds
+   * becomes a random one between 5 and 10.
    *
+   * @param part which part of each delay is random: from 0, none, to 1, all of it
+   * @return the backoff
+   */
+  default Backoff withJitter(double part) {
+    return withJitter(part, () -> ThreadLocalRandom.current().nextDouble());
+  }
+
+  /**
+   * This backoff with jitter from a given source on a part of each delay.
+   *
+   * @param part which part of each delay is random: from 0, none, to 1, all of it
    * @param random gives numbers from 0 to 1
    * @return the backoff
    */
-  default Backoff withFullJitter(DoubleSupplier random) {
+  default Backoff withJitter(double part, DoubleSupplier random) {
     requireNonNull(random, "random");
+    if (!(part >= 0 && part <= 1)) {
+      throw new IllegalArgumentException("part: " + part + " (expected: from 0 to 1)");
+    }
     return attempt -> {
       long nanos = Checks.timeoutNanos(delay(attempt));
-      return Duration.ofNanos((long) (nanos * random.getAsDouble()));
+      return Duration.ofNanos((long) (nanos * (1 - part + part * random.getAsDouble())));
     };
   }
 }

@@ -7,62 +7,65 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** Where everything goes that foreign code throws; nothing gets past it. */
+/** Runs user code for one pattern, and takes whatever it throws to the pattern's handler. */
 final class Errors {
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
 
-  private final Consumer<? super Throwable> handler;
+  private final Class<?> pattern;
+  private final PatternErrorHandler handler;
 
-  Errors(Consumer<? super Throwable> handler) {
+  Errors(Class<?> pattern, PatternErrorHandler handler) {
+    this.pattern = pattern;
     this.handler = requireNonNull(handler, "onError");
   }
 
   /** The handler unless another is set. */
-  static void log(Throwable error) {
+  static void log(Class<?> pattern, @Nullable Object key, Throwable error) {
     try {
-      LOGGER.log(Level.WARNING, "a callback threw", error);
+      String of = key == null ? "" : " for " + key;
+      LOGGER.log(Level.WARNING, pattern.getSimpleName() + ": user code threw" + of, error);
     } catch (Throwable e) {
-      // A log is foreign code too. There is nobody left to tell.
+      // Keys and logs are user code too, and there is nobody left to notify.
     }
   }
 
-  /** What a stage has failed with, without what stages that depend on others wrap it in. */
+  /** What a stage has failed with, without the wrapper that dependent stages put around it. */
   static Throwable causeOf(Throwable error) {
     Throwable cause = error instanceof CompletionException ? error.getCause() : null;
     return cause == null ? error : cause;
   }
 
-  void handle(Throwable error) {
+  void handle(@Nullable Object key, Throwable error) {
     try {
-      handler.accept(error);
+      handler.handle(pattern, key, error);
     } catch (Throwable e) {
-      log(e);
+      log(pattern, key, e);
     }
   }
 
-  void run(Runnable foreign) {
+  void run(@Nullable Object key, Runnable userCode) {
     try {
-      foreign.run();
+      userCode.run();
     } catch (Throwable e) {
-      handle(e);
+      handle(key, e);
     }
   }
 
   /** Runs it on the executor, or here if that rejects it, but once in any case. */
-  void runOn(Executor executor, Runnable foreign) {
+  void runOn(Executor executor, @Nullable Object key, Runnable userCode) {
     AtomicBoolean begun = new AtomicBoolean();
     Runnable once =
         () -> {
           if (begun.compareAndSet(false, true)) {
-            run(foreign);
+            run(key, userCode);
           }
         };
     try {
       executor.execute(once);
     } catch (Throwable e) {
-      handle(e);
+      handle(key, e);
       once.run();
     }
   }

@@ -3,9 +3,11 @@ package io.timewheel.pattern;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.TimeSource;
 import io.timewheel.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,6 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * Expirations<String, Session> sessions =
- *     Expirations.builder(timer, (String id, Session session) -> session.logOut()).build();
+ *     Expirations.create(timer, (id, session) -> session.logOut());
  *
  * sessions.add(id, session, Duration.ofMinutes(30));
  * sessions.touch(id);                     // something came in: 30 minutes from now
@@ -32,19 +35,20 @@ import org.jspecify.annotations.Nullable;
  * <h2>One outcome</h2>
  *
  * Every value that was added ends in one of two ways: it is returned, once, by {@link #complete},
- * {@link #replace}, {@link #failAll()} or {@link #stop}, or the listener is told, once, that it
- * expired. Whoever removes it from the map decides. What is returned is gone: its timeout is
- * cancelled, and nothing refers to it.
+ * {@link #replace}, {@link #removeAll()} or {@link #stop} (or removed by {@link #remove}); or it
+ * expires, and the listener is notified, once. The thread that removes it from the map decides.
+ * What is returned is gone: its timeout is cancelled, and nothing refers to it.
  *
  * <h2>Touching</h2>
  *
  * A touch looks up the key, reads the clock and writes one field; the timer does not notice. When
- * the timeout fires and the entry was touched, it is filed anew for what remains. So an entry
- * expires at the first tick at or after the time of its last touch plus its timeout, and never
- * earlier; with two exceptions. A touch at the very moment of the expiry may find its entry and
- * still be too late for it. And of two threads that touch an entry at the same moment, the one that
- * writes last counts, though the other may have read the clock later. A touch carries nothing else
- * with it: what a thread did before it need not be visible to the listener.
+ * the timeout fires and the entry was touched, the timeout is re-armed for the rest, in its place,
+ * so the timer's limit cannot make a touched entry expire. An entry expires at the first tick at or
+ * after the time of its last touch plus its timeout, and never earlier; with two exceptions. A
+ * touch at the very moment of the expiry may find its entry and still be too late. And of two
+ * threads that touch an entry at the same moment, the one that writes last counts, though the other
+ * may have read the clock later. A touch carries nothing else with it: what a thread did before it
+ * need not be visible to the listener.
  *
  * <h2>The listener</h2>
  *
@@ -53,18 +57,18 @@ import org.jspecify.annotations.Nullable;
  * one of three ways:
  *
  * <ul>
- *   <li>Unless set otherwise, the timer's thread runs the listener, which then may run twice at a
- *       time: the clock is late, but nothing is lost.
- *   <li>With {@link ExpirationsBuilder#onOverflow}, the timer's thread gives it to another
- *       listener, which may count it and drop it: the clock is not late.
- *   <li>With {@link ExpirationsBuilder#blockOnOverflow}, the timer's thread waits until there is
- *       room: the clock is late, nothing is lost, and the listener runs once at a time. But an
- *       interrupt ends the wait, and who is refused by {@link #replace} does not wait; what then
- *       does not fit goes one of the two other ways.
+ *   <li>By default the timer's thread runs the listener, which then may run twice at a time: the
+ *       timer is late, but nothing is lost.
+ *   <li>With {@link Builder#onOverflow}, the timer's thread gives it to another listener, which may
+ *       count it and drop it: the timer is not late.
+ *   <li>With {@link Builder#blockOnOverflow}, the timer's thread waits until there is room: the
+ *       timer is late, nothing is lost, and the listener runs once at a time. But an interrupt ends
+ *       the wait, and a thread that calls {@link #expire} does not wait; what then does not fit
+ *       goes one of the two other ways.
  * </ul>
  *
- * <p>If the timer is stopped, nothing expires any more, but can still be completed. If it refuses
- * to file a touched entry anew, that entry expires at once, and the handler is told.
+ * <p>If the executor drops a run of the listener silently, what is queued waits until more entries
+ * expire. If the timer is stopped, nothing expires any more, but can still be completed.
  *
  * <p>An entry takes 128 bytes beside key and value, its timeout and the map's node included.
  *
@@ -72,121 +76,196 @@ import org.jspecify.annotations.Nullable;
  * @param <V> the type of the values
  */
 public final class Expirations<K, V> implements AutoCloseable {
-  private final Timer timer;
-  final Elapsed clock;
-  private final Errors errors;
-  private final HandOff<Map.Entry<K, V>> expired;
-  private final ConcurrentHashMap<K, Expiring<K, V>> entries = new ConcurrentHashMap<>();
-  private volatile boolean stopped;
-
-  Expirations(ExpirationsBuilder<K, V> settings) {
-    timer = settings.timer;
-    clock = new Elapsed(timer);
-    errors = new Errors(settings.onError);
-    Executor executor = settings.executor;
-    expired =
-        new HandOff<>(
-            executor == null ? HandOff.ownThread("timewheel-expirations") : executor,
-            settings.capacity,
-            settings.blocks,
-            settings.maxBatch,
-            settings.listener,
-            settings.overflow == null ? settings.listener : settings.overflow,
-            errors);
+  /** Why a value has expired. */
+  public enum Cause {
+    /** Its time was up. */
+    TIMEOUT,
+    /** {@link Expirations#expire} was called. */
+    EXPLICIT
   }
 
   /**
-   * A builder of expirations that tell a listener of one entry after the other. What it throws
-   * keeps no other entry from it.
-   *
-   * @param timer the timer that they are to use
-   * @param onExpired is told of each entry that has expired
-   * @return a builder
-   * @param <K> the type of the keys
-   * @param <V> the type of the values
-   */
-  public static <K, V> ExpirationsBuilder<K, V> builder(
-      Timer timer, BiConsumer<? super K, ? super V> onExpired) {
-    requireNonNull(onExpired, "onExpired");
-    return new ExpirationsBuilder<>(
-        timer, 1, batch -> batch.forEach(e -> onExpired.accept(e.getKey(), e.getValue())));
-  }
-
-  /**
-   * A builder of expirations that tell a listener of many entries at a time: of all that have
-   * expired since it was last called.
-   *
-   * @param timer the timer that they are to use
-   * @param maxBatch how many entries a batch may have at most
-   * @param onExpired is told of each batch, which is its own to keep
-   * @return a builder
-   * @param <K> the type of the keys
-   * @param <V> the type of the values
-   */
-  public static <K, V> ExpirationsBuilder<K, V> builder(
-      Timer timer, int maxBatch, Consumer<? super List<Map.Entry<K, V>>> onExpired) {
-    return new ExpirationsBuilder<>(timer, maxBatch, requireNonNull(onExpired, "onExpired"));
-  }
-
-  /**
-   * Adds a value, unless there is one of this key.
+   * A value that has expired.
    *
    * @param key its key
    * @param value the value
-   * @param timeout after what time it expires
+   * @param cause why it expired
+   * @param <K> the type of the key
+   * @param <V> the type of the value
+   */
+  public record Expired<K, V>(K key, V value, Cause cause) {}
+
+  private final Timer timer;
+  final TimeSource clock;
+  private final HandOff<Expired<K, V>> expired;
+  private final ConcurrentHashMap<K, Expiring<K, V>> entries = new ConcurrentHashMap<>();
+  private volatile boolean stopped;
+
+  private Expirations(Builder<K, V> settings) {
+    timer = settings.timer;
+    clock = timer.timeSource();
+    Errors errors = new Errors(settings.pattern, settings.onError);
+    Executor executor = settings.executor;
+    Consumer<List<Expired<K, V>>> listener = guarded(settings.listener, errors);
+    expired =
+        new HandOff<>(
+            executor == null ? OwnThreads.create("timewheel-expirations", 1) : executor,
+            settings.capacity,
+            settings.blocks,
+            settings.maxBatch,
+            listener,
+            settings.overflow == null ? listener : guarded(settings.overflow, errors),
+            errors);
+  }
+
+  private static <K, V> Consumer<List<Expired<K, V>>> guarded(
+      Consumer<? super List<Expired<K, V>>> listener, Errors errors) {
+    return batch -> {
+      try {
+        listener.accept(batch);
+      } catch (Throwable e) {
+        List<K> keys = batch.stream().map(Expired::key).toList();
+        errors.handle(keys.size() == 1 ? keys.get(0) : keys, e);
+      }
+    };
+  }
+
+  /**
+   * Makes expirations with the defaults of {@link #builder}.
+   *
+   * @param timer where the timeouts are pending
+   * @param onExpired is given key and value of each entry that expires, on a thread of its own
+   * @return new expirations
+   * @param <K> the type of the keys
+   * @param <V> the type of the values
+   */
+  public static <K, V> Expirations<K, V> create(
+      Timer timer, BiConsumer<? super K, ? super V> onExpired) {
+    return Expirations.<K, V>builder(timer, onExpired).build();
+  }
+
+  /**
+   * A builder of expirations whose listener is notified of one entry after the other. What it
+   * throws keeps no other entry from it.
+   *
+   * @param timer where the timeouts are pending
+   * @param onExpired is given key and value of each entry that expires
+   * @return a builder
+   * @param <K> the type of the keys
+   * @param <V> the type of the values
+   */
+  public static <K, V> Builder<K, V> builder(
+      Timer timer, BiConsumer<? super K, ? super V> onExpired) {
+    requireNonNull(onExpired, "onExpired");
+    return new Builder<>(
+        timer, 1, batch -> batch.forEach(e -> onExpired.accept(e.key(), e.value())));
+  }
+
+  /**
+   * A builder of expirations whose listener is given many entries at a time: all that have expired
+   * since it was last called, each with its cause.
+   *
+   * @param timer where the timeouts are pending
+   * @param maxBatch how many entries a batch may have at most
+   * @param onExpired is given each batch, which is its own to keep
+   * @return a builder
+   * @param <K> the type of the keys
+   * @param <V> the type of the values
+   */
+  public static <K, V> Builder<K, V> builder(
+      Timer timer, int maxBatch, Consumer<? super List<Expired<K, V>>> onExpired) {
+    return new Builder<>(timer, maxBatch, requireNonNull(onExpired, "onExpired"));
+  }
+
+  /**
+   * Adds a value, unless its key has one.
+   *
+   * @param key its key
+   * @param value the value
+   * @param timeout the time after which it expires
    * @return whether it was added
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
   public boolean add(K key, V value, Duration timeout) {
     Expiring<K, V> entry = new Expiring<>(this, key, value, timeout);
-    if (entries.putIfAbsent(key, entry) != null) {
+    if (entries.containsKey(key)) {
       return false;
     }
     start(entry);
+    if (entries.putIfAbsent(key, entry) != null) {
+      entry.settle();
+      return false;
+    }
+    added(entry);
     return true;
   }
 
   /**
-   * Adds a value in the place of the one of this key, if there is one. If this throws for another
-   * reason than a null argument, the new value was not added, and the former one has expired.
+   * Adds a value, or puts it in the place of the one that its key has. A replacement takes no place
+   * of the timer and is never refused for its limit.
    *
    * @param key its key
    * @param value the value
-   * @param timeout after what time it expires
+   * @param timeout the time after which it expires
    * @return the former value, which will not expire any more; null if there was none
    * @throws IllegalStateException if this object or its timer is stopped
-   * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
+   * @throws java.util.concurrent.RejectedExecutionException if there was no value, and the timer is
+   *     at its limit
    */
   public @Nullable V replace(K key, V value, Duration timeout) {
     Expiring<K, V> entry = new Expiring<>(this, key, value, timeout);
-    Expiring<K, V> former = entries.put(key, entry);
-    if (former != null) {
-      former.settle();
-    }
-    try {
-      start(entry);
-    } catch (Throwable e) {
-      if (former != null) {
-        expired.putAtOnce(former.asMapEntry());
+    while (true) {
+      refuseIfStopped();
+      Expiring<K, V> present =
+          entries.computeIfPresent(
+              key,
+              (k, former) -> {
+                former.exchange(entry);
+                return former;
+              });
+      if (present != null) {
+        present.hasten(present.delayNanos());
+        return entry.value();
       }
-      throw e;
+      start(entry);
+      if (entries.putIfAbsent(key, entry) == null) {
+        added(entry);
+        return null;
+      }
+      entry.settle();
     }
-    return former == null ? null : former.value;
+  }
+
+  /** Before it is in the map, so that no other thread relies on an entry that is then refused. */
+  private void start(Expiring<K, V> entry) {
+    refuseIfStopped();
+    entry.start(timer, entry::delayNanos);
+  }
+
+  private void refuseIfStopped() {
+    if (stopped || timer.isStopped()) {
+      throw new IllegalStateException(
+          stopped ? "the expirations are stopped" : "the timer is stopped");
+    }
   }
 
   /** The entry is in the map. If it can be taken out again, it was not added after all. */
-  private void start(Expiring<K, V> entry) {
-    try {
-      if (stopped) {
-        throw new IllegalStateException("the expirations are stopped");
-      }
-      entry.file(timer, entry.timeoutNanos);
-    } catch (Throwable e) {
-      if (entries.remove(entry.key, entry)) {
-        throw e;
-      }
+  private void added(Expiring<K, V> entry) {
+    if (stopped && take(entry, e -> true)) { // after the adding: else a stop may pass it by
+      throw new IllegalStateException("the expirations are stopped");
     }
+  }
+
+  /**
+   * Looks up a value, and leaves it where it is.
+   *
+   * @param key its key
+   * @return the value; null if there is none
+   */
+  public @Nullable V get(K key) {
+    Expiring<K, V> entry = entries.get(key);
+    return entry == null ? null : entry.value();
   }
 
   /**
@@ -201,7 +280,43 @@ public final class Expirations<K, V> implements AutoCloseable {
       return null;
     }
     entry.settle();
-    return entry.value;
+    return entry.value();
+  }
+
+  /**
+   * Takes a given value out before it expires, and leaves any other value of its key.
+   *
+   * @param key its key
+   * @param value a value that is equal to it
+   * @return whether it was taken out
+   */
+  public boolean remove(K key, V value) {
+    requireNonNull(value, "value");
+    Expiring<K, V> entry = entries.get(key);
+    return entry != null && take(entry, e -> e.value().equals(value));
+  }
+
+  /**
+   * Makes a value expire now, as if its time were up.
+   *
+   * @param key its key
+   * @return whether it was there, so that the listener will be notified
+   */
+  public boolean expire(K key) {
+    Expiring<K, V> entry = entries.get(key);
+    return entry != null && expire(entry);
+  }
+
+  private boolean expire(Expiring<K, V> entry) {
+    boolean taken = take(entry, e -> true);
+    if (taken) {
+      expired.putAtOnce(new Expired<>(entry.key, entry.value(), Cause.EXPLICIT));
+    }
+    return taken;
+  }
+
+  void expireAll() {
+    entries.values().forEach(this::expire);
   }
 
   /**
@@ -216,17 +331,41 @@ public final class Expirations<K, V> implements AutoCloseable {
     if (entry == null) {
       return false;
     }
-    entry.touch(clock.nanos());
+    entry.touch(clock.nanoTime());
     return true;
   }
 
   /**
-   * Takes out all values: they are the caller's, who will fail what waits for them.
+   * Gives a value another timeout, from now on. This takes no place of the timer, but if the new
+   * timeout is shorter it moves the one that is pending.
+   *
+   * @param key its key
+   * @param timeout the time from now, and from every later touch, after which it expires
+   * @return whether it is there
+   */
+  public boolean touch(K key, Duration timeout) {
+    long timeoutNanos = Checks.timeoutNanos(timeout);
+    Expiring<K, V> entry =
+        entries.computeIfPresent(
+            key,
+            (k, present) -> {
+              present.prolong(timeoutNanos, clock.nanoTime());
+              return present;
+            });
+    if (entry == null) {
+      return false;
+    }
+    entry.hasten(timeoutNanos);
+    return true;
+  }
+
+  /**
+   * Takes out all values. They are the caller's, who will fail what waits for them.
    *
    * @return the values with their keys; none of them expires
    */
-  public List<Map.Entry<K, V>> failAll() {
-    return failAll((key, value) -> true);
+  public List<Map.Entry<K, V>> removeAll() {
+    return removeAll((key, value) -> true);
   }
 
   /**
@@ -235,22 +374,23 @@ public final class Expirations<K, V> implements AutoCloseable {
    * @param condition which ones
    * @return the values with their keys; none of them expires
    */
-  public List<Map.Entry<K, V>> failAll(BiPredicate<? super K, ? super V> condition) {
+  public List<Map.Entry<K, V>> removeAll(BiPredicate<? super K, ? super V> condition) {
     requireNonNull(condition, "condition");
     // The condition is asked before anything is taken: if it throws, nothing is lost.
-    List<Expiring<K, V>> wanted = new ArrayList<>();
+    Map<Expiring<K, V>, V> wanted = new HashMap<>();
     for (Expiring<K, V> entry : entries.values()) {
-      if (condition.test(entry.key, entry.value)) {
-        wanted.add(entry);
+      V value = entry.value();
+      if (condition.test(entry.key, value)) {
+        wanted.put(entry, value);
       }
     }
     List<Map.Entry<K, V>> taken = new ArrayList<>(wanted.size());
-    for (Expiring<K, V> entry : wanted) {
-      if (entries.remove(entry.key, entry)) {
-        entry.settle();
-        taken.add(entry.asMapEntry());
-      }
-    }
+    wanted.forEach(
+        (entry, value) -> {
+          if (take(entry, e -> e.value() == value)) {
+            taken.add(entry.asMapEntry());
+          }
+        });
     return taken;
   }
 
@@ -260,15 +400,26 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * For how long the value that was neither added nor touched for longest has been waiting. Looks
-   * at every one.
+   * A copy of what is there: each value that is there throughout the call, and perhaps some that
+   * come or go meanwhile.
+   *
+   * @return the values by their keys, in no order; the caller's own
+   */
+  public Map<K, V> snapshot() {
+    Map<K, V> copy = new HashMap<>();
+    entries.forEach((key, entry) -> copy.put(key, entry.value()));
+    return copy;
+  }
+
+  /**
+   * How long the value that was neither added nor touched for longest has been waiting. Looks at
+   * every one.
    *
    * @return the time; empty if there are no values
    */
   public Optional<Duration> oldest() {
-    long nowNanos = clock.nanos();
     return entries.values().stream()
-        .map(entry -> Duration.ofNanos(nowNanos - entry.touchedNanos()))
+        .map(entry -> Duration.ofNanos(entry.idleNanos()))
         .max(Duration::compareTo);
   }
 
@@ -279,8 +430,13 @@ public final class Expirations<K, V> implements AutoCloseable {
    * @return the values with their keys; none of them expires
    */
   public List<Map.Entry<K, V>> stop() {
-    stopped = true; // before the sweep: who adds behind it sees this, and takes out its own
-    return failAll();
+    refuse();
+    return removeAll();
+  }
+
+  /** Before anything is taken out: a thread that adds later sees this, and takes out its own. */
+  void refuse() {
+    stopped = true;
   }
 
   /** Stops, as {@link #stop} does, and forgets which values were left. */
@@ -289,19 +445,120 @@ public final class Expirations<K, V> implements AutoCloseable {
     stop();
   }
 
+  /**
+   * If the entry is not due, or has yet to be put into the map, its timeout is re-armed. The timer
+   * refuses that only when it is stopped; then the entry stays, and can be completed.
+   */
   void fired(Expiring<K, V> entry) {
-    long remainingNanos = entry.timeoutNanos - (clock.nanos() - entry.touchedNanos());
-    if (remainingNanos > 0 && !entry.isSettled()) {
-      try {
-        entry.file(timer, remainingNanos);
-        return;
-      } catch (Throwable e) {
-        errors.handle(e);
-      }
+    if (entry.remainingNanos() <= 0 && take(entry, e -> e.remainingNanos() <= 0)) {
+      expired.put(new Expired<>(entry.key, entry.value(), Cause.TIMEOUT));
+    } else if (!entry.isSettled()) {
+      entry.rearm(entry::delayNanos);
     }
-    if (entries.remove(entry.key, entry)) {
+  }
+
+  /** The one way out of the map for a given entry: returns whether this call took it. */
+  private boolean take(Expiring<K, V> entry, Predicate<Expiring<K, V>> condition) {
+    boolean[] taken = {false};
+    entries.computeIfPresent(
+        entry.key,
+        (key, present) -> {
+          taken[0] = present == entry && condition.test(entry);
+          return taken[0] ? null : present;
+        });
+    if (taken[0]) {
       entry.settle();
-      expired.put(entry.asMapEntry());
+    }
+    return taken[0];
+  }
+
+  /**
+   * The settings of {@link Expirations}. Not thread-safe.
+   *
+   * @param <K> the type of the keys
+   * @param <V> the type of the values
+   */
+  public static final class Builder<K, V> {
+    private final Timer timer;
+    private final int maxBatch;
+    private final Consumer<? super List<Expired<K, V>>> listener;
+    private @Nullable Consumer<? super List<Expired<K, V>>> overflow;
+    private @Nullable Executor executor;
+    private int capacity = 65_536;
+    private boolean blocks;
+    private PatternErrorHandler onError = Errors::log;
+
+    /** Named in what {@link #onError} is given. */
+    Class<?> pattern = Expirations.class;
+
+    private Builder(Timer timer, int maxBatch, Consumer<? super List<Expired<K, V>>> listener) {
+      this.timer = requireNonNull(timer, "timer");
+      this.maxBatch = Checks.positive("maxBatch", maxBatch);
+      this.listener = listener;
+    }
+
+    /**
+     * Sets the executor that runs the listener: by default a daemon thread of its own.
+     *
+     * @param executor runs the listener, a batch at a time
+     * @return this builder
+     */
+    public Builder<K, V> executor(Executor executor) {
+      this.executor = requireNonNull(executor, "executor");
+      return this;
+    }
+
+    /**
+     * Sets how many expired entries may wait for the listener: 65,536 by default.
+     *
+     * @param capacity how many
+     * @return this builder
+     */
+    public Builder<K, V> capacity(int capacity) {
+      this.capacity = Checks.positive("capacity", capacity);
+      return this;
+    }
+
+    /**
+     * Sets what is given the expired entries that do not fit into the queue, and those that the
+     * executor rejects: by default the listener. The timer's thread calls it.
+     *
+     * @param onOverflow is given what does not fit
+     * @return this builder
+     */
+    public Builder<K, V> onOverflow(Consumer<? super List<Expired<K, V>>> onOverflow) {
+      overflow = requireNonNull(onOverflow, "onOverflow");
+      return this;
+    }
+
+    /**
+     * Makes the timer's thread wait when the queue is full, until the listener has made room. The
+     * timer is then late for everything, so use this only for a timer that does nothing else. The
+     * executor must run what it takes, and on other threads than the one that waits, or that waits
+     * for ever. An interrupt, such as that of a timer that is stopped and has lost its patience,
+     * ends the wait: the entry then goes to the overflow listener.
+     *
+     * @return this builder
+     */
+    public Builder<K, V> blockOnOverflow() {
+      blocks = true;
+      return this;
+    }
+
+    /**
+     * Sets the handler of what listeners and executor throw: by default a log.
+     *
+     * @param onError the handler
+     * @return this builder
+     */
+    public Builder<K, V> onError(PatternErrorHandler onError) {
+      this.onError = requireNonNull(onError, "onError");
+      return this;
+    }
+
+    /** {@return new expirations with these settings} */
+    public Expirations<K, V> build() {
+      return new Expirations<>(this);
     }
   }
 }

@@ -3,7 +3,6 @@ package io.timewheel.pattern;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.Timeout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -15,7 +14,7 @@ import java.util.Map;
  * @param <K> the type of the key
  * @param <V> the type of the value
  */
-final class Expiring<K, V> extends Filed {
+final class Expiring<K, V> extends TimedEntry {
   private static final VarHandle TOUCHED;
 
   static {
@@ -28,8 +27,10 @@ final class Expiring<K, V> extends Filed {
 
   final Expirations<K, V> owner;
   final K key;
-  final V value;
-  final long timeoutNanos;
+
+  // Both written inside of the map's computation for the key, which also decides the expiry.
+  private volatile V value;
+  private volatile long timeoutNanos;
 
   @SuppressWarnings("unused") // read and written through TOUCHED
   private long touchedNanos;
@@ -39,7 +40,24 @@ final class Expiring<K, V> extends Filed {
     this.key = requireNonNull(key, "key");
     this.value = requireNonNull(value, "value");
     timeoutNanos = Checks.timeoutNanos(timeout);
-    touchedNanos = owner.clock.nanos();
+    touchedNanos = owner.clock.nanoTime();
+  }
+
+  V value() {
+    return value;
+  }
+
+  /** Takes over value and timeout of a newer entry, and gives it the value of this one. */
+  void exchange(Expiring<K, V> newer) {
+    V former = value;
+    value = newer.value;
+    newer.value = former;
+    prolong(newer.timeoutNanos, newer.touchedNanos());
+  }
+
+  void prolong(long newTimeoutNanos, long nowNanos) {
+    timeoutNanos = newTimeoutNanos;
+    touch(nowNanos);
   }
 
   /** Opaque: the time carries nothing else with it. */
@@ -47,8 +65,22 @@ final class Expiring<K, V> extends Filed {
     TOUCHED.setOpaque(this, nowNanos);
   }
 
-  long touchedNanos() {
+  private long touchedNanos() {
     return (long) TOUCHED.getOpaque(this);
+  }
+
+  /** The time since the last touch. */
+  long idleNanos() {
+    return owner.clock.nanoTime() - touchedNanos();
+  }
+
+  long remainingNanos() {
+    return timeoutNanos - idleNanos();
+  }
+
+  /** The delay until there is something to look at: the next tick, if that is overdue. */
+  long delayNanos() {
+    return Math.max(0, remainingNanos());
   }
 
   Map.Entry<K, V> asMapEntry() {
@@ -56,7 +88,7 @@ final class Expiring<K, V> extends Filed {
   }
 
   @Override
-  public void run(Timeout timeout) {
+  void fired() {
     owner.fired(this);
   }
 }

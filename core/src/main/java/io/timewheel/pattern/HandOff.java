@@ -5,28 +5,22 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A bounded queue from the clock's thread to a listener that may be slow. It runs on the executor
- * while there is something in it, once at a time, and gives the listener batches in order.
+ * A bounded queue from the timer's thread to a listener that may be slow. A run on the executor
+ * empties it, one run at a time, and gives the listener batches in order.
  *
- * <p>What does not fit is given to the overflow listener by the thread that brings it; or the
- * clock's thread waits until there is room, if it is to block. If the executor rejects the run, all
- * that is queued is given to the overflow listener.
+ * <p>The thread that brings an element that does not fit gives it to the overflow listener; or the
+ * timer's thread waits until there is room, if it is to block. If the executor rejects the run, the
+ * same thread gives all that is queued to the overflow listener.
+ *
+ * <p>An executor may drop a run silently. So one that was not begun is offered again when the
+ * second, the third, the fifth, the ninth element comes behind it, and so on.
  *
  * @param <E> what is handed over
  */
 final class HandOff<E> implements Runnable {
-  private enum State {
-    IDLE,
-    SCHEDULED,
-    RUNNING
-  }
-
   private final Executor executor;
   private final int capacity;
   private final boolean blocks;
@@ -35,10 +29,18 @@ final class HandOff<E> implements Runnable {
   private final Consumer<? super List<E>> overflow;
   private final Errors errors;
 
-  // Both guarded by this.
+  // All guarded by this.
   private final ArrayDeque<E> queue = new ArrayDeque<>();
-  private State state = State.IDLE;
+  private boolean running;
 
+  /** How many elements came since the executor was offered a run that has not begun. */
+  private int waiting;
+
+  /**
+   * Makes an empty queue. The listeners must not throw.
+   *
+   * @param blocks whether {@link #put} waits for room
+   */
   HandOff(
       Executor executor,
       int capacity,
@@ -56,53 +58,42 @@ final class HandOff<E> implements Runnable {
     this.errors = errors;
   }
 
-  /** A daemon thread of one's own, which ends when it has been idle for a while. */
-  static Executor ownThread(String name) {
-    ThreadPoolExecutor own =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, name);
-              thread.setDaemon(true);
-              return thread;
-            });
-    own.allowCoreThreadTimeOut(true);
-    return own;
-  }
-
-  /** By the clock's thread, which waits for room if it is to. */
+  /** For the timer's thread, which waits for room if it is to. */
   void put(E element) {
     put(element, blocks);
   }
 
-  /** By any other thread: it may be the listener's, who would wait for itself. */
+  /** For any other thread: it may be the listener's, which would wait for itself. */
   void putAtOnce(E element) {
     put(element, false);
   }
 
   private void put(E element, boolean mayWait) {
+    if (mayWait && isStuck()) {
+      offer(false); // if the executor dropped the run, nothing else would ever make room
+    }
     boolean fits;
-    boolean idle;
+    int before;
     synchronized (this) {
       fits = mayWait ? awaitRoom() : queue.size() < capacity;
-      idle = state == State.IDLE;
       if (fits) {
         queue.add(element);
-        state = idle ? State.SCHEDULED : state;
       }
+      before = running ? -1 : waiting++;
     }
     if (!fits) {
-      give(overflow, List.of(element));
-    } else if (idle) {
-      schedule();
+      overflow.accept(List.of(element));
+    }
+    if (before >= 0 && TimedEntry.isToBeOffered(before)) {
+      offer(before == 0);
     }
   }
 
-  /** Returns whether there is room. An interrupt ends the waiting, and stays. */
+  private synchronized boolean isStuck() {
+    return queue.size() >= capacity && !running;
+  }
+
+  /** Returns whether there is room. An interrupt ends the wait, and stays set. */
   private synchronized boolean awaitRoom() {
     while (queue.size() >= capacity) {
       try {
@@ -115,12 +106,15 @@ final class HandOff<E> implements Runnable {
     return queue.size() < capacity;
   }
 
-  private void schedule() {
+  /** If not the first, a rejection says nothing: the run that was offered before may still come. */
+  private void offer(boolean first) {
     try {
       executor.execute(this);
     } catch (Throwable e) {
-      errors.handle(e);
-      drain(overflow);
+      if (first) {
+        errors.handle(null, e);
+        drain(overflow);
+      }
     }
   }
 
@@ -129,16 +123,22 @@ final class HandOff<E> implements Runnable {
     drain(listener);
   }
 
-  /** Does nothing if it was begun: an executor may run what it then says it has rejected. */
+  /** Does nothing if another run has the queue, or has emptied it. */
   private void drain(Consumer<? super List<E>> to) {
     synchronized (this) {
-      if (state != State.SCHEDULED) {
+      if (running || queue.isEmpty()) {
         return;
       }
-      state = State.RUNNING;
+      running = true;
+      waiting = 0;
     }
+    boolean interrupted = false;
     for (List<E> batch = next(); !batch.isEmpty(); batch = next()) {
-      give(to, batch);
+      to.accept(batch);
+      interrupted |= Thread.interrupted(); // one call's interrupt is not the next one's
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -147,18 +147,8 @@ final class HandOff<E> implements Runnable {
     while (batch.size() < maxBatch && !queue.isEmpty()) {
       batch.add(queue.remove());
     }
-    if (batch.isEmpty()) {
-      state = State.IDLE;
-    }
+    running = !batch.isEmpty();
     notifyAll(); // there is room
     return batch;
-  }
-
-  private void give(Consumer<? super List<E>> to, List<E> batch) {
-    try {
-      to.accept(batch);
-    } catch (Throwable e) {
-      errors.handle(e);
-    }
   }
 }

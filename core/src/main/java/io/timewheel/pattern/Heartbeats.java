@@ -3,6 +3,7 @@ package io.timewheel.pattern;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.TimeSource;
 import io.timewheel.Timer;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,6 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Connections that must not fall silent: a beat when nothing was written for a while; a reconnect,
@@ -19,82 +21,107 @@ import java.util.function.DoubleSupplier;
  * <pre>{@code
  * Heartbeats<Channel> heartbeats =
  *     Heartbeats.<Channel>builder(timer, executor)
- *         .onWriteIdle(ofSeconds(20), channel -> channel.write(PING))
- *         .onReadIdle(ofSeconds(60), channel -> channel.close())
+ *         .onWriteIdle(ofSeconds(20), connection -> connection.key().write(PING))
+ *         .onReadIdle(ofSeconds(60), connection -> connection.key().close())
  *         .build();
  *
- * Heartbeats.Connection connection = heartbeats.add(channel);
+ * Heartbeats.Connection<Channel> connection = heartbeats.add(channel);
  * // on every message: connection.read(), connection.written()
- * // when it is closed: connection.close()
+ * // when it is closed: connection.close(), or heartbeats.close(channel)
  * }</pre>
  *
  * <h2>What is promised</h2>
  *
  * <ul>
- *   <li>When nothing was read, or written, for its time, the callback runs, at the first tick at or
- *       after that moment and never earlier; and again after every such time until something is, or
- *       the connection is closed here.
- *   <li>A message costs a reading of the clock and one plain write. The timer does not notice: its
- *       timeout looks at what was written when it fires, and is filed anew for what remains. Of two
- *       threads that tell of a message at the same moment, the one that writes last counts.
- *   <li>Callbacks run on the executor. The next look at the connection is filed before they run, so
- *       whatever they do or throw, it comes. A callback that is still running, or waiting for the
- *       executor, is not run a second time beside itself: that beat is skipped, as is one that the
- *       executor rejects, of which the handler is told. A callback that blocks holds up a thread of
- *       the executor and nobody else.
+ *   <li>When nothing was read, or written, or neither, for its time, the callback runs, at the
+ *       first tick at or after that moment and never earlier; and again after every such time until
+ *       something is, or the connection is closed here. If a message comes while the callback waits
+ *       for the executor, it does not run.
+ *   <li>A message costs a reading of the clock and one plain write. The timer does not notice: the
+ *       timeout looks at what was written when it fires, and is re-armed for the rest. Of two
+ *       threads that report a message at the same moment, the one that writes last counts.
+ *   <li>Callbacks run on the executor. The timeout is re-armed before they are handed over, in its
+ *       place, so that whatever they do or throw, and whatever the timer's limit, the next look
+ *       comes. A callback that is still running, or waiting for the executor, is not run a second
+ *       time beside itself: that beat is skipped, as is one that the executor rejects, of which the
+ *       handler is notified. A callback that blocks holds up a thread of the executor and nobody
+ *       else. In case the executor dropped it, one that waits is offered again when the alarm was
+ *       due once, twice, four times more, and so on; it runs once all the same.
  *   <li>The first beat comes after a random part of its time, and not earlier: connections that are
- *       opened together do not beat together. For reading there is no such thing.
+ *       opened together do not beat together. This is not so for reading.
  *   <li>No callback begins after {@link Connection#close()}, except one that another thread is just
  *       about to begin.
- *   <li>If the timer is stopped or refuses to file a connection, it is watched no longer.
+ *   <li>If the timer is stopped, connections are no longer watched.
  * </ul>
  *
- * <p>A connection takes 144 bytes beside its key, its timeout and the map's node included.
+ * <p>A connection takes 152 bytes beside its key, its timeout and the map's node included.
  *
  * @param <K> the type of the connections
  */
 public final class Heartbeats<K> implements AutoCloseable {
-  /** A connection that is watched. All methods may be called from any thread. */
-  public sealed interface Connection extends AutoCloseable permits Watched {
+  /**
+   * A connection that is watched. All methods may be called from any thread.
+   *
+   * @param <K> the type of the connections
+   */
+  public sealed interface Connection<K> extends AutoCloseable permits Watched {
+    /** {@return what was added} */
+    K key();
+
     /** Something was read. */
     void read();
 
     /** Something was written. */
     void written();
 
-    /** Watches this connection no longer. */
+    /** Stops watching this connection. */
     @Override
     void close();
   }
 
+  /** What an alarm listens to. */
+  enum Direction {
+    READ(0),
+    WRITE(8),
+    ALL(16);
+
+    /** Where the state of its calls is, see {@link Watched}. */
+    final int shift;
+
+    Direction(int shift) {
+      this.shift = shift;
+    }
+  }
+
+  /** A callback that is due when a direction was silent for a time. */
+  record Alarm<K>(Direction direction, long idleNanos, Consumer<? super Connection<K>> callback) {}
+
   final Timer timer;
-  final Elapsed clock;
+  final TimeSource clock;
   final Executor executor;
   final Errors errors;
-  final long readIdleNanos;
-  final long writeIdleNanos;
-  final Consumer<? super K> onReadIdle;
-  final Consumer<? super K> onWriteIdle;
+  final Alarm<K> readIdle;
+  final Alarm<K> writeIdle;
+  final Alarm<K> allIdle;
   private final DoubleSupplier random;
   private final ConcurrentHashMap<K, Watched<K>> connections = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
   private Heartbeats(Builder<K> settings) {
     timer = settings.timer;
-    clock = new Elapsed(timer);
+    clock = timer.timeSource();
     executor = settings.executor;
-    errors = new Errors(settings.onError);
-    readIdleNanos = settings.readIdleNanos;
-    writeIdleNanos = settings.writeIdleNanos;
-    onReadIdle = settings.onReadIdle;
-    onWriteIdle = settings.onWriteIdle;
+    errors = new Errors(Heartbeats.class, settings.onError);
+    readIdle = settings.readIdle;
+    writeIdle = settings.writeIdle;
+    allIdle = settings.allIdle;
     random = settings.random;
   }
 
   /**
    * A builder of heartbeats.
    *
-   * @param timer the timer that they are to use
+   * @param timer where the timeouts are pending
    * @param executor runs the callbacks
    * @return a builder
    * @param <K> the type of the connections
@@ -104,30 +131,53 @@ public final class Heartbeats<K> implements AutoCloseable {
   }
 
   /**
-   * Watches a connection from now on, in the place of the one that is equal to it, if there is one.
+   * Watches a connection from now on, in the place of an equal one. If this throws, that one is
+   * still watched.
    *
    * @param key the connection
-   * @return what is to be told of its messages
+   * @return what is to be notified of its messages
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
-  public Connection add(K key) {
-    Watched<K> connection =
-        new Watched<>(this, requireNonNull(key, "key"), clock.nanos(), random.getAsDouble());
+  public Connection<K> add(K key) {
+    Watched<K> connection = new Watched<>(this, requireNonNull(key, "key"), random.getAsDouble());
+    connection.start(); // before the equal one is given up
     Watched<K> former = connections.put(key, connection);
     if (former != null) {
       former.settle();
     }
-    try {
-      if (closed) { // after the adding: else closing may pass it by
-        throw new IllegalStateException("the heartbeats are closed");
-      }
-      connection.start();
-    } catch (Throwable e) {
-      close(connection);
-      throw e;
+    if (closed) { // after the adding: else closing may pass it by
+      forget(connection);
+      throw new IllegalStateException("the heartbeats are closed");
+    }
+    if (connection.isSettled()) {
+      forget(connection); // the timer was stopped before it was there
     }
     return connection;
+  }
+
+  /**
+   * Looks up a connection.
+   *
+   * @param key the connection
+   * @return what is to be notified of its messages; null if it is not watched
+   */
+  public @Nullable Connection<K> get(K key) {
+    return connections.get(key);
+  }
+
+  /**
+   * Stops watching a connection.
+   *
+   * @param key the connection
+   * @return whether it was watched
+   */
+  public boolean close(K key) {
+    Watched<K> connection = connections.remove(key);
+    if (connection != null) {
+      connection.settle();
+    }
+    return connection != null;
   }
 
   /** {@return how many connections are watched} */
@@ -135,20 +185,20 @@ public final class Heartbeats<K> implements AutoCloseable {
     return connections.mappingCount();
   }
 
-  /** Watches no connection any longer, and refuses more. */
+  /** Stops watching all connections, and refuses more. */
   @Override
   public void close() {
     closed = true;
-    connections.values().forEach(this::close);
+    connections.values().forEach(this::forget);
   }
 
-  void close(Watched<K> connection) {
-    connections.remove(connection.key, connection);
+  void forget(Watched<K> connection) {
+    connections.remove(connection.key(), connection);
     connection.settle();
   }
 
   /**
-   * The settings of {@link Heartbeats}: at least one of the two callbacks must be set. Not
+   * The settings of {@link Heartbeats}: at least one of the three callbacks must be set. Not
    * thread-safe.
    *
    * @param <K> the type of the connections
@@ -156,28 +206,37 @@ public final class Heartbeats<K> implements AutoCloseable {
   public static final class Builder<K> {
     private final Timer timer;
     private final Executor executor;
-    private long readIdleNanos = Long.MAX_VALUE;
-    private long writeIdleNanos = Long.MAX_VALUE;
-    private Consumer<? super K> onReadIdle = key -> {};
-    private Consumer<? super K> onWriteIdle = key -> {};
+    private Alarm<K> readIdle = never(Direction.READ);
+    private Alarm<K> writeIdle = never(Direction.WRITE);
+    private Alarm<K> allIdle = never(Direction.ALL);
     private DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
-    private Consumer<? super Throwable> onError = Errors::log;
+    private PatternErrorHandler onError = Errors::log;
+    private boolean watches;
 
     private Builder(Timer timer, Executor executor) {
       this.timer = requireNonNull(timer, "timer");
       this.executor = requireNonNull(executor, "executor");
     }
 
+    private static <K> Alarm<K> never(Direction direction) {
+      return new Alarm<>(direction, TimedEntry.NEVER, connection -> {});
+    }
+
+    private Alarm<K> alarm(
+        Direction direction, Duration idle, Consumer<? super Connection<K>> callback) {
+      watches = true;
+      return new Alarm<>(direction, Checks.positiveNanos("idle", idle), callback);
+    }
+
     /**
      * Sets what to do when nothing was read: close, or reconnect.
      *
      * @param idle for how long nothing was read
-     * @param onReadIdle is told of the connection, again after every such time
+     * @param onReadIdle is given the connection, again after every such time
      * @return this builder
      */
-    public Builder<K> onReadIdle(Duration idle, Consumer<? super K> onReadIdle) {
-      readIdleNanos = Checks.positiveNanos("idle", idle);
-      this.onReadIdle = requireNonNull(onReadIdle, "onReadIdle");
+    public Builder<K> onReadIdle(Duration idle, Consumer<? super Connection<K>> onReadIdle) {
+      readIdle = alarm(Direction.READ, idle, requireNonNull(onReadIdle, "onReadIdle"));
       return this;
     }
 
@@ -185,12 +244,23 @@ public final class Heartbeats<K> implements AutoCloseable {
      * Sets what to do when nothing was written: write a beat.
      *
      * @param idle for how long nothing was written
-     * @param onWriteIdle is told of the connection, again after every such time
+     * @param onWriteIdle is given the connection, again after every such time
      * @return this builder
      */
-    public Builder<K> onWriteIdle(Duration idle, Consumer<? super K> onWriteIdle) {
-      writeIdleNanos = Checks.positiveNanos("idle", idle);
-      this.onWriteIdle = requireNonNull(onWriteIdle, "onWriteIdle");
+    public Builder<K> onWriteIdle(Duration idle, Consumer<? super Connection<K>> onWriteIdle) {
+      writeIdle = alarm(Direction.WRITE, idle, requireNonNull(onWriteIdle, "onWriteIdle"));
+      return this;
+    }
+
+    /**
+     * Sets what to do when nothing was read and nothing was written: close what nobody uses.
+     *
+     * @param idle for how long there was neither
+     * @param onAllIdle is given the connection, again after every such time
+     * @return this builder
+     */
+    public Builder<K> onAllIdle(Duration idle, Consumer<? super Connection<K>> onAllIdle) {
+      allIdle = alarm(Direction.ALL, idle, requireNonNull(onAllIdle, "onAllIdle"));
       return this;
     }
 
@@ -206,12 +276,12 @@ public final class Heartbeats<K> implements AutoCloseable {
     }
 
     /**
-     * Sets who is told of what callbacks and executor throw: by default a log.
+     * Sets the handler of what callbacks and executor throw: by default a log.
      *
-     * @param onError is told
+     * @param onError the handler
      * @return this builder
      */
-    public Builder<K> onError(Consumer<? super Throwable> onError) {
+    public Builder<K> onError(PatternErrorHandler onError) {
       this.onError = requireNonNull(onError, "onError");
       return this;
     }
@@ -220,11 +290,11 @@ public final class Heartbeats<K> implements AutoCloseable {
      * Makes heartbeats with these settings.
      *
      * @return new heartbeats
-     * @throws IllegalStateException if neither callback is set
+     * @throws IllegalStateException if no callback is set
      */
     public Heartbeats<K> build() {
-      if (readIdleNanos == Long.MAX_VALUE && writeIdleNanos == Long.MAX_VALUE) {
-        throw new IllegalStateException("neither onReadIdle nor onWriteIdle is set");
+      if (!watches) {
+        throw new IllegalStateException("none of onReadIdle, onWriteIdle and onAllIdle is set");
       }
       return new Heartbeats<>(this);
     }

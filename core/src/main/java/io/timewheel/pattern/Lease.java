@@ -4,26 +4,20 @@ package io.timewheel.pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease from its first hold to its last release, or its loss. What of these comes first, and
- * whether a renewal may begin, is decided under its own lock, in which nothing foreign runs.
+ * A lease from its first hold to its last release, or its loss. Which of these comes first, and
+ * whether a renewal may begin, is decided under its own lock, in which no user code runs. A thread
+ * that holds it may take the lock of the call that the lease is in, never the other way round.
  *
  * @param <K> the type of the key
  */
 final class Lease<K> {
-  /** What a renewal has brought. */
-  enum Outcome {
-    RENEWED,
-    LOST,
-    UNKNOWN
-  }
-
   final K key;
 
   // All guarded by this.
   private long renewedNanos;
   private int holds;
   private boolean ended;
-  private boolean renewing;
+  private @Nullable RenewalCall<K> call;
   private @Nullable Runnable afterwards;
 
   Lease(K key, long nowNanos) {
@@ -44,13 +38,13 @@ final class Lease<K> {
     return renewedNanos;
   }
 
-  /** Ends with the last hold. The action is kept if a renewal is under way. */
+  /** Ends with the last hold. The action is kept if a renewal has begun and not ended. */
   synchronized Release release(Runnable action) {
     if (ended || --holds > 0) {
       return Release.NOT_THE_LAST;
     }
     ended = true;
-    if (renewing) {
+    if (call != null && !call.withdraw(this)) {
       afterwards = action;
       return Release.LATER;
     }
@@ -71,16 +65,19 @@ final class Lease<K> {
     return first;
   }
 
-  synchronized boolean beginRenewal() {
-    boolean begun = !ended && !renewing;
-    renewing |= begun;
-    return begun;
+  /** Returns whether the lease is in this call now: neither ended nor in another one. */
+  synchronized boolean join(RenewalCall<K> joined) {
+    boolean joins = !ended && call == null;
+    if (joins) {
+      call = joined;
+    }
+    return joins;
   }
 
-  /** Returns the action of a release that has come meanwhile. */
-  synchronized @Nullable Runnable endRenewal(Outcome outcome, long begunNanos) {
-    renewing = false;
-    if (outcome == Outcome.RENEWED) {
+  /** Returns the action of a release that came meanwhile. */
+  synchronized @Nullable Runnable endRenewal(boolean renewed, long begunNanos) {
+    call = null;
+    if (renewed) {
       renewedNanos = begunNanos;
     }
     Runnable action = afterwards;

@@ -3,6 +3,7 @@ package io.timewheel.pattern;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.TimeSource;
 import io.timewheel.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 /**
  * Leases that are renewed as long as they are held: the watchdog of a distributed lock. It replaces
@@ -21,7 +22,7 @@ import java.util.function.Consumer;
  * <pre>{@code
  * Leases<String> leases =
  *     Leases.builder(timer, executor, ofSeconds(30), (List<String> locks) -> server.renew(locks))
- *         .onLost(lock -> log.error("lost " + lock))
+ *         .onLost((lock, how) -> log.error("lost " + lock + ": " + how))
  *         .build();
  *
  * server.lock("orders", ofSeconds(30));
@@ -38,27 +39,29 @@ import java.util.function.Consumer;
  * <ul>
  *   <li>A lease that is held is renewed when at most a third of its time has passed, together with
  *       all others that are due by the next sweep, in one call. There is a sweep at every twelfth
- *       of the lease, while anything is held, and one timeout for all leases together.
+ *       of the lease, while anything is held. One timeout serves all leases, from the making of
+ *       this object until it is closed; so the timer's limit can refuse to make it, and never a
+ *       lease.
  *   <li>When {@link #release} returns, no renewal of the lease begins any more. A call that was
  *       being made with it may still be under way; the action that was given to {@code release}
  *       runs after it has ended, so that no renewal of that lease arrives after the unlock. A key
- *       must not be acquired anew before the action has run: the action would undo that, and it
- *       waits for the renewals of the released lease alone.
+ *       must not be acquired anew before the action has run, which the future of the release tells:
+ *       the action would undo that, and it waits for the renewals of the released lease alone.
  *   <li>A call that fails has renewed nothing, and is tried again at the next sweep, until the
  *       lease is over. A call that hangs holds up the leases in it, the actions of their release,
  *       and a thread of the executor unless it hangs in its stage.
  *   <li>A lease is lost when a call did not name it among those renewed, or when its time is over.
- *       Its holders are told once, by {@code onLost}, unless it was released before. The time is
- *       counted from the moment before the last successful call, so that it is not over later than
- *       at the server; at first it is counted from {@link #hold}, so call that without delay. It is
- *       noticed at the tick at which it is over, if the executor has a thread.
+ *       {@code onLost} is notified once, unless it was released before. The time is counted from
+ *       the moment before the last successful call, so that it is not over later than at the
+ *       server; at first it is counted from {@link #hold}, so call that without delay. A lease that
+ *       is over is found at that tick, if the executor has a thread.
  *   <li>Holding is counted: what is held twice must be released twice. The count begins anew after
  *       a loss.
- *   <li>Calls begin on the executor; a sweep that it rejects is left to the next one. {@code
- *       onLost} runs on the executor, or where the stage of a call is completed that did not name
- *       the lease. If it is slow it delays no renewal, if the executor has a thread for those; and
- *       a call that hangs delays no {@code onLost}, if there is a thread for that.
- *   <li>If the timer is stopped, nothing is renewed any more, and nobody is told of a loss.
+ *   <li>Calls begin on the executor; a sweep that it rejects is left to the next one. Each {@code
+ *       onLost}, and each action that had to wait, is a task of its own on the executor: one that
+ *       is slow delays neither renewals nor another, if there is a thread for those. What the
+ *       executor rejects runs where it is.
+ *   <li>If the timer is stopped, nothing is renewed any more, and {@code onLost} is not notified.
  * </ul>
  *
  * <p>A lease takes 72 bytes beside its key, the map's node included.
@@ -66,6 +69,14 @@ import java.util.function.Consumer;
  * @param <K> the type of the keys
  */
 public final class Leases<K> implements AutoCloseable {
+  /** How a lease was lost. */
+  public enum Loss {
+    /** The server did not renew it. */
+    REFUSED,
+    /** Its time was over before a renewal succeeded. */
+    OVER
+  }
+
   /**
    * Renews leases.
    *
@@ -100,27 +111,44 @@ public final class Leases<K> implements AutoCloseable {
     CompletionStage<? extends Collection<K>> begin(List<K> keys) throws Exception;
   }
 
-  final Elapsed clock;
+  /**
+   * Renews one lease.
+   *
+   * @param <K> the type of the keys
+   */
+  @FunctionalInterface
+  public interface KeyRenewal<K> {
+    /**
+     * Begins to renew a lease.
+     *
+     * @param key which
+     * @return whether it was renewed; if not, it is lost. If it fails, it is to be tried again
+     * @throws Exception if it failed at once
+     */
+    CompletionStage<Boolean> begin(K key) throws Exception;
+  }
+
+  final TimeSource clock;
   private final long leaseNanos;
   private final long sweepNanos;
   private final int maxBatch;
   final AsyncRenewal<K> renewal;
-  private final Consumer<? super K> onLost;
+  private final BiConsumer<? super K, ? super Loss> onLost;
   private final Executor executor;
   final Errors errors;
   private final ConcurrentHashMap<K, Lease<K>> leases = new ConcurrentHashMap<>();
   private final Sweep sweep;
   private volatile boolean closed;
 
-  Leases(LeasesBuilder<K> settings) {
-    clock = new Elapsed(settings.timer);
+  private Leases(Builder<K> settings) {
+    clock = settings.timer.timeSource();
     leaseNanos = settings.leaseNanos;
     sweepNanos = Math.max(1, leaseNanos / 12);
     maxBatch = settings.maxBatch;
     renewal = settings.renewal;
     onLost = settings.onLost;
     executor = settings.executor;
-    errors = new Errors(settings.onError);
+    errors = new Errors(Leases.class, settings.onError);
     sweep =
         new Sweep(
             settings.timer, sweepNanos, executor, errors, leases::isEmpty, this::renewWhatIsDue);
@@ -130,17 +158,17 @@ public final class Leases<K> implements AutoCloseable {
    * A builder of leases that are renewed when the call returns. The calls of a sweep are made one
    * after the other.
    *
-   * @param timer the timer that they are to use
+   * @param timer where the timeout is pending
    * @param executor makes the calls
    * @param lease the time of a lease
    * @param renewal renews leases
    * @return a builder
    * @param <K> the type of the keys
    */
-  public static <K> LeasesBuilder<K> builder(
+  public static <K> Builder<K> builder(
       Timer timer, Executor executor, Duration lease, Renewal<K> renewal) {
     requireNonNull(renewal, "renewal");
-    return new LeasesBuilder<>(
+    return new Builder<>(
         timer, executor, lease, keys -> CompletableFuture.completedStage(renewal.renew(keys)));
   }
 
@@ -148,16 +176,41 @@ public final class Leases<K> implements AutoCloseable {
    * A builder of leases that are renewed when the stage that the call returned is complete. The
    * calls of a sweep do not wait for each other.
    *
-   * @param timer the timer that they are to use
+   * @param timer where the timeout is pending
    * @param executor begins the calls
    * @param lease the time of a lease
    * @param renewal renews leases
    * @return a builder
    * @param <K> the type of the keys
    */
-  public static <K> LeasesBuilder<K> asyncBuilder(
+  public static <K> Builder<K> asyncBuilder(
       Timer timer, Executor executor, Duration lease, AsyncRenewal<K> renewal) {
-    return new LeasesBuilder<>(timer, executor, lease, requireNonNull(renewal, "renewal"));
+    return new Builder<>(timer, executor, lease, requireNonNull(renewal, "renewal"));
+  }
+
+  /**
+   * A builder of leases that are renewed by a call each: none waits for the answer to another, and
+   * none fails with another.
+   *
+   * @param timer where the timeout is pending
+   * @param executor begins the calls
+   * @param lease the time of a lease
+   * @param renewal renews one lease
+   * @return a builder; its {@link Builder#maxBatch} stays 1
+   * @param <K> the type of the keys
+   */
+  public static <K> Builder<K> perKeyBuilder(
+      Timer timer, Executor executor, Duration lease, KeyRenewal<K> renewal) {
+    requireNonNull(renewal, "renewal");
+    Builder<K> builder =
+        new Builder<>(
+            timer,
+            executor,
+            lease,
+            keys -> renewal.begin(keys.get(0)).thenApply(renewed -> renewed ? keys : List.<K>of()));
+    builder.maxBatch = 1;
+    builder.perKey = true;
+    return builder;
   }
 
   /**
@@ -166,26 +219,21 @@ public final class Leases<K> implements AutoCloseable {
    * @param key which
    * @return how often it is held now: 1 if it was not before
    * @throws IllegalStateException if this object or its timer is stopped
-   * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
   public int hold(K key) {
     requireNonNull(key, "key");
     int holds = 0;
     while (holds == 0) {
-      Lease<K> lease = leases.computeIfAbsent(key, k -> new Lease<>(k, clock.nanos()));
+      Lease<K> lease = leases.computeIfAbsent(key, k -> new Lease<>(k, clock.nanoTime()));
       holds = lease.hold();
       if (holds == 0) {
         leases.remove(key, lease); // it has ended, and is not removed yet
       }
     }
-    try {
-      if (closed) { // after the adding: else closing may pass it by
-        throw new IllegalStateException("the leases are closed");
-      }
-      sweep.start();
-    } catch (Throwable e) {
+    boolean willBeRenewed = sweep.wake();
+    if (closed || !willBeRenewed) { // after the adding: else closing may pass it by
       release(key);
-      throw e;
+      throw new IllegalStateException(closed ? "the leases are closed" : "the timer is stopped");
     }
     return holds;
   }
@@ -193,35 +241,60 @@ public final class Leases<K> implements AutoCloseable {
   /**
    * Gives back a hold. Once the last is given back, the lease is not renewed any more.
    *
+   * <p>A renewal of it may still be under way. So do not unlock when this returns, or the renewal
+   * may arrive at the server after the unlock: give the unlock to {@link #release(Object,
+   * Runnable)}.
+   *
    * @param key which
    * @return whether it was the last; also false if the lease was lost, or never held
    */
   public boolean release(K key) {
-    return release(key, () -> {});
+    Lease<K> lease = leases.get(requireNonNull(key, "key"));
+    return lease != null && release(lease, () -> {}) != Lease.Release.NOT_THE_LAST;
   }
 
   /**
-   * Gives back a hold, as {@link #release(Object)} does, and if that returns true runs an action,
-   * the unlock, as soon as no renewal of the lease is under way: mostly at once, on the calling
-   * thread; otherwise where the renewal ends. The key must not be acquired anew, and held, before
-   * the action has run: see above.
+   * Gives back a hold, and if it was the last runs an action, the unlock, as soon as no renewal of
+   * the lease is under way: mostly at once, on the calling thread; otherwise on the executor, when
+   * the renewal has ended. The key must not be acquired anew, and held, before the action has run:
+   * see above.
    *
    * @param key which
-   * @param afterwards what to do when nothing renews the lease any more
-   * @return whether it was the last; also false if the lease was lost, or never held
+   * @param unlock what to do when nothing renews the lease any more
+   * @return complete with true when the action has run; with false at once if there was nothing to
+   *     unlock, because the hold was not the last, or the lease was lost or never held; failed if
+   *     the action threw, of which the handler is notified too
    */
-  public boolean release(K key, Runnable afterwards) {
-    requireNonNull(afterwards, "afterwards");
+  public CompletableFuture<Boolean> release(K key, Runnable unlock) {
+    requireNonNull(unlock, "unlock");
     Lease<K> lease = leases.get(requireNonNull(key, "key"));
-    Lease.Release release = lease == null ? Lease.Release.NOT_THE_LAST : lease.release(afterwards);
-    if (lease == null || release == Lease.Release.NOT_THE_LAST) {
-      return false;
+    CompletableFuture<Boolean> unlocked = new CompletableFuture<>();
+    Runnable action = () -> unlock(unlock, unlocked);
+    Lease.Release release = lease == null ? Lease.Release.NOT_THE_LAST : release(lease, action);
+    switch (release) {
+      case NOT_THE_LAST -> unlocked.complete(false);
+      case NOW -> errors.run(key, action);
+      case LATER -> {}
     }
-    leases.remove(key, lease);
-    if (release == Lease.Release.NOW) {
-      afterwards.run();
+    return unlocked;
+  }
+
+  private Lease.Release release(Lease<K> lease, Runnable action) {
+    Lease.Release release = lease.release(action);
+    if (release != Lease.Release.NOT_THE_LAST) {
+      leases.remove(lease.key, lease);
     }
-    return true;
+    return release;
+  }
+
+  private static void unlock(Runnable unlock, CompletableFuture<Boolean> unlocked) {
+    try {
+      unlock.run();
+    } catch (Throwable e) {
+      unlocked.completeExceptionally(e);
+      throw e; // to the handler
+    }
+    unlocked.complete(true);
   }
 
   /**
@@ -241,8 +314,8 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Begins no further call, and refuses leases. What is held can still be released; nobody is told
-   * of a loss.
+   * Begins no further call, and refuses leases. What is held can still be released; {@code onLost}
+   * is not notified any more.
    */
   @Override
   public void close() {
@@ -255,15 +328,14 @@ public final class Leases<K> implements AutoCloseable {
     if (closed) {
       return;
     }
-    long nowNanos = clock.nanos();
-    long oldestNanos = nowNanos;
+    long nowNanos = clock.nanoTime();
+    long oldestNanos = 0;
     List<Lease<K>> lost = new ArrayList<>();
     List<Lease<K>> due = new ArrayList<>();
     for (Lease<K> lease : leases.values()) {
-      long renewedNanos = lease.renewedNanos();
-      long ageNanos = nowNanos - renewedNanos;
+      long ageNanos = nowNanos - lease.renewedNanos();
       if (ageNanos < leaseNanos) {
-        oldestNanos = Math.min(oldestNanos, renewedNanos);
+        oldestNanos = Math.max(oldestNanos, ageNanos);
         if (ageNanos >= leaseNanos / 3 - sweepNanos) {
           due.add(lease);
         }
@@ -271,17 +343,18 @@ public final class Leases<K> implements AutoCloseable {
         lost.add(lease);
       }
     }
-    sweep.hasten(leaseNanos - (clock.nanos() - oldestNanos)); // the scan has taken its time
-    if (!lost.isEmpty()) {
-      // Neither do the calls wait for this, nor this for a call that hangs.
-      errors.runOn(executor, () -> tell(lost));
+    if (oldestNanos > 0) {
+      long scanNanos = clock.nanoTime() - nowNanos;
+      sweep.hasten(leaseNanos - oldestNanos - scanNanos);
     }
+    // Neither do the calls wait for these, nor these for a call that hangs.
+    lost.forEach(lease -> tell(lease, Loss.OVER));
     for (int from = 0; from < due.size() && !closed; from += maxBatch) {
       new RenewalCall<>(this, due.subList(from, Math.min(due.size(), from + maxBatch))).begin();
     }
   }
 
-  /** Returns whether this has ended the lease, so that its holders are to be told. */
+  /** Returns whether this has ended the lease, so that {@code onLost} is to be notified. */
   boolean lose(Lease<K> lease) {
     boolean lost = !closed && lease.end();
     if (lost) {
@@ -290,11 +363,89 @@ public final class Leases<K> implements AutoCloseable {
     return lost;
   }
 
-  void tell(List<Lease<K>> lost) {
-    for (Lease<K> lease : lost) {
-      if (!closed) {
-        errors.run(() -> onLost.accept(lease.key));
+  void tell(Lease<K> lease, Loss loss) {
+    handOver(
+        lease.key,
+        () -> {
+          if (!closed) {
+            onLost.accept(lease.key, loss);
+          }
+        });
+  }
+
+  void handOver(K key, Runnable userCode) {
+    errors.runOn(executor, key, userCode);
+  }
+
+  /**
+   * The settings of {@link Leases}. Not thread-safe.
+   *
+   * @param <K> the type of the keys
+   */
+  public static final class Builder<K> {
+    private final Timer timer;
+    private final Executor executor;
+    private final long leaseNanos;
+    private final AsyncRenewal<K> renewal;
+    private boolean perKey;
+    private int maxBatch = 1_000;
+    private BiConsumer<? super K, ? super Loss> onLost = (key, loss) -> {};
+    private PatternErrorHandler onError = Errors::log;
+
+    private Builder(Timer timer, Executor executor, Duration lease, AsyncRenewal<K> renewal) {
+      this.timer = requireNonNull(timer, "timer");
+      this.executor = requireNonNull(executor, "executor");
+      this.leaseNanos = Checks.positiveNanos("lease", lease);
+      this.renewal = renewal;
+    }
+
+    /**
+     * Sets how many leases are renewed in one call at most: 1,000 by default.
+     *
+     * @param maxBatch how many
+     * @return this builder
+     * @throws IllegalStateException if the leases are renewed by a call each
+     */
+    public Builder<K> maxBatch(int maxBatch) {
+      if (perKey) {
+        throw new IllegalStateException("maxBatch is 1 if leases are renewed by a call each");
       }
+      this.maxBatch = Checks.positive("maxBatch", maxBatch);
+      return this;
+    }
+
+    /**
+     * Sets what is notified of leases that were lost while they were held.
+     *
+     * @param onLost is given each once, and how it was lost
+     * @return this builder
+     */
+    public Builder<K> onLost(BiConsumer<? super K, ? super Loss> onLost) {
+      this.onLost = requireNonNull(onLost, "onLost");
+      return this;
+    }
+
+    /**
+     * Sets the handler of what renewals, callbacks and the executor throw: by default a log. If a
+     * renewal of several leases fails, its key is the list of theirs.
+     *
+     * @param onError the handler
+     * @return this builder
+     */
+    public Builder<K> onError(PatternErrorHandler onError) {
+      this.onError = requireNonNull(onError, "onError");
+      return this;
+    }
+
+    /**
+     * Makes leases with these settings.
+     *
+     * @return new leases
+     * @throws IllegalStateException if the timer is stopped
+     * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
+     */
+    public Leases<K> build() {
+      return new Leases<>(this);
     }
   }
 }

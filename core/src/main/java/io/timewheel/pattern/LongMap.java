@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A map from primitive longs, by open addressing with linear probing; not thread-safe. No slot is
- * ever marked as deleted: what a removal leaves behind moves up, so that a map in which much comes
- * and goes stays as quick as a new one. The table is never more than eight times as long as its
- * content, or 16, so that draining takes time in proportion to what is there.
+ * ever marked as deleted: a removal moves up what lies behind it, so a map in which much comes and
+ * goes stays as quick as a new one. The table is at most eight times as long as its content, or 16
+ * slots, so draining takes time in proportion to the content.
  *
  * @param <V> the type of the values
  */
@@ -109,9 +109,18 @@ final class LongMap<V> {
     return index;
   }
 
-  /** Fibonacci hashing: ids that count up are spread, and so are those with a step. */
   private int home(long key) {
-    return (int) ((key * 0x9E3779B97F4A7C15L) >>> 32) & (values.length - 1);
+    return (int) spread(key) & (values.length - 1);
+  }
+
+  /**
+   * The finalizer of MurmurHash3: every bit of the key reaches the lower bits, so ids are spread
+   * whichever of their bits they differ in.
+   */
+  static long spread(long key) {
+    long hash = (key ^ (key >>> 33)) * 0xFF51AFD7ED558CCDL;
+    hash = (hash ^ (hash >>> 33)) * 0xC4CEB9FE1A85EC53L;
+    return hash ^ (hash >>> 33);
   }
 
   @SuppressWarnings("unchecked")

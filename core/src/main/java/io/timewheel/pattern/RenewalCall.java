@@ -9,33 +9,46 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that renews leases. It ends once, though a stage may say so twice: the second time its
- * leases may be in another call.
+ * One call that renews leases. Until it begins, a lease that is released can be withdrawn from it.
+ * It ends once, though a stage may say so twice: the second time its leases may be in another call.
  *
  * @param <K> the type of the keys
  */
 final class RenewalCall<K> {
   private final Leases<K> owner;
   private final List<Lease<K>> leases = new ArrayList<>();
-  private final List<K> keys = new ArrayList<>();
   private final AtomicBoolean ended = new AtomicBoolean();
+
+  // Both guarded by this.
+  private final Set<Lease<K>> withdrawn = new HashSet<>();
+  private boolean begun;
 
   /** With those of the leases that are neither released meanwhile nor in another call. */
   RenewalCall(Leases<K> owner, List<Lease<K>> due) {
     this.owner = owner;
     for (Lease<K> lease : due) {
-      if (lease.beginRenewal()) {
+      if (lease.join(this)) {
         leases.add(lease);
-        keys.add(lease.key);
       }
     }
   }
 
+  /** Returns whether the call has yet to begin, so that it will be made without this lease. */
+  synchronized boolean withdraw(Lease<K> lease) {
+    return !begun && withdrawn.add(lease);
+  }
+
   void begin() {
-    if (leases.isEmpty()) {
+    long begunNanos = owner.clock.nanoTime();
+    List<K> keys = new ArrayList<>(leases.size());
+    synchronized (this) {
+      begun = true; // all at once, and nothing happens between this and the call
+      leases.removeAll(withdrawn);
+      leases.forEach(lease -> keys.add(lease.key));
+    }
+    if (keys.isEmpty()) {
       return;
     }
-    long begunNanos = owner.clock.nanos();
     try {
       owner
           .renewal
@@ -51,26 +64,22 @@ final class RenewalCall<K> {
     if (!ended.compareAndSet(false, true)) {
       return;
     }
-    // The renewal of all ends before anything foreign runs, which may be slow: a lease that still
+    // The renewal of all ends before any user code runs, which may be slow: a lease that still
     // seemed to be in this call would not be renewed meanwhile, and be lost.
-    List<Runnable> unlocks = new ArrayList<>();
-    List<Lease<K>> lost = new ArrayList<>();
+    List<Runnable> handOvers = new ArrayList<>();
     for (Lease<K> lease : leases) {
-      Lease.Outcome outcome =
-          renewed == null
-              ? Lease.Outcome.UNKNOWN
-              : renewed.contains(lease.key) ? Lease.Outcome.RENEWED : Lease.Outcome.LOST;
-      Runnable afterwards = lease.endRenewal(outcome, begunNanos);
+      boolean isRenewed = renewed != null && renewed.contains(lease.key);
+      Runnable afterwards = lease.endRenewal(isRenewed, begunNanos);
       if (afterwards != null) {
-        unlocks.add(afterwards);
-      } else if (outcome == Lease.Outcome.LOST && owner.lose(lease)) {
-        lost.add(lease);
+        handOvers.add(() -> owner.handOver(lease.key, afterwards));
+      } else if (renewed != null && !isRenewed && owner.lose(lease)) {
+        handOvers.add(() -> owner.tell(lease, Leases.Loss.REFUSED));
       }
     }
-    owner.tell(lost);
     if (error != null) {
-      owner.errors.handle(Errors.causeOf(error));
+      List<K> keys = leases.stream().map(lease -> lease.key).toList();
+      owner.errors.handle(keys.size() == 1 ? keys.get(0) : keys, Errors.causeOf(error));
     }
-    unlocks.forEach(owner.errors::run);
+    handOvers.forEach(Runnable::run);
   }
 }

@@ -12,18 +12,15 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * A request in flight; whoever takes it out of its channel completes its future.
+ * A request in flight. The thread that takes it out of its channel completes its future.
  *
  * @param <V> the type of the answer
  */
-final class Request<V> extends Filed {
+final class Request<V> extends TimedEntry {
   final Requests.Channel<V> channel;
   final long id;
-  final long timeoutNanos;
+  private final long timeoutNanos;
   final CompletableFuture<V> answer = new Answer<>(this);
-
-  /** Published by the queue of the expired. */
-  private boolean cancelled;
 
   Request(Requests.Channel<V> channel, long id, Duration timeout) {
     this.channel = channel;
@@ -31,10 +28,15 @@ final class Request<V> extends Filed {
     timeoutNanos = Checks.timeoutNanos(timeout);
   }
 
+  /** Throws what the timer throws. */
+  void start() {
+    start(channel.owner.timer, () -> timeoutNanos);
+  }
+
   @Override
-  public void run(Timeout timeout) {
+  void fired() {
     if (channel.take(this)) {
-      channel.owner.expired.put(this);
+      channel.owner.handOver(this, this::timeOut);
     }
   }
 
@@ -42,17 +44,18 @@ final class Request<V> extends Filed {
   @Override
   public void cancelled(Timeout timeout) {
     if (channel.take(this)) {
-      cancelled = true;
-      channel.owner.expired.put(this);
+      channel.owner.handOver(this, this::cancel);
     }
   }
 
-  void timeOut() {
+  private void timeOut() {
     answer.completeExceptionally(
-        cancelled
-            ? new CancellationException("the timer was stopped")
-            : new TimeoutException(
-                "no answer to request " + id + " within " + Duration.ofNanos(timeoutNanos)));
+        new TimeoutException(
+            "no answer to request " + id + " within " + Duration.ofNanos(timeoutNanos)));
+  }
+
+  private void cancel() {
+    answer.completeExceptionally(new CancellationException("the timer was stopped"));
   }
 
   /** Takes its request out of the channel when the user completes it. */
@@ -82,8 +85,8 @@ final class Request<V> extends Filed {
     }
 
     /**
-     * Both of its kind lead here. As it is inherited, it would go past the request. The supplier is
-     * not asked for what is not needed any more.
+     * Both overloads lead here. The inherited method would complete the future and leave the
+     * request in its channel. As in the JDK, a supplier that is not needed any more is not asked.
      */
     @Override
     public CompletableFuture<V> completeAsync(Supplier<? extends V> supplier, Executor executor) {
@@ -102,7 +105,7 @@ final class Request<V> extends Filed {
       return this;
     }
 
-    /** What is derived from it is an ordinary future. */
+    /** Dependent futures are ordinary ones. */
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
       return new CompletableFuture<>();

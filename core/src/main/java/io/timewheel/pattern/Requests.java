@@ -4,6 +4,7 @@ package io.timewheel.pattern;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.Timer;
+import io.timewheel.concurrent.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -12,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * Requests<Response> requests =
- *     Requests.<Response>builder(timer).onLate((id, answer) -> late.increment()).build();
+ *     Requests.<Response>builder(timer).onLate((where, id, answer) -> late.increment()).build();
  * Requests.Channel<Response> channel = requests.channel();
  *
  * CompletableFuture<Response> answer = channel.start(id, Duration.ofSeconds(3));
@@ -43,9 +43,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Threads</h2>
  *
- * Futures time out on the executor, or on a thread of their own, and never on the timer's thread
- * unless the queue to that executor overflows. All else happens on the thread that calls: what
- * depends on a future runs there, and under no lock.
+ * Each future that times out is completed by a task of its own on the executor, so a dependent that
+ * blocks holds up one thread of the executor, and no other request if there is another thread. The
+ * executor decides how many may wait for it: a future that it rejects is completed on the timer's
+ * thread, so that none is left incomplete; give it an unbounded queue, as the default has, if that
+ * must not be. A future whose task it drops silently is never completed. All else happens on the
+ * thread that calls: what depends on a future runs there, and under no lock.
  *
  * <p>A request in flight takes at most 160 bytes, its future, its timeout and its place in the
  * channel included.
@@ -54,7 +57,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Requests<V> implements AutoCloseable {
   /**
-   * Told of answers that come too late.
+   * Notified of answers that come too late.
    *
    * @param <V> the type of the answers
    */
@@ -63,45 +66,37 @@ public final class Requests<V> implements AutoCloseable {
     /**
      * Takes an answer to a request that is not in flight (any more).
      *
+     * @param channel the channel on which it came
      * @param id the id of the request
-     * @param answer the answer
+     * @param answer the answer; null only if null was given to {@link Channel#complete}
      */
-    void late(long id, V answer);
+    void late(Channel<V> channel, long id, @Nullable V answer);
   }
 
-  private final Timer timer;
+  final Timer timer;
+  private final Executor executor;
   private final Errors errors;
-  private final LateAnswers<? super V> lateAnswers;
-  final HandOff<Request<V>> expired;
+  private final LateAnswers<V> lateAnswers;
   private final Set<Channel<V>> channels = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  Requests(RequestsBuilder<V> settings) {
+  private Requests(Builder<V> settings) {
     timer = settings.timer;
-    errors = new Errors(settings.onError);
+    Executor given = settings.executor;
+    executor = given == null ? OwnThreads.createPool("timewheel-requests") : given;
+    errors = new Errors(Requests.class, settings.onError);
     lateAnswers = settings.lateAnswers;
-    Consumer<List<Request<V>>> fail = batch -> batch.forEach(Request::timeOut);
-    Executor executor = settings.executor;
-    expired =
-        new HandOff<>(
-            executor == null ? HandOff.ownThread("timewheel-requests") : executor,
-            65_536,
-            false,
-            64,
-            fail,
-            fail,
-            errors);
   }
 
   /**
-   * A builder of the keeper of requests.
+   * A builder of requests.
    *
-   * @param timer the timer that it is to use
+   * @param timer where the timeouts are pending
    * @return a builder
    * @param <V> the type of the answers
    */
-  public static <V> RequestsBuilder<V> builder(Timer timer) {
-    return new RequestsBuilder<>(timer);
+  public static <V> Builder<V> builder(Timer timer) {
+    return new Builder<>(timer);
   }
 
   /**
@@ -134,8 +129,18 @@ public final class Requests<V> implements AutoCloseable {
     }
   }
 
-  private void late(long id, V answer) {
-    errors.run(() -> lateAnswers.late(id, answer));
+  private void late(Channel<V> channel, long id, @Nullable V answer) {
+    errors.run(id, () -> lateAnswers.late(channel, id, answer));
+  }
+
+  /** A future is completed once, so it does no harm if the executor takes it and rejects it. */
+  void handOver(Request<V> request, Runnable completion) {
+    try {
+      executor.execute(completion);
+    } catch (Throwable e) {
+      errors.handle(request.id, e);
+      completion.run();
+    }
   }
 
   /**
@@ -172,13 +177,28 @@ public final class Requests<V> implements AutoCloseable {
         return request.answer;
       }
       try {
-        request.file(owner.timer, request.timeoutNanos);
+        request.start();
       } catch (Throwable e) {
         if (take(request)) {
           throw e;
         }
       }
       return request.answer;
+    }
+
+    /**
+     * Enters a request whose caller has a deadline for all that it does.
+     *
+     * @param id its id
+     * @param deadline how long to wait for the answer; if it has passed, the request times out at
+     *     the next tick
+     * @return the future of the answer
+     * @throws IllegalArgumentException if a request of this id is in flight on this channel
+     * @throws IllegalStateException if the timer is stopped
+     * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
+     */
+    public CompletableFuture<V> start(long id, Deadline deadline) {
+      return start(id, requireNonNull(deadline, "deadline").remaining());
     }
 
     /** Returns why the channel is closed, if it is. */
@@ -194,15 +214,15 @@ public final class Requests<V> implements AutoCloseable {
      * Brings the answer to a request.
      *
      * @param id its id
-     * @param answer the answer
+     * @param answer the answer; may be null, as that of a {@code Requests<Void>} must be
      * @return true if the future now has this answer; false if it came late, and went to the hook
      */
-    public boolean complete(long id, V answer) {
-      requireNonNull(answer, "answer");
+    @SuppressWarnings("NullAway") // the type parameter cannot say that futures may hold null
+    public boolean complete(long id, @Nullable V answer) {
       Request<V> request = take(id);
       boolean inTime = request != null && request.answer.complete(answer);
       if (!inTime) {
-        owner.late(id, answer);
+        owner.late(this, id, answer);
       }
       return inTime;
     }
@@ -239,7 +259,7 @@ public final class Requests<V> implements AutoCloseable {
         inFlight = requests.drain();
       }
       owner.channels.remove(this);
-      inFlight.forEach(Filed::settle);
+      inFlight.forEach(TimedEntry::settle);
       inFlight.forEach(request -> request.answer.completeExceptionally(cause));
       return inFlight.size();
     }
@@ -265,6 +285,62 @@ public final class Requests<V> implements AutoCloseable {
       }
       request.settle();
       return true;
+    }
+  }
+
+  /**
+   * The settings of {@link Requests}. Not thread-safe.
+   *
+   * @param <V> the type of the answers
+   */
+  public static final class Builder<V> {
+    private final Timer timer;
+    private @Nullable Executor executor;
+    private LateAnswers<V> lateAnswers = (channel, id, answer) -> {};
+    private PatternErrorHandler onError = Errors::log;
+
+    private Builder(Timer timer) {
+      this.timer = requireNonNull(timer, "timer");
+    }
+
+    /**
+     * Sets the executor that completes the futures of requests that time out: by default a pool of
+     * daemon threads, as many as there are processors, two at least.
+     *
+     * @param executor completes each future by a task of its own
+     * @return this builder
+     */
+    public Builder<V> executor(Executor executor) {
+      this.executor = requireNonNull(executor, "executor");
+      return this;
+    }
+
+    /**
+     * Sets the hook for late answers, which is called by the thread that brings the answer.
+     *
+     * @param lateAnswers is given each
+     * @return this builder
+     */
+    public Builder<V> onLate(LateAnswers<V> lateAnswers) {
+      this.lateAnswers = requireNonNull(lateAnswers, "lateAnswers");
+      return this;
+    }
+
+    /**
+     * Sets the handler of what the hook and the executor throw: by default a log. The key that it
+     * is given is the id of the request.
+     *
+     * @param onError the handler
+     * @return this builder
+     */
+    public Builder<V> onError(PatternErrorHandler onError) {
+      this.onError = requireNonNull(onError, "onError");
+      return this;
+    }
+
+    /** {@return requests with these settings, without a channel yet} */
+    public Requests<V> build() {
+      return new Requests<>(this);
     }
   }
 }

@@ -2,93 +2,177 @@
 package io.timewheel.pattern;
 
 import io.timewheel.Timeout;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key that is tried until it is taken out of the map, one attempt at a time.
+ * A key that is tried until it is taken out of the map, one attempt at a time. Its timeout is
+ * pending from the beginning to the end, also while an attempt runs: so no attempt can be refused
+ * for the timer's limit, and a time limit ends the attempt.
+ *
+ * <p>What happens next is decided under the entry's own lock, in which no user code runs.
  *
  * @param <K> the type of the key
  */
-final class Retry<K> extends Filed {
-  private static final VarHandle STEP;
-
-  static {
-    try {
-      STEP = MethodHandles.lookup().findVarHandle(Retry.class, "step", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
+final class Retry<K> extends TimedEntry {
+  private enum Phase {
+    /** The attempt is to be handed over when its time comes, or was, and has not begun. */
+    WAITING,
+    RUNNING,
+    /** The attempt has ended, and its outcome is being looked at. */
+    ENDED
   }
+
+  /** An executor that has not begun what it took after this time may have dropped it. */
+  private static final long PATIENCE_NANOS = 1_000_000_000;
+
+  private static final int MAX_DOUBLINGS = 6;
 
   final Retries<K> owner;
   final K key;
-  final long addedNanos;
 
-  /**
-   * Twice the number of attempts that have ended, and one more while one is running. Each attempt
-   * begins once, though an executor may run what it then rejects, and ends once, though a stage may
-   * say so twice.
-   */
-  private volatile int step;
+  /** The reading of the clock after which no attempt is due. */
+  private final long giveUpNanos;
 
-  Retry(Retries<K> owner, K key, long addedNanos) {
+  // All guarded by this.
+  private Phase phase = Phase.WAITING;
+  private int attempt = 1;
+
+  /** How often the present attempt, or the end of its time, was handed over. */
+  private int offers;
+
+  /** The reading of the clock at which there is something to do next. */
+  private long nextNanos;
+
+  Retry(Retries<K> owner, K key, long nowNanos, long limitNanos) {
     this.owner = owner;
     this.key = key;
-    this.addedNanos = addedNanos;
+    giveUpNanos = nowNanos + limitNanos;
+    nextNanos = nowNanos + NEVER;
   }
 
-  int attemptsEnded() {
-    return step / 2;
+  /** The number of the present attempt, or the next one. */
+  synchronized int attempt() {
+    return attempt;
+  }
+
+  /** Whether a delay would lead beyond the time for which the key is tried. */
+  boolean isTooLate(long delayNanos) {
+    return delayNanos > giveUpNanos - owner.clock.nanoTime();
+  }
+
+  /** Starts the wait for the first attempt; throws what the timer throws. */
+  void start(long delayNanos) {
+    waitFor(delayNanos);
+    start(owner.timer, this::delayNanos);
+  }
+
+  /** Starts the wait for the next attempt. */
+  void next(long delayNanos) {
+    synchronized (this) {
+      attempt++;
+      offers = 0;
+      phase = Phase.WAITING;
+    }
+    waitFor(delayNanos);
+    hasten(delayNanos);
+  }
+
+  private synchronized void waitFor(long delayNanos) {
+    nextNanos = owner.clock.nanoTime() + delayNanos;
+  }
+
+  private synchronized long delayNanos() {
+    return Math.max(0, nextNanos - owner.clock.nanoTime());
   }
 
   @Override
-  public void run(Timeout timeout) {
-    int waiting = step;
+  void fired() {
+    // If it is not in the map yet, or not any more, it looks again, unless it is settled by then.
+    Runnable due = owner.isTrying(this) ? due() : null;
+    rearm(this::delayNanos);
+    if (due != null) {
+      handOver(due);
+    }
+  }
+
+  /** What is to be handed over now, if anything is; and again later, in case that is dropped. */
+  private synchronized @Nullable Runnable due() {
+    if (delayNanos() > 0 || phase == Phase.ENDED) {
+      return null;
+    }
+    waitFor(PATIENCE_NANOS << Math.min(offers++, MAX_DOUBLINGS));
+    int number = attempt;
+    return phase == Phase.WAITING ? () -> begin(number) : () -> timeOut(number);
+  }
+
+  private void handOver(Runnable due) {
     try {
-      owner.executor.execute(() -> attempt(waiting));
+      owner.executor.execute(due);
     } catch (Throwable e) {
-      if (begin(waiting)) {
-        ended(waiting + 1, e);
+      if (isWaiting()) { // else the executor ran it all the same
+        owner.rejected(this, e);
       }
     }
   }
 
-  private boolean begin(int waiting) {
-    return STEP.compareAndSet(this, waiting, waiting + 1);
+  private synchronized boolean isWaiting() {
+    return phase == Phase.WAITING;
   }
 
-  private void attempt(int waiting) {
-    if (isSettled() || !begin(waiting)) {
+  /** Whether nothing is left of the time for which the key is tried. */
+  synchronized boolean isOver() {
+    return giveUpNanos - nextNanos < 0;
+  }
+
+  private void begin(int number) {
+    if (isSettled() || !change(number, Phase.WAITING, Phase.RUNNING)) {
       return;
     }
+    waitFor(owner.attemptLimitNanos);
+    hasten(owner.attemptLimitNanos);
     try {
-      CompletionStage<?> stage = owner.attempt.begin(key);
+      CompletionStage<?> stage = owner.attempt.begin(key, number);
       // Not by whenComplete: that wraps the error of every failed attempt, for nobody.
-      stage.handle((result, error) -> ended(waiting + 1, error));
+      stage.handle((result, error) -> ended(number, error));
     } catch (Throwable e) {
-      ended(waiting + 1, e);
+      ended(number, e);
     }
   }
 
-  /** Returns whether it had not ended before. */
-  private boolean ended(int running, @Nullable Throwable error) {
-    boolean first = STEP.compareAndSet(this, running, running + 1);
+  private void timeOut(int number) {
+    ended(number, new TimeoutException("attempt " + number + " has taken too long"));
+  }
+
+  /** Returns whether it had not ended before: a stage may say so twice. */
+  private boolean ended(int number, @Nullable Throwable error) {
+    boolean first = change(number, Phase.RUNNING, Phase.ENDED);
     if (first) {
       if (error == null) {
-        owner.take(this);
+        owner.succeeded(this);
       } else {
-        owner.schedule(this, Errors.causeOf(error));
+        owner.failed(this, Errors.causeOf(error));
       }
     }
     return first;
   }
 
-  /** By the stopping timer; our own cancellations have taken it before. */
+  private synchronized boolean change(int number, Phase from, Phase to) {
+    boolean changes = attempt == number && phase == from;
+    if (changes) {
+      phase = to;
+      offers = 0;
+      nextNanos = owner.clock.nanoTime() + NEVER;
+    }
+    return changes;
+  }
+
+  /** By the stopping timer, unless it is settled. An attempt that runs may still succeed. */
   @Override
   public void cancelled(Timeout timeout) {
-    owner.take(this);
+    if (isWaiting()) {
+      owner.take(this);
+    }
   }
 }

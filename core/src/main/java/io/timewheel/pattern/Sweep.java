@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.pattern;
 
-import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * Work that is done again and again on an executor, as long as there is something to do it for. Its
- * timeout is pending while there is, and for one period more: who adds something adds it first and
- * then looks whether the timeout is pending; the timeout that fires says that it is not, and then
- * looks whether there is something.
+ * Work that is done again and again on an executor, as long as there is something to do it for. One
+ * timeout is pending from the beginning to the end, so the timer can refuse a sweep when it is
+ * made, and never a thread that wakes it. With nothing to do, the timeout is parked: pending, but
+ * never due.
+ *
+ * <p>A thread that adds something adds it first and then looks whether the sweep is parked; a sweep
+ * that parks says so first and then looks whether there is something.
  */
-final class Sweep extends Filed {
-  private final Timer timer;
+final class Sweep extends TimedEntry {
   private final long periodNanos;
   private final Executor executor;
   private final Errors errors;
   private final BooleanSupplier nothingToDo;
   private final Runnable work;
 
-  private final AtomicBoolean pending = new AtomicBoolean();
+  private final AtomicBoolean parked = new AtomicBoolean(true);
 
-  /** Whether the executor has a sweep that it has not begun: then it needs no other. */
-  private final AtomicBoolean queued = new AtomicBoolean();
+  /** How often it fired since the executor was offered a run that has not begun. */
+  private final AtomicInteger firings = new AtomicInteger();
 
+  /** Throws what the timer throws. */
   Sweep(
       Timer timer,
       long periodNanos,
@@ -33,62 +36,49 @@ final class Sweep extends Filed {
       Errors errors,
       BooleanSupplier nothingToDo,
       Runnable work) {
-    this.timer = timer;
     this.periodNanos = periodNanos;
     this.executor = executor;
     this.errors = errors;
     this.nothingToDo = nothingToDo;
     this.work = work;
+    start(timer, () -> NEVER);
   }
 
-  /** Throws what the timer throws. */
-  void start() {
-    if (pending.compareAndSet(false, true)) {
-      try {
-        file(timer, periodNanos);
-      } catch (Throwable e) {
-        pending.set(false);
-        throw e;
-      }
+  /** There is something to do. Returns whether it will be done: false if the timer is stopped. */
+  boolean wake() {
+    if (parked.get() && parked.compareAndSet(true, false)) {
+      hasten(periodNanos);
     }
+    return !isStopped();
   }
 
   @Override
-  public void run(Timeout timeout) {
-    pending.set(false);
-    if (nothingToDo.getAsBoolean()) {
-      return;
-    }
-    tryToStart();
-    if (queued.compareAndSet(false, true)) {
+  void fired() {
+    rearm(this::delayNanos);
+    if (parked.get()) {
+      firings.set(0);
+    } else if (isToBeOffered(firings.getAndIncrement())) {
       try {
         executor.execute(this::begin);
       } catch (Throwable e) {
-        queued.set(false);
-        errors.handle(e);
+        firings.compareAndSet(1, 0);
+        errors.handle(null, e);
       }
     }
   }
 
-  /** By the stopping timer: who starts a sweep from now on is refused by that. */
-  @Override
-  public void cancelled(Timeout timeout) {
-    pending.set(false);
+  private long delayNanos() {
+    parked.set(true);
+    if (nothingToDo.getAsBoolean()) {
+      return NEVER;
+    }
+    parked.set(false);
+    return periodNanos;
   }
 
   private void begin() {
-    queued.set(false);
-    errors.run(work);
-    if (!nothingToDo.getAsBoolean()) {
-      tryToStart(); // if the timer was at its limit before
-    }
-  }
-
-  private void tryToStart() {
-    try {
-      start();
-    } catch (Throwable e) {
-      errors.handle(e);
+    if (firings.getAndSet(0) > 0) {
+      errors.run(null, work);
     }
   }
 }

@@ -4,39 +4,46 @@ package io.timewheel.pattern;
 import io.timewheel.Timeout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 
 /**
- * A connection with one timeout for both directions.
+ * A connection with one timeout for all that is watched of it.
  *
  * <p>The times of the last messages are opaque: they carry nothing else with them. The times from
- * which idleness counts are written by whoever runs the timeout, which is filed anew only after
- * that.
+ * which idleness counts are written by the run of the timeout, before it is re-armed.
+ *
+ * <h2>Calls</h2>
+ *
+ * For each direction, a call is due to nobody (0), or offered to the executor and not begun (how
+ * often the alarm was due since, from 1), or running. The run of the timeout counts, the executor
+ * begins and ends. Whether a call is needed at all is looked at again when it begins: a message may
+ * have come while it waited for the executor.
  *
  * @param <K> the type of the key
  */
-final class Watched<K> extends Filed implements Heartbeats.Connection {
-  private static final int READ = 1;
-  private static final int WRITE = 2;
+final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
+  private static final int IDLE = 0;
+  private static final int RUNNING = 0xFF;
+
+  /** The count of offers that were not begun goes up to here, and then on from the half of it. */
+  private static final int MANY = 0x80;
 
   private static final VarHandle READ_NANOS;
   private static final VarHandle WRITTEN_NANOS;
-  private static final VarHandle BUSY;
+  private static final VarHandle CALLS;
 
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       READ_NANOS = lookup.findVarHandle(Watched.class, "readNanos", long.class);
       WRITTEN_NANOS = lookup.findVarHandle(Watched.class, "writtenNanos", long.class);
-      BUSY = lookup.findVarHandle(Watched.class, "busy", int.class);
+      CALLS = lookup.findVarHandle(Watched.class, "calls", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
   private final Heartbeats<K> owner;
-  final K key;
+  private final K key;
 
   @SuppressWarnings("unused") // read and written through READ_NANOS
   private long readNanos;
@@ -44,121 +51,167 @@ final class Watched<K> extends Filed implements Heartbeats.Connection {
   @SuppressWarnings("unused") // read and written through WRITTEN_NANOS
   private long writtenNanos;
 
-  /** Which callbacks run or are about to; read and written through BUSY. */
+  /** The state of the calls, a byte for each direction; read and written through CALLS. */
   @SuppressWarnings("unused")
-  private volatile int busy;
+  private volatile int calls;
 
-  /** When the callback was last due, or the connection was added. */
+  // When the callback was last due, or the connection was added.
   private long readIdleFromNanos;
-
   private long writeIdleFromNanos;
+  private long allIdleFromNanos;
 
-  Watched(Heartbeats<K> owner, K key, long nowNanos, double part) {
+  Watched(Heartbeats<K> owner, K key, double part) {
     this.owner = owner;
     this.key = key;
+    long nowNanos = owner.clock.nanoTime();
     readNanos = nowNanos;
     readIdleFromNanos = nowNanos;
+    allIdleFromNanos = nowNanos;
     // As if it had been idle already for the other part of its time.
-    double idlePart = owner.writeIdleNanos == Long.MAX_VALUE ? 0 : 1 - part;
-    writeIdleFromNanos = nowNanos - (long) (owner.writeIdleNanos * idlePart);
+    long writeIdleNanos = owner.writeIdle.idleNanos();
+    double idlePart = writeIdleNanos == NEVER ? 0 : 1 - part;
+    writeIdleFromNanos = nowNanos - (long) (writeIdleNanos * idlePart);
     writtenNanos = writeIdleFromNanos;
   }
 
   @Override
+  public K key() {
+    return key;
+  }
+
+  @Override
   public void read() {
-    READ_NANOS.setOpaque(this, owner.clock.nanos());
+    READ_NANOS.setOpaque(this, owner.clock.nanoTime());
   }
 
   @Override
   public void written() {
-    WRITTEN_NANOS.setOpaque(this, owner.clock.nanos());
+    WRITTEN_NANOS.setOpaque(this, owner.clock.nanoTime());
   }
 
   @Override
   public void close() {
-    owner.close(this);
+    owner.forget(this);
   }
 
+  /** Throws what the timer throws. */
   void start() {
-    long nowNanos = owner.clock.nanos();
-    file(owner.timer, Math.min(readRemaining(nowNanos), writeRemaining(nowNanos)));
+    start(owner.timer, this::delayNanos);
   }
 
-  /** A message may be newer than the time that was read before; an unset time must not overflow. */
-  private static long remaining(long idleNanos, long nowNanos, long fromNanos) {
-    return idleNanos - Math.max(0, nowNanos - fromNanos);
+  private long delayNanos() {
+    long nowNanos = owner.clock.nanoTime();
+    long readOrWrite =
+        Math.min(
+            remainingNanos(owner.readIdle, nowNanos), remainingNanos(owner.writeIdle, nowNanos));
+    return Math.min(readOrWrite, remainingNanos(owner.allIdle, nowNanos));
   }
 
-  private long readRemaining(long nowNanos) {
-    return remaining(
-        owner.readIdleNanos,
-        nowNanos,
-        Math.max((long) READ_NANOS.getOpaque(this), readIdleFromNanos));
+  private long remainingNanos(Heartbeats.Alarm<K> alarm, long nowNanos) {
+    long fromNanos =
+        switch (alarm.direction()) {
+          case READ -> readIdleFromNanos;
+          case WRITE -> writeIdleFromNanos;
+          case ALL -> allIdleFromNanos;
+        };
+    return alarm.idleNanos() - Math.min(silentNanos(alarm, nowNanos), nowNanos - fromNanos);
   }
 
-  private long writeRemaining(long nowNanos) {
-    return remaining(
-        owner.writeIdleNanos,
-        nowNanos,
-        Math.max((long) WRITTEN_NANOS.getOpaque(this), writeIdleFromNanos));
+  /** The time since the last message, which may be newer than the time that was read before. */
+  private long silentNanos(Heartbeats.Alarm<K> alarm, long nowNanos) {
+    long sinceRead = Math.max(0, nowNanos - (long) READ_NANOS.getOpaque(this));
+    long sinceWritten = Math.max(0, nowNanos - (long) WRITTEN_NANOS.getOpaque(this));
+    return switch (alarm.direction()) {
+      case READ -> sinceRead;
+      case WRITE -> sinceWritten;
+      case ALL -> Math.min(sinceRead, sinceWritten);
+    };
   }
 
   @Override
-  public void run(Timeout timeout) {
-    long nowNanos = owner.clock.nanos();
-    boolean readIdle = readRemaining(nowNanos) <= 0;
-    boolean writeIdle = writeRemaining(nowNanos) <= 0;
-    if (readIdle) {
-      readIdleFromNanos = nowNanos;
-    }
-    if (writeIdle) {
-      writeIdleFromNanos = nowNanos;
-    }
-    try {
-      start();
-    } catch (Throwable e) {
-      owner.close(this);
-      owner.errors.handle(e);
+  void fired() {
+    long nowNanos = owner.clock.nanoTime();
+    boolean readIdle = remainingNanos(owner.readIdle, nowNanos) <= 0;
+    boolean writeIdle = remainingNanos(owner.writeIdle, nowNanos) <= 0;
+    boolean allIdle = remainingNanos(owner.allIdle, nowNanos) <= 0;
+    readIdleFromNanos = readIdle ? nowNanos : readIdleFromNanos;
+    writeIdleFromNanos = writeIdle ? nowNanos : writeIdleFromNanos;
+    allIdleFromNanos = allIdle ? nowNanos : allIdleFromNanos;
+    if (!rearm(this::delayNanos)) {
+      owner.forget(this); // the timer is stopped
     }
     if (readIdle) {
-      call(READ, owner.onReadIdle);
+      call(owner.readIdle);
     }
     if (writeIdle) {
-      call(WRITE, owner.onWriteIdle);
+      call(owner.writeIdle);
+    }
+    if (allIdle) {
+      call(owner.allIdle);
     }
   }
 
   /** By the stopping timer; our own cancellations have settled it before. */
   @Override
   public void cancelled(Timeout timeout) {
-    owner.close(this);
+    owner.forget(this);
   }
 
-  private void call(int which, Consumer<? super K> callback) {
-    if (isSettled() || ((int) BUSY.getAndBitwiseOr(this, which) & which) != 0) {
+  private void call(Heartbeats.Alarm<K> alarm) {
+    int before = countOffer(alarm);
+    if (isSettled() || before == RUNNING || !isToBeOffered(before)) {
       return;
     }
-    // The executor may run what it then rejects: a beat begins once, or is skipped.
-    AtomicBoolean begun = new AtomicBoolean();
     try {
-      owner.executor.execute(
-          () -> {
-            if (begun.compareAndSet(false, true)) {
-              if (!isSettled()) {
-                owner.errors.run(() -> callback.accept(key));
-              }
-              done(which);
-            }
-          });
+      owner.executor.execute(() -> begin(alarm));
     } catch (Throwable e) {
-      if (begun.compareAndSet(false, true)) {
-        done(which);
+      if (change(alarm, 1, IDLE)) { // else it runs, or was offered before
+        owner.errors.handle(key, e);
       }
-      owner.errors.handle(e);
     }
   }
 
-  private void done(int which) {
-    BUSY.getAndBitwiseAnd(this, ~which);
+  private void begin(Heartbeats.Alarm<K> alarm) {
+    int offered = state(alarm);
+    while (offered != IDLE && offered != RUNNING && !change(alarm, offered, RUNNING)) {
+      offered = state(alarm);
+    }
+    if (offered == IDLE || offered == RUNNING) {
+      return; // offered twice, and begun before
+    }
+    long silentNanos = silentNanos(alarm, owner.clock.nanoTime());
+    if (!isSettled() && silentNanos >= alarm.idleNanos()) {
+      owner.errors.run(key, () -> alarm.callback().accept(this));
+    }
+    change(alarm, RUNNING, IDLE);
+  }
+
+  // The states of the calls
+
+  private int state(Heartbeats.Alarm<K> alarm) {
+    return (calls >>> alarm.direction().shift) & 0xFF;
+  }
+
+  private boolean change(Heartbeats.Alarm<K> alarm, int from, int to) {
+    int shift = alarm.direction().shift;
+    int all = calls;
+    while (((all >>> shift) & 0xFF) == from) {
+      int changed = (all & ~(0xFF << shift)) | (to << shift);
+      if (CALLS.compareAndSet(this, all, changed)) {
+        return true;
+      }
+      all = calls;
+    }
+    return false;
+  }
+
+  /** Counts one offer more, unless the call is running; returns the state before. */
+  private int countOffer(Heartbeats.Alarm<K> alarm) {
+    int before = state(alarm);
+    while (before != RUNNING
+        && !change(alarm, before, before == MANY ? MANY / 2 + 1 : before + 1)) {
+      before = state(alarm);
+    }
+    return before;
   }
 }

@@ -33,10 +33,7 @@ class ExpirationsPropertyTest {
 
   private static final class Expiry extends Program {
     private final Expirations<Integer, Integer> expirations =
-        Expirations.builder(rig.timer, this::expired)
-            .executor(rig)
-            .onError(rig.errors::add)
-            .build();
+        Expirations.builder(rig.timer, this::expired).executor(rig).onError(rig::error).build();
     private final Map<Integer, Waiting> model = new HashMap<>();
     private int next;
 
@@ -76,7 +73,7 @@ class ExpirationsPropertyTest {
           assertThat(expirations.complete(key)).isEqualTo(value);
           model.remove(key);
         }
-        case 7 -> failAll(random.nextInt(KEYS));
+        case 7 -> removeAll(random.nextInt(KEYS));
         default -> {
           assertThat(expirations.touch(key)).isEqualTo(waiting != null);
           model.computeIfPresent(
@@ -85,11 +82,11 @@ class ExpirationsPropertyTest {
       }
     }
 
-    private void failAll(int from) {
+    private void removeAll(int from) {
       Map<Integer, Integer> wanted = new HashMap<>();
       model.forEach((key, waiting) -> wanted.put(key, waiting.value));
       wanted.keySet().removeIf(key -> key < from);
-      assertThat(expirations.failAll((key, value) -> key >= from))
+      assertThat(expirations.removeAll((key, value) -> key >= from))
           .containsExactlyInAnyOrderElementsOf(wanted.entrySet());
       model.keySet().removeAll(wanted.keySet());
     }
@@ -130,7 +127,7 @@ class ExpirationsPropertyTest {
 
     @Override
     void end() {
-      failAll(0);
+      removeAll(0);
     }
   }
 }

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.timewheel.Await;
+import io.timewheel.pattern.Expirations.Cause;
+import io.timewheel.pattern.Expirations.Expired;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,10 +29,10 @@ class ExpirationsTest {
   private final List<String> expired = new ArrayList<>();
   private final Expirations<String, Integer> expirations = make(rig).build();
 
-  private ExpirationsBuilder<String, Integer> make(Rig rig) {
+  private Expirations.Builder<String, Integer> make(Rig rig) {
     return Expirations.builder(rig.timer, (String key, Integer value) -> record(key, value))
         .executor(rig)
-        .onError(rig.errors::add);
+        .onError(rig::error);
   }
 
   private void record(String key, Integer value) {
@@ -89,11 +92,11 @@ class ExpirationsTest {
       rig.liveMillis(1);
       assertThat(expirations.touch("a")).isTrue();
     }
-    assertThat(rig.timer.stats().started()).as("one is the clock's origin").isEqualTo(2);
+    assertThat(rig.timer.stats().started()).isOne();
 
     rig.liveMillis(9);
     assertThat(expired).as("touched at 9, so due at 19").isEmpty();
-    assertThat(rig.timer.stats().started()).as("filed anew once").isEqualTo(3);
+    assertThat(rig.timer.stats().started()).as("re-armed once").isEqualTo(2);
     rig.liveMillis(1);
     assertThat(expired).containsExactly("a1");
     assertThat(expirations.touch("a")).isFalse();
@@ -124,13 +127,13 @@ class ExpirationsTest {
           rig.timer.poll();
         };
     expirations.add("a", 1, ofMillis(10));
-    assertThat(rig.timer.pendingTimeouts()).as("filed anew").isOne();
+    assertThat(rig.timer.pendingTimeouts()).as("re-armed").isOne();
     assertThat(expirations.complete("a")).isEqualTo(1);
     rig.assertNothingPending();
 
     rig.fireAtOnceAfterMillis(10);
     assertThat(expirations.add("b", 2, ofMillis(10))).isTrue();
-    rig.runTasks();
+    rig.liveMillis(1);
     assertThat(expired).containsExactly("b2");
     rig.assertNothingPending();
   }
@@ -160,15 +163,15 @@ class ExpirationsTest {
   }
 
   @Test
-  void failAllTakesWhatFulfilsTheCondition() {
+  void removeAllTakesWhatFulfilsTheCondition() {
     expirations.add("a", 1, ofMillis(10));
     expirations.add("b", 2, ofMillis(10));
     expirations.add("c", 3, ofMillis(10));
 
-    assertThat(expirations.failAll((key, value) -> value != 2))
+    assertThat(expirations.removeAll((key, value) -> value != 2))
         .containsExactlyInAnyOrder(Map.entry("a", 1), Map.entry("c", 3));
     assertThat(rig.timer.pendingTimeouts()).isEqualTo(1);
-    assertThat(expirations.failAll()).containsExactly(Map.entry("b", 2));
+    assertThat(expirations.removeAll()).containsExactly(Map.entry("b", 2));
     rig.liveMillis(20);
     assertThat(expired).isEmpty();
   }
@@ -183,7 +186,7 @@ class ExpirationsTest {
     assertThatIllegalStateException()
         .isThrownBy(
             () ->
-                expirations.failAll(
+                expirations.removeAll(
                     (key, value) -> {
                       if (calls.incrementAndGet() == 2) {
                         throw new IllegalStateException();
@@ -220,7 +223,183 @@ class ExpirationsTest {
     assertThat(expirations.size()).isOne();
   }
 
+  @Test
+  void getLeavesTheValueWhereItIs() {
+    expirations.add("a", 1, ofMillis(10));
+    assertThat(expirations.get("a")).isEqualTo(1);
+    assertThat(expirations.get("b")).isNull();
+    rig.liveMillis(10);
+    assertThat(expired).containsExactly("a1");
+    assertThat(expirations.get("a")).isNull();
+  }
+
+  @Test
+  void removeTakesOutAnEqualValueOnly() {
+    expirations.add("a", 1, ofMillis(10));
+    assertThat(expirations.remove("a", 2)).isFalse();
+    assertThat(expirations.remove("b", 1)).isFalse();
+    assertThat(expirations.size()).isOne();
+    assertThat(expirations.remove("a", 1)).isTrue();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void touchCanChangeTheTimeout() {
+    expirations.add("shorter", 1, ofMillis(50));
+    expirations.add("longer", 2, ofMillis(10));
+    rig.liveMillis(5);
+    assertThat(expirations.touch("shorter", ofMillis(20))).isTrue();
+    assertThat(expirations.touch("longer", ofMillis(30))).isTrue();
+    assertThat(expirations.touch("none", ofMillis(30))).isFalse();
+    rig.liveMillis(19);
+    assertThat(expired).isEmpty();
+    rig.liveMillis(1);
+    assertThat(expired).containsExactly("shorter1");
+    rig.liveMillis(10);
+    assertThat(expired).containsExactly("shorter1", "longer2");
+  }
+
+  /** Its timeout is being re-armed for the longer one meanwhile, and looks again. */
+  @Test
+  void shorterTimeoutCountsThoughItComesWhileTheTimeoutFires() {
+    expirations.add("a", 1, ofMillis(10));
+    rig.liveMillis(5);
+    expirations.touch("a", ofMillis(100));
+    rig.onFire =
+        () -> {
+          rig.onFire = () -> {};
+          rig.onClock =
+              () -> {
+                rig.onClock = () -> {};
+                expirations.touch("a", ofMillis(7));
+              };
+        };
+    rig.liveMillis(11);
+    assertThat(expired).isEmpty();
+    rig.liveMillis(1);
+    assertThat(expired).containsExactly("a1");
+  }
+
+  @Test
+  void snapshotIsACopy() {
+    expirations.add("a", 1, ofMillis(10));
+    expirations.add("b", 2, ofMillis(10));
+    Map<String, Integer> snapshot = expirations.snapshot();
+    expirations.complete("a");
+    assertThat(snapshot).containsOnly(Map.entry("a", 1), Map.entry("b", 2));
+  }
+
+  @Test
+  void listenerIsGivenTheCause() {
+    List<Expired<String, Integer>> all = new ArrayList<>();
+    Expirations<String, Integer> batched =
+        Expirations.<String, Integer>builder(rig.timer, 9, all::addAll).executor(rig).build();
+    batched.add("a", 1, ofMillis(10));
+    batched.add("b", 2, ofMillis(10));
+    assertThat(batched.expire("b")).isTrue();
+    assertThat(batched.expire("b")).isFalse();
+    rig.liveMillis(10);
+    assertThat(all)
+        .containsExactly(
+            new Expired<>("b", 2, Cause.EXPLICIT), new Expired<>("a", 1, Cause.TIMEOUT));
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void createInfersItsTypes() {
+    Queue<String> told = new ConcurrentLinkedQueue<>();
+    Expirations<String, Integer> inferred =
+        Expirations.create(rig.timer, (key, value) -> told.add(key.concat("!") + (value + 1)));
+    inferred.add("a", 1, ofMillis(10));
+    rig.advanceMillis(10);
+    Await.until("the listener", () -> told.contains("a!2"));
+  }
+
   // The hand-off
+
+  @Test
+  void handlerIsGivenPatternAndKey() {
+    expirations.add("a", -1, ofMillis(10));
+    Expirations<String, Integer> batched =
+        Expirations.<String, Integer>builder(
+                rig.timer,
+                9,
+                batch -> {
+                  throw new IllegalStateException();
+                })
+            .executor(rig)
+            .onError(rig::error)
+            .build();
+    batched.add("b", 2, ofMillis(20));
+    batched.add("c", 3, ofMillis(20));
+    rig.liveMillis(20);
+    assertThat(rig.errorKeys).first().isEqualTo("Expirations a");
+    assertThat(rig.errorKeys)
+        .element(1)
+        .asString()
+        .isIn("Expirations [b, c]", "Expirations [c, b]");
+  }
+
+  /** The flag that one listener set was still set when the next one was called. */
+  @Test
+  void interruptOfOneListenerIsNotThatOfTheNext() {
+    List<Boolean> interrupted = new ArrayList<>();
+    Expirations<Integer, String> interrupting =
+        Expirations.<Integer, String>builder(
+                rig.timer,
+                (key, value) -> {
+                  interrupted.add(Thread.currentThread().isInterrupted());
+                  Thread.currentThread().interrupt();
+                })
+            .executor(rig)
+            .build();
+    interrupting.add(1, "v", ofMillis(10));
+    interrupting.add(2, "v", ofMillis(10));
+    rig.liveMillis(10);
+    assertThat(interrupted).containsExactly(false, false);
+    assertThat(Thread.interrupted()).as("left to the executor").isTrue();
+  }
+
+  /**
+   * The executor was never asked again: everything that expired later ran on the timer's thread.
+   */
+  @Test
+  void droppedRunIsOfferedAgainWhenMoreExpires() {
+    rig.takes = false;
+    expirations.add("a", 1, ofMillis(10));
+    rig.advanceMillis(10);
+    rig.takes = true;
+    rig.liveMillis(100);
+    assertThat(expired).isEmpty();
+    expirations.add("b", 2, ofMillis(10));
+    rig.liveMillis(10);
+    assertThat(expired).containsExactly("a1", "b2");
+  }
+
+  /** A queue that is full waits for a run that will never come, and the timer with it. */
+  @Test
+  void droppedRunIsOfferedAgainBeforeTheTimerWaitsForRoom() throws InterruptedException {
+    Blocked blocked = new Blocked();
+    blocked.letGo.countDown();
+    blocked.expireFirst();
+    blocked.drops = true;
+    blocked.expireOne("second");
+    blocked.drops = false;
+    blocked.expireOne("third");
+    Await.until("all to be told", () -> blocked.toldOn.size() == 3);
+    assertThat(blocked.overflow).isEmpty();
+  }
+
+  @Test
+  void busyExecutorIsOfferedFewRuns() {
+    for (int i = 0; i < 1_000; i++) {
+      expirations.add("k" + i, i, ofMillis(10));
+    }
+    rig.advanceMillis(10);
+    assertThat(rig.tasks).as("for 1, 2, 3, 5, 9, ... 513 entries").hasSize(11);
+    rig.runTasks();
+    assertThat(expired).hasSize(1_000);
+  }
 
   @Test
   void aListenerThatThrowsKeepsNothingFromTheOthers() {
@@ -233,7 +412,7 @@ class ExpirationsTest {
 
   @Test
   void batchesHoldAllThatExpiredUpToTheirLimit() {
-    List<List<Map.Entry<Integer, String>>> batches = new ArrayList<>();
+    List<List<Expired<Integer, String>>> batches = new ArrayList<>();
     Expirations<Integer, String> inBatches =
         Expirations.<Integer, String>builder(rig.timer, 3, batches::add).executor(rig).build();
     for (int i = 0; i < 5; i++) {
@@ -243,11 +422,11 @@ class ExpirationsTest {
     assertThat(batches).extracting(List::size).containsExactly(3, 2);
     assertThat(batches.stream().flatMap(List::stream))
         .containsExactlyInAnyOrder(
-            Map.entry(0, "v"),
-            Map.entry(1, "v"),
-            Map.entry(2, "v"),
-            Map.entry(3, "v"),
-            Map.entry(4, "v"));
+            new Expired<>(0, "v", Cause.TIMEOUT),
+            new Expired<>(1, "v", Cause.TIMEOUT),
+            new Expired<>(2, "v", Cause.TIMEOUT),
+            new Expired<>(3, "v", Cause.TIMEOUT),
+            new Expired<>(4, "v", Cause.TIMEOUT));
   }
 
   @Test
@@ -266,12 +445,12 @@ class ExpirationsTest {
 
   @Test
   void whatDoesNotFitGoesToTheOverflowListener() {
-    List<Map.Entry<String, Integer>> overflow = new ArrayList<>();
+    List<Expired<String, Integer>> overflow = new ArrayList<>();
     Expirations<String, Integer> small = make(rig).capacity(1).onOverflow(overflow::addAll).build();
     small.add("a", 1, ofMillis(10));
     small.add("b", 2, ofMillis(11));
     rig.advanceMillis(20);
-    assertThat(overflow).containsExactly(Map.entry("b", 2));
+    assertThat(overflow).containsExactly(new Expired<>("b", 2, Cause.TIMEOUT));
     rig.runTasks();
     assertThat(expired).containsExactly("a1");
   }
@@ -305,29 +484,18 @@ class ExpirationsTest {
 
   /** The caller may be the listener, which would wait for itself. */
   @Test
-  void whoIsRefusedAReplacementDoesNotWaitForRoom() {
-    List<Map.Entry<String, Integer>> overflow = new ArrayList<>();
+  void explicitExpiryDoesNotWaitForRoom() {
+    List<Expired<String, Integer>> overflow = new ArrayList<>();
     Expirations<String, Integer> small =
         make(rig).capacity(1).blockOnOverflow().onOverflow(overflow::addAll).build();
     small.add("a", 1, ofMillis(10));
     small.add("b", 2, ofMillis(20));
     rig.advanceMillis(10);
-    rig.timer.stop();
-    Queue<Throwable> refusals = new ConcurrentLinkedQueue<>();
-    Thread caller =
-        new Thread(
-            () -> {
-              try {
-                small.replace("b", 3, ofMillis(10));
-              } catch (IllegalStateException e) {
-                refusals.add(e);
-              }
-            });
+    Thread caller = new Thread(() -> small.expire("b"));
     caller.setDaemon(true);
     caller.start();
     Await.until("the caller to return", () -> !caller.isAlive());
-    assertThat(refusals).hasSize(1);
-    assertThat(overflow).containsExactly(Map.entry("b", 2));
+    assertThat(overflow).containsExactly(new Expired<>("b", 2, Cause.EXPLICIT));
     rig.runTasks();
     assertThat(expired).containsExactly("a1");
   }
@@ -336,15 +504,24 @@ class ExpirationsTest {
   private final class Blocked {
     final CountDownLatch letGo = new CountDownLatch(1);
     final Queue<Thread> toldOn = new ConcurrentLinkedQueue<>();
-    final Queue<Map.Entry<String, Integer>> overflow = new ConcurrentLinkedQueue<>();
+    final Queue<Expired<String, Integer>> overflow = new ConcurrentLinkedQueue<>();
     private final CountDownLatch inListener = new CountDownLatch(1);
     private final Expirations<String, Integer> waiting =
         Expirations.builder(rig.timer, this::told)
+            .executor(this::execute)
             .capacity(1)
             .blockOnOverflow()
             .onOverflow(overflow::addAll)
             .build();
+    private final Executor threads = OwnThreads.create("listener", 1);
     volatile boolean interruptedAfterwards;
+    volatile boolean drops;
+
+    private void execute(Runnable run) {
+      if (!drops) {
+        threads.execute(run);
+      }
+    }
 
     private void told(String key, Integer value) {
       inListener.countDown();
@@ -356,11 +533,20 @@ class ExpirationsTest {
       toldOn.add(Thread.currentThread());
     }
 
+    void expireFirst() throws InterruptedException {
+      expireOne("first");
+      assertThat(inListener.await(60, TimeUnit.SECONDS)).isTrue();
+      Await.until("the run to end", () -> letGo.getCount() > 0 || toldOn.size() == 1);
+    }
+
+    void expireOne(String key) {
+      waiting.add(key, 0, ofMillis(1));
+      rig.advanceMillis(1);
+    }
+
     /** The first entry gets to the listener before the next one comes. */
     Thread expire(int entries) throws InterruptedException {
-      waiting.add("first", 0, ofMillis(1));
-      rig.advanceMillis(1);
-      assertThat(inListener.await(60, TimeUnit.SECONDS)).isTrue();
+      expireFirst();
       for (int i = 1; i < entries; i++) {
         waiting.add("next" + i, i, ofMillis(1));
       }
@@ -405,7 +591,7 @@ class ExpirationsTest {
     Expirations<String, Integer> bad =
         make(rig)
             .onError(
-                error -> {
+                (pattern, key, error) -> {
                   throw new IllegalStateException("expected in the log of this test", error);
                 })
             .build();
@@ -460,7 +646,7 @@ class ExpirationsTest {
     assertThat(limited.size()).isOne();
     assertThat(limited.complete("b")).isNull();
 
-    assertThat(limited.replace("a", 3, ofMillis(10))).as("its own place is free").isEqualTo(1);
+    assertThat(limited.replace("a", 3, ofMillis(10))).as("in its place").isEqualTo(1);
     limited.complete("a");
     limited.add("x", 4, ofMillis(10));
     assertThatExceptionOfType(RejectedExecutionException.class)
@@ -470,31 +656,44 @@ class ExpirationsTest {
   }
 
   @Test
-  void theFormerValueExpiresIfItsReplacementIsRefused() {
+  void keepsTheFormerValueIfItsReplacementIsRefused() {
     expirations.add("a", 1, ofMillis(10));
     rig.timer.stop();
-    assertThatIllegalStateException().isThrownBy(() -> expirations.replace("a", 2, ofMillis(10)));
-    rig.runTasks();
-    assertThat(expired).containsExactly("a1");
-    assertThat(expirations.size()).isZero();
+    assertThatIllegalStateException()
+        .isThrownBy(() -> expirations.replace("a", 2, ofMillis(10)))
+        .withMessage("the timer is stopped");
+    assertThat(expirations.complete("a")).isEqualTo(1);
   }
 
-  /** The timeout that fires frees its place, and another takes it before the entry can. */
+  /** The timeout that fired gave up its place, and another took it: the entry expired at once. */
   @Test
-  void whatCannotBeFiledAnewExpiresAtOnce() {
+  void touchedEntrySurvivesAFullTimer() {
     Rig full = new Rig(1);
     Expirations<String, Integer> limited = make(full).build();
     limited.add("a", 1, ofMillis(10));
     full.advanceMillis(9);
     limited.touch("a");
-    full.onFire = () -> full.timer.newTimeout(timeout -> {}, Duration.ofDays(1));
+    full.onFire = full::fillUp;
 
-    full.advanceMillis(1);
-    full.runTasks();
-
+    full.liveMillis(9);
+    assertThat(expired).isEmpty();
+    assertThat(full.errors).isEmpty();
+    full.liveMillis(1);
     assertThat(expired).containsExactly("a1");
-    assertThat(full.errors).hasOnlyElementsOfType(RejectedExecutionException.class).hasSize(1);
     assertThat(limited.size()).isZero();
+  }
+
+  /** The map knew the key while the timer was still asked, and then forgot it. */
+  @Test
+  void refusedAdditionIsNeverSeenByAnother() {
+    Rig full = new Rig(1);
+    Expirations<String, Integer> limited = make(full).build();
+    full.fillUp();
+    List<Boolean> seen = new ArrayList<>();
+    full.onClock = () -> seen.add(limited.size() > 0);
+    assertThatExceptionOfType(RejectedExecutionException.class)
+        .isThrownBy(() -> limited.add("a", 1, ofMillis(10)));
+    assertThat(seen).isNotEmpty().containsOnly(false);
   }
 
   @Test
@@ -563,7 +762,7 @@ class ExpirationsTest {
               outcomes.add(completed);
             }
             if (i % 1_000 == 0) {
-              raced.failAll().forEach(entry -> outcomes.add(entry.getValue()));
+              raced.removeAll().forEach(entry -> outcomes.add(entry.getValue()));
             }
           }
         },

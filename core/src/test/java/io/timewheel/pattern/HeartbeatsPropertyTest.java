@@ -40,6 +40,10 @@ class HeartbeatsPropertyTest {
       calledNanos = sinceNanos;
     }
 
+    boolean isSilent(long nowNanos) {
+      return nowNanos - messageNanos >= idleNanos;
+    }
+
     boolean isDue(long nowNanos) {
       return idleNanos > 0 && nowNanos - Math.max(messageNanos, calledNanos) >= idleNanos;
     }
@@ -62,7 +66,7 @@ class HeartbeatsPropertyTest {
     private final long writeIdleMillis =
         readIdleMillis > 0 && random.nextInt(4) == 0 ? 0 : random.nextLong(2, 20);
     private final Heartbeats<Integer> heartbeats = make();
-    private final Map<Integer, Heartbeats.Connection> connections = new HashMap<>();
+    private final Map<Integer, Heartbeats.Connection<Integer>> connections = new HashMap<>();
     private final Map<Integer, Watch> model = new HashMap<>();
     private double part;
 
@@ -72,7 +76,7 @@ class HeartbeatsPropertyTest {
 
     private Heartbeats<Integer> make() {
       Heartbeats.Builder<Integer> builder =
-          Heartbeats.<Integer>builder(rig.timer, rig).random(() -> part).onError(rig.errors::add);
+          Heartbeats.<Integer>builder(rig.timer, rig).random(() -> part).onError(rig::error);
       if (readIdleMillis > 0) {
         builder.onReadIdle(ofMillis(readIdleMillis), this::readIdle);
       }
@@ -82,14 +86,16 @@ class HeartbeatsPropertyTest {
       return builder.build();
     }
 
-    private void readIdle(Integer key) {
+    private void readIdle(Heartbeats.Connection<Integer> connection) {
+      int key = connection.key();
       told.add("read " + key);
       if (key == CLOSES) {
         connections.remove(key).close();
       }
     }
 
-    private void writeIdle(Integer key) {
+    private void writeIdle(Heartbeats.Connection<Integer> connection) {
+      int key = connection.key();
       told.add("write " + key);
       if (key == BAD) {
         throw new StackOverflowError();
@@ -102,7 +108,7 @@ class HeartbeatsPropertyTest {
     @Override
     void operate() {
       int key = random.nextInt(KEYS);
-      Heartbeats.Connection connection = connections.get(key);
+      Heartbeats.Connection<Integer> connection = connections.get(key);
       int operation = random.nextInt(10);
       if (connection == null || operation == 0) {
         add(key);
@@ -157,7 +163,7 @@ class HeartbeatsPropertyTest {
 
     private void call(Watch watch, Direction direction, String what) {
       direction.busy = false;
-      if (model.get(watch.key) != watch) {
+      if (model.get(watch.key) != watch || !direction.isSilent(nowNanos())) {
         return;
       }
       expected.add(what + watch.key);
@@ -180,7 +186,7 @@ class HeartbeatsPropertyTest {
 
     @Override
     void end() {
-      List<Heartbeats.Connection> open = new ArrayList<>(connections.values());
+      List<Heartbeats.Connection<Integer>> open = new ArrayList<>(connections.values());
       open.forEach(Heartbeats.Connection::close);
       model.clear();
     }

@@ -28,12 +28,13 @@ class HeartbeatsTest {
   private Heartbeats.Builder<String> make(Rig rig) {
     return Heartbeats.<String>builder(rig.timer, rig)
         .onWriteIdle(ofMillis(10), this::beat)
-        .onReadIdle(ofMillis(35), key -> idle.add(key + rig.nowMillis()))
+        .onReadIdle(ofMillis(35), connection -> idle.add(connection.key() + rig.nowMillis()))
         .random(() -> 1)
-        .onError(rig.errors::add);
+        .onError(rig::error);
   }
 
-  private void beat(String key) {
+  private void beat(Connection<String> connection) {
+    String key = connection.key();
     beats.add(key + rig.nowMillis());
     if (key.equals("bad")) {
       throw new StackOverflowError("beat badly");
@@ -42,7 +43,7 @@ class HeartbeatsTest {
 
   @Test
   void beatsWheneverNothingWasWrittenForItsTime() {
-    Connection a = heartbeats.add("a");
+    Connection<String> a = heartbeats.add("a");
     rig.liveMillis(5);
     a.written();
     rig.liveMillis(29);
@@ -54,7 +55,7 @@ class HeartbeatsTest {
 
   @Test
   void readingIsWatchedApartFromWriting() {
-    Connection a = heartbeats.add("a");
+    Connection<String> a = heartbeats.add("a");
     rig.liveMillis(30);
     a.read();
     a.written();
@@ -71,9 +72,11 @@ class HeartbeatsTest {
   void aMessageBetweenTheReadingsOfClockAndFieldIsNotIdleness() {
     Heartbeats<String> neverIdle =
         make(rig)
-            .onReadIdle(ofSeconds(Long.MAX_VALUE), key -> idle.add(key + rig.nowMillis()))
+            .onReadIdle(
+                ofSeconds(Long.MAX_VALUE),
+                connection -> idle.add(connection.key() + rig.nowMillis()))
             .build();
-    Connection a = neverIdle.add("a");
+    Connection<String> a = neverIdle.add("a");
     Runnable message =
         () -> {
           rig.onClock = () -> {};
@@ -93,7 +96,7 @@ class HeartbeatsTest {
 
   @Test
   void messagesDoNotTouchTheTimer() {
-    Connection a = heartbeats.add("a");
+    Connection<String> a = heartbeats.add("a");
     long startedBefore = rig.timer.stats().started();
     for (int i = 0; i < 100; i++) {
       a.read();
@@ -121,10 +124,88 @@ class HeartbeatsTest {
     heartbeats.add("a");
     heartbeats.add("b");
     rig.advanceMillis(34);
-    assertThat(rig.tasks).as("one for each").hasSize(2);
     rig.runTasks();
     rig.liveMillis(10);
     assertThat(beats).containsExactlyInAnyOrder("a34", "b34", "a40", "b40");
+  }
+
+  @Test
+  void busyExecutorIsOfferedFewBeats() {
+    heartbeats.add("a").read();
+    Heartbeats<String> writing =
+        Heartbeats.<String>builder(rig.timer, rig)
+            .onWriteIdle(ofMillis(10), this::beat)
+            .random(() -> 1)
+            .build();
+    heartbeats.close();
+    writing.add("b");
+    rig.advanceMillis(10 * 64);
+    assertThat(rig.tasks).as("at 1, 2, 3, 5, 9, 17 and 33 periods").hasSize(7);
+    rig.advanceMillis(10_000);
+    assertThat(rig.tasks).hasSizeLessThan(30);
+    rig.runTasks();
+    assertThat(beats).hasSize(1);
+  }
+
+  /** The executor has taken the beat, and the connection was never called again. */
+  @Test
+  void dropOfOneBeatDoesNotStopTheOthers() {
+    rig.takes = false;
+    heartbeats.add("a");
+    rig.advanceMillis(10);
+    rig.takes = true;
+    rig.liveMillis(25);
+    assertThat(beats).containsExactly("a20", "a30");
+  }
+
+  /** It waited in a busy executor, and a live connection was closed. */
+  @Test
+  void alarmIsOffIfAMessageComesWhileItWaitsForTheExecutor() {
+    Connection<String> a = heartbeats.add("a");
+    rig.advanceMillis(35);
+    a.read();
+    a.written();
+    rig.runTasks();
+    assertThat(idle).isEmpty();
+    assertThat(beats).isEmpty();
+    rig.liveMillis(10);
+    assertThat(beats).containsExactly("a45");
+    rig.liveMillis(25);
+    assertThat(idle).containsExactly("a70");
+  }
+
+  @Test
+  void allIsIdleIfNothingWasReadOrWritten() {
+    Heartbeats<String> unused =
+        Heartbeats.<String>builder(rig.timer, rig)
+            .onAllIdle(ofMillis(20), c -> idle.add(c.key() + rig.nowMillis()))
+            .build();
+    Connection<String> a = unused.add("a");
+    rig.liveMillis(15);
+    a.read();
+    rig.liveMillis(15);
+    a.written();
+    rig.liveMillis(19);
+    assertThat(idle).isEmpty();
+    rig.liveMillis(30);
+    assertThat(idle).containsExactly("a50", "a70");
+  }
+
+  @Test
+  void connectionIsFoundAndClosedByItsKey() {
+    Connection<String> a = heartbeats.add("a");
+    assertThat(heartbeats.get("a")).isSameAs(a);
+    assertThat(heartbeats.get("b")).isNull();
+    assertThat(heartbeats.close("a")).isTrue();
+    assertThat(heartbeats.close("a")).isFalse();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void handlerIsGivenPatternAndKey() {
+    heartbeats.add("bad");
+    rig.liveMillis(10);
+    assertThat(rig.errorKeys).containsExactly("Heartbeats bad");
   }
 
   /** One dead peer delayed all. */
@@ -138,8 +219,8 @@ class HeartbeatsTest {
         Heartbeats.<String>builder(rig.timer, executor)
             .onWriteIdle(
                 ofMillis(10),
-                key -> {
-                  if (key.equals("dead")) {
+                connection -> {
+                  if (connection.key().equals("dead")) {
                     dead.incrementAndGet();
                     awaitUninterrupted(letGo);
                   } else {
@@ -178,7 +259,7 @@ class HeartbeatsTest {
   @Test
   void aBeatThatIsDueBeforeItsConnectionIsReturnedFindsItWhole() {
     rig.fireAtOnceAfterMillis(10);
-    Connection a = heartbeats.add("a");
+    Connection<String> a = heartbeats.add("a");
     rig.runTasks();
     assertThat(beats).containsExactly("a10");
     rig.liveMillis(10);
@@ -204,7 +285,7 @@ class HeartbeatsTest {
   void somethingMustBeWatched() {
     assertThatIllegalStateException()
         .isThrownBy(() -> Heartbeats.<String>builder(rig.timer, rig).build())
-        .withMessage("neither onReadIdle nor onWriteIdle is set");
+        .withMessage("none of onReadIdle, onWriteIdle and onAllIdle is set");
   }
 
   @Test
@@ -237,7 +318,7 @@ class HeartbeatsTest {
   void withoutASourceOfRandomnessTheFirstBeatsAreSpread() {
     Heartbeats<Integer> many =
         Heartbeats.<Integer>builder(rig.timer, rig)
-            .onWriteIdle(ofSeconds(1), key -> beats.add("" + rig.nowMillis()))
+            .onWriteIdle(ofSeconds(1), connection -> beats.add("" + rig.nowMillis()))
             .build();
     for (int i = 0; i < 200; i++) {
       many.add(i);
@@ -250,7 +331,7 @@ class HeartbeatsTest {
 
   @Test
   void closedIsWatchedNoLonger() {
-    Connection a = heartbeats.add("a");
+    Connection<String> a = heartbeats.add("a");
     heartbeats.add("b");
     a.close();
     a.close();
@@ -262,17 +343,17 @@ class HeartbeatsTest {
 
   @Test
   void aCallbackMayCloseItsConnection() {
-    Connection[] self = new Connection[1];
+
     Heartbeats<String> closing =
         make(rig)
             .onReadIdle(
                 ofMillis(5),
-                key -> {
-                  idle.add(key);
-                  self[0].close();
+                connection -> {
+                  idle.add(connection.key());
+                  connection.close();
                 })
             .build();
-    self[0] = closing.add("a");
+    closing.add("a");
     rig.liveMillis(100);
     assertThat(idle).containsExactly("a");
     assertThat(beats).isEmpty();
@@ -281,7 +362,7 @@ class HeartbeatsTest {
 
   @Test
   void noCallbackBeginsAfterTheClose() {
-    Connection a = heartbeats.add("a");
+    Connection<String> a = heartbeats.add("a");
     rig.advanceMillis(10);
     a.close();
     rig.runTasks();
@@ -290,7 +371,7 @@ class HeartbeatsTest {
 
   @Test
   void aConnectionTakesThePlaceOfItsEqual() {
-    Connection former = heartbeats.add("a");
+    Connection<String> former = heartbeats.add("a");
     heartbeats.add("a");
     assertThat(heartbeats.size()).isOne();
     assertThat(rig.timer.pendingTimeouts()).isOne();
@@ -300,17 +381,33 @@ class HeartbeatsTest {
   }
 
   @Test
-  void whatTheTimerRefusesIsNotWatched() {
+  void refusedConnectionIsNotWatchedAndItsEqualStillIs() {
+    Rig full = new Rig(1);
+    Heartbeats<String> limited = make(full).build();
+    Connection<String> a = limited.add("a");
+    for (String key : List.of("b", "a")) {
+      assertThatExceptionOfType(RejectedExecutionException.class)
+          .isThrownBy(() -> limited.add(key));
+    }
+    assertThat(limited.size()).isOne();
+    assertThat(limited.get("a")).isSameAs(a);
+  }
+
+  /** Its timeout gave up its place, and was refused another: nobody heard of the dead peer. */
+  @Test
+  void connectionIsWatchedThoughTheTimerIsFull() {
     Rig full = new Rig(1);
     Heartbeats<String> limited = make(full).build();
     limited.add("a");
-    assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> limited.add("b"));
+    full.onFire = full::fillUp;
+    for (int i = 0; i < 35; i++) {
+      full.advanceMillis(1);
+      full.runTasks();
+    }
     assertThat(limited.size()).isOne();
-
-    full.onFire = () -> full.timer.newTimeout(timeout -> {}, ofSeconds(1));
-    full.liveMillis(10);
-    assertThat(full.errors).hasOnlyElementsOfType(RejectedExecutionException.class).hasSize(1);
-    assertThat(limited.size()).as("could not be filed anew").isZero();
+    assertThat(full.errors).isEmpty();
+    assertThat(beats).hasSize(3);
+    assertThat(idle).hasSize(1);
   }
 
   @Test
@@ -333,10 +430,10 @@ class HeartbeatsTest {
   void oneDirectionIsEnough() {
     Heartbeats<String> readOnly =
         Heartbeats.<String>builder(rig.timer, rig)
-            .onReadIdle(ofMillis(7), key -> idle.add(key + rig.nowMillis()))
+            .onReadIdle(ofMillis(7), connection -> idle.add(connection.key() + rig.nowMillis()))
             .random(() -> 0)
             .build();
-    Connection a = readOnly.add("a");
+    Connection<String> a = readOnly.add("a");
     rig.liveMillis(3);
     a.written();
     rig.liveMillis(4);

@@ -30,10 +30,19 @@ class LeasesTest {
   private Runnable during = () -> {};
   private final Leases<String> leases = make(rig).build();
 
-  private LeasesBuilder<String> make(Rig rig) {
+  /** The timeout keeps its place, and is not due. */
+  private void assertNothingFires() {
+    rig.advanceMillis(20);
+    long expired = rig.timer.stats().expired();
+    rig.advanceMillis(1_000_000);
+    assertThat(rig.timer.stats().expired()).isEqualTo(expired);
+    assertThat(rig.timer.pendingTimeouts()).isOne();
+  }
+
+  private Leases.Builder<String> make(Rig rig) {
     return Leases.<String>builder(rig.timer, rig, ofMillis(120), keys -> renew(rig, keys))
-        .onLost(key -> lost.add(key + rig.nowMillis()))
-        .onError(rig.errors::add);
+        .onLost((key, how) -> lost.add(key + rig.nowMillis()))
+        .onError(rig::error);
   }
 
   private Collection<String> renew(Rig rig, List<String> keys) {
@@ -54,7 +63,7 @@ class LeasesTest {
     rig.liveMillis(500);
     assertThat(calls).hasSize(3);
     assertThat(lost).isEmpty();
-    rig.assertNothingPending();
+    assertNothingFires();
   }
 
   /** The next renewal was timed from the answer, so that the real period was longer. */
@@ -117,7 +126,7 @@ class LeasesTest {
     assertThat(leases.holds("a")).isZero();
     assertThat(leases.release("a")).isFalse();
     assertThat(leases.size()).isZero();
-    rig.assertNothingPending();
+    assertNothingFires();
   }
 
   /** The sweeps of one are not those of the other: the end of a lease has a timeout if need be. */
@@ -148,7 +157,7 @@ class LeasesTest {
     leases.hold("a");
     during =
         () -> {
-          assertThat(leases.release("a", () -> calls.add("unlock"))).isTrue();
+          assertThat(leases.release("a", () -> calls.add("unlock"))).isNotDone();
           assertThat(leases.size()).isZero();
           calls.add("answer");
         };
@@ -199,7 +208,7 @@ class LeasesTest {
   /** All that the answer decides is decided before anybody is told. */
   @Test
   void aSlowLossHarmsNoOtherOfItsCall() {
-    Leases<String> slow = make(rig).onLost(key -> rig.liveMillis(100)).build();
+    Leases<String> slow = make(rig).onLost((key, how) -> rig.liveMillis(100)).build();
     slow.hold("a");
     slow.hold("b");
     slow.hold("c");
@@ -232,7 +241,7 @@ class LeasesTest {
     assertThat(leases.hold("a")).isEqualTo(1);
     assertThat(leases.hold("a")).isEqualTo(2);
     assertThat(leases.holds("a")).isEqualTo(2);
-    assertThat(leases.release("a", () -> calls.add("too early"))).isFalse();
+    assertThat(leases.release("a", () -> calls.add("too early"))).isCompletedWithValue(false);
     assertThat(calls).isEmpty();
     assertThat(leases.release("a")).isTrue();
     assertThat(leases.release("a")).isFalse();
@@ -259,16 +268,6 @@ class LeasesTest {
     assertThat(calls).as("its age counts from the call").containsExactly("a30", "b60", "ab90");
   }
 
-  /** Nothing runs on the executor for a while: one sweep waits there, and not one for each tick. */
-  @Test
-  void sweepsDoNotPileUp() {
-    leases.hold("a");
-    rig.advanceMillis(60);
-    assertThat(rig.tasks).hasSize(1);
-    rig.runTasks();
-    assertThat(calls).containsExactly("a60");
-  }
-
   @Test
   void aSweepThatTheExecutorRejectsIsLeftToTheNext() {
     leases.hold("a");
@@ -287,11 +286,11 @@ class LeasesTest {
     Leases<String> bad =
         Leases.<String>builder(rig.timer, rig, ofMillis(120), keys -> null)
             .onLost(
-                key -> {
+                (key, how) -> {
                   lost.add(key);
                   throw new IllegalStateException("lost badly");
                 })
-            .onError(rig.errors::add)
+            .onError(rig::error)
             .build();
     bad.hold("a");
     bad.hold("b");
@@ -315,8 +314,8 @@ class LeasesTest {
               stages.add(new CompletableFuture<>());
               return stages.get(stages.size() - 1);
             })
-        .onLost(key -> lost.add(key + rig.nowMillis()))
-        .onError(rig.errors::add)
+        .onLost((key, how) -> lost.add(key + rig.nowMillis()))
+        .onError(rig::error)
         .build();
   }
 
@@ -329,9 +328,12 @@ class LeasesTest {
     stages.get(0).complete(List.of("a"));
     rig.liveMillis(25);
     assertThat(calls).as("its age counts from the call").containsExactly("a30", "a60");
-    assertThat(async.release("a", () -> calls.add("unlock"))).isTrue();
+    CompletableFuture<Boolean> released = async.release("a", () -> calls.add("unlock"));
     assertThat(calls).hasSize(2);
     stages.get(1).complete(List.of());
+    assertThat(released).isNotDone();
+    rig.runTasks();
+    assertThat(released).isCompletedWithValue(true);
     assertThat(calls).containsExactly("a30", "a60", "unlock");
     assertThat(lost).isEmpty();
   }
@@ -349,7 +351,7 @@ class LeasesTest {
                   return new CompletableFuture<>();
                 })
             .onLost(
-                key -> {
+                (key, how) -> {
                   lost.add(key + rig.nowMillis());
                   rig.stallMillis(50);
                 })
@@ -391,6 +393,7 @@ class LeasesTest {
     rig.liveMillis(5);
     assertThat(calls).containsExactly("a30", "a40");
     stages.get(1).complete(List.of());
+    rig.runTasks();
     assertThat(lost).containsExactly("a40");
   }
 
@@ -431,7 +434,7 @@ class LeasesTest {
                         };
                       }
                     })
-            .onError(rig.errors::add)
+            .onError(rig::error)
             .build();
     rude.hold("a");
     rig.liveMillis(30);
@@ -442,6 +445,7 @@ class LeasesTest {
     rude.release("a", () -> calls.add("unlock"));
     assertThat(calls).as("the second is under way").isEmpty();
     ends.get(1).accept(new Exception("the second"));
+    rig.runTasks();
     assertThat(calls).containsExactly("unlock");
     assertThat(rig.errorMessages()).containsExactly("once", "the second");
   }
@@ -472,31 +476,214 @@ class LeasesTest {
   }
 
   @Test
-  void whatTheTimerRefusesIsNotHeld() {
+  void takesOnePlaceOfTheTimerUntilItIsClosed() {
     Rig full = new Rig(1);
     Leases<String> limited = make(full).build();
-    full.timer.newTimeout(timeout -> {}, ofMillis(5));
-    assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> limited.hold("a"));
-    assertThat(limited.size()).isZero();
-    full.advanceMillis(5);
+    assertThatExceptionOfType(RejectedExecutionException.class)
+        .isThrownBy(() -> make(full).build());
     assertThat(limited.hold("a")).isOne();
+    assertThat(limited.hold("b")).isOne();
+    limited.close();
+    full.assertNothingPending();
   }
 
+  /** The sweep gave up its place, was refused another, and nothing renewed any more. */
   @Test
-  void aSweepThatCouldNotBeFiledIsFiledByTheOneBefore() {
+  void renewsThoughTheTimerIsFull() {
     Rig full = new Rig(1);
     Leases<String> limited = make(full).build();
     limited.hold("a");
-    full.onFire =
-        () -> {
-          full.onFire = () -> {};
-          full.timer.newTimeout(timeout -> {}, ofMillis(1)); // takes the place
-        };
-    full.advanceMillis(15);
-    assertThat(full.errors).hasOnlyElementsOfType(RejectedExecutionException.class).hasSize(1);
-    full.liveMillis(100);
-    assertThat(calls).isNotEmpty();
+    full.onFire = full::fillUp;
+    for (int i = 0; i < 100; i++) {
+      full.advanceMillis(1);
+      full.runTasks();
+    }
+    assertThat(calls).hasSize(3);
     assertThat(lost).isEmpty();
+    assertThat(full.errors).isEmpty();
+  }
+
+  /** While the timer was full, one hold was refused, and another had relied on it. */
+  @Test
+  void holdsWhileTheTimerIsFullAreAllRenewed() {
+    Rig full = new Rig(2);
+    Leases<String> limited = make(full).build();
+    limited.hold("a");
+    limited.release("a");
+    full.advanceMillis(50);
+    full.fillUp();
+    limited.hold("b");
+    limited.hold("c");
+    full.liveMillis(30);
+    assertThat(calls).hasSize(1).first().asString().startsWith("bc");
+  }
+
+  /** The executor has taken the sweep, and nothing renewed any more. */
+  @Test
+  void dropOfOneSweepDoesNotStopTheOthers() {
+    leases.hold("a");
+    rig.takes = false;
+    rig.liveMillis(10);
+    rig.takes = true;
+    rig.liveMillis(80);
+    assertThat(calls).containsExactly("a30", "a60", "a90");
+  }
+
+  @Test
+  void busyExecutorIsOfferedFewSweeps() {
+    leases.hold("a");
+    rig.advanceMillis(1_000);
+    assertThat(rig.tasks).as("at 1, 2, 3, 5, 9, 17, 33 and 65 sweeps").hasSize(8);
+    rig.runTasks();
+    assertThat(lost).containsExactly("a1000");
+  }
+
+  /** Whichever reading of the clock the release comes at: it was marked as in the call before. */
+  @Test
+  void noRenewalBeginsAfterARelease() {
+    for (int reading = 1; reading < 20; reading++) {
+      Rig fresh = new Rig();
+      List<String> events = new ArrayList<>();
+      Leases<String> own =
+          Leases.<String>builder(
+                  fresh.timer,
+                  fresh,
+                  ofMillis(120),
+                  keys -> {
+                    events.addAll(keys);
+                    return keys;
+                  })
+              .build();
+      own.hold("a");
+      own.hold("b");
+      fresh.liveMillis(29);
+      fresh.advanceMillis(1);
+      int[] left = {reading};
+      fresh.onClock =
+          () -> {
+            if (--left[0] == 0) {
+              own.release("a");
+              events.add("released");
+            }
+          };
+      fresh.runTasks();
+      if (events.contains("released")) {
+        assertThat(events.subList(events.indexOf("released"), events.size()))
+            .as("at reading " + reading)
+            .doesNotContain("a");
+      }
+      assertThat(events).contains("b");
+    }
+  }
+
+  /** Each is a task of its own: another thread of the executor runs the second. */
+  @Test
+  void slowLossDelaysNoOtherLoss() {
+    List<String> told = new ArrayList<>();
+    Leases<String> slow =
+        make(rig)
+            .onLost(
+                (key, how) -> {
+                  rig.runTasks(); // as other threads do while this one is blocked
+                  told.add(key);
+                })
+            .build();
+    slow.hold("a");
+    slow.hold("b");
+    refused.addAll(List.of("a", "b"));
+    rig.liveMillis(29);
+    rig.advanceMillis(1);
+    rig.tasks.remove().run();
+    assertThat(told).isEmpty();
+    assertThat(rig.tasks).hasSize(2);
+    rig.runTasks();
+    assertThat(told).containsExactly("b", "a");
+  }
+
+  @Test
+  void slowUnlockDelaysNoOtherUnlock() {
+    leases.hold("a");
+    leases.hold("b");
+    during =
+        () -> {
+          leases.release(
+              "a",
+              () -> {
+                rig.runTasks(); // as other threads do while this one is blocked
+                calls.add("unlock a");
+              });
+          leases.release("b", () -> calls.add("unlock b"));
+        };
+    rig.liveMillis(30);
+    assertThat(calls).hasSize(3).contains("unlock a");
+    assertThat(calls.indexOf("unlock b")).isLessThan(calls.indexOf("unlock a"));
+  }
+
+  @Test
+  void lossSaysHow() {
+    List<String> how = new ArrayList<>();
+    Leases<String> telling = make(rig).onLost((key, loss) -> how.add(key + " " + loss)).build();
+    telling.hold("a");
+    telling.hold("b");
+    refused.add("a");
+    rig.liveMillis(30);
+    failure = new IllegalStateException();
+    rig.liveMillis(150);
+    assertThat(how).containsExactly("a REFUSED", "b OVER");
+  }
+
+  @Test
+  void releaseTellsThatTheUnlockFailed() {
+    leases.hold("a");
+    CompletableFuture<Boolean> released =
+        leases.release(
+            "a",
+            () -> {
+              throw new IllegalStateException("unlocked badly");
+            });
+    assertThat(released).isCompletedExceptionally();
+    assertThat(rig.errorMessages()).containsExactly("unlocked badly");
+    assertThat(rig.errorKeys).containsExactly("Leases a");
+  }
+
+  @Test
+  void handlerIsGivenTheKeysOfACallThatFails() {
+    leases.hold("a");
+    failure = new IllegalStateException();
+    rig.liveMillis(30);
+    leases.hold("b");
+    rig.liveMillis(30);
+    assertThat(rig.errorKeys).startsWith("Leases a").endsWith("Leases [a, b]");
+  }
+
+  @Test
+  void perKeyRenewalsDoNotWaitForEachOther() {
+    List<CompletableFuture<Boolean>> answers = new ArrayList<>();
+    Leases.Builder<String> builder =
+        Leases.<String>perKeyBuilder(
+                rig.timer,
+                rig,
+                ofMillis(120),
+                key -> {
+                  calls.add(key + rig.nowMillis());
+                  answers.add(new CompletableFuture<>());
+                  return answers.get(answers.size() - 1);
+                })
+            .onLost((key, how) -> lost.add(key + how));
+    Leases<String> perKey = builder.build();
+    perKey.hold("a");
+    perKey.hold("b");
+    perKey.hold("c");
+    rig.liveMillis(30);
+    assertThat(calls).containsExactlyInAnyOrder("a30", "b30", "c30");
+    String refusedKey = calls.get(0).substring(0, 1);
+    String renewedKey = calls.get(1).substring(0, 1);
+    answers.get(0).complete(false);
+    answers.get(1).complete(true);
+    rig.liveMillis(30);
+    assertThat(lost).containsExactly(refusedKey + "REFUSED");
+    assertThat(calls).hasSize(4).endsWith(renewedKey + "60");
+    assertThatIllegalStateException().isThrownBy(() -> builder.maxBatch(2));
   }
 
   @Test
@@ -507,7 +694,7 @@ class LeasesTest {
     rig.assertNothingPending();
     rig.liveMillis(300);
     assertThat(calls).as("not even what the executor had").isEmpty();
-    assertThat(leases.release("a", () -> calls.add("unlock"))).isTrue();
+    assertThat(leases.release("a", () -> calls.add("unlock"))).isCompletedWithValue(true);
     assertThat(calls).containsExactly("unlock");
     assertThatIllegalStateException()
         .isThrownBy(() -> leases.hold("b"))

@@ -4,8 +4,10 @@ package io.timewheel.pattern;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -57,5 +59,19 @@ class LongMapTest {
     }
     assertThat(map.drain()).isEqualTo(List.of("v"));
     assertThat(MemoryTest.bytes(map)).isEqualTo(empty);
+  }
+
+  /**
+   * Ids that differed only in their upper bits all had one home, and every look-up met them all.
+   */
+  @Test
+  void spreadsIdsWhicheverOfTheirBitsTheyDifferIn() {
+    for (int shift = 0; shift <= 54; shift++) {
+      Set<Long> homes = new HashSet<>();
+      for (long id = 0; id < 1_024; id++) {
+        homes.add(LongMap.spread(id << shift) & 2_047);
+      }
+      assertThat(homes).as("ids shifted by " + shift).hasSizeGreaterThan(700);
+    }
   }
 }

@@ -64,18 +64,19 @@ class MemoryTest {
   }
 
   @Test
-  void retryTakes120Bytes() {
-    Retries<Integer> retries = Retries.builder(rig.timer, rig, (Integer key) -> {}).build();
-    assertBytes(bytesPerEntry(retries, i -> retries.add(keys[i])), 120);
+  void retryTakes128Bytes() {
+    Retries<Integer> retries =
+        Retries.builder(rig.timer, rig, (Integer key, int attempt) -> {}).build();
+    assertBytes(bytesPerEntry(retries, i -> retries.add(keys[i])), 128);
   }
 
   @Test
-  void connectionTakes144Bytes() {
+  void connectionTakes152Bytes() {
     Heartbeats<Integer> heartbeats =
         Heartbeats.<Integer>builder(rig.timer, rig)
             .onReadIdle(Duration.ofMinutes(1), key -> {})
             .build();
-    assertBytes(bytesPerEntry(heartbeats, i -> heartbeats.add(keys[i])), 144);
+    assertBytes(bytesPerEntry(heartbeats, i -> heartbeats.add(keys[i])), 152);
   }
 
   @Test

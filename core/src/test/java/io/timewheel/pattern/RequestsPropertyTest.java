@@ -37,7 +37,7 @@ class RequestsPropertyTest {
         Requests.<String>builder(rig.timer)
             .executor(rig)
             .onLate(this::late)
-            .onError(rig.errors::add)
+            .onError(rig::error)
             .build();
     private final List<Requests.Channel<String>> channels = new ArrayList<>();
     private final List<Map<Long, Waiting>> model = new ArrayList<>();
@@ -54,7 +54,7 @@ class RequestsPropertyTest {
       }
     }
 
-    private void late(long id, String answer) {
+    private void late(Requests.Channel<String> channel, long id, String answer) {
       told.add("late " + id + answer);
       if (id == BAD) {
         throw new IllegalStateException();
@@ -145,7 +145,10 @@ class RequestsPropertyTest {
         List<Waiting> due = new ArrayList<>(waiting.values());
         due.removeIf(request -> request.dueMillis > rig.nowMillis());
         waiting.values().removeAll(due);
-        due.forEach(request -> handOff(() -> ended(request, "TimeoutException")));
+        for (Waiting request : due) {
+          execute(
+              () -> ended(request, "TimeoutException"), () -> ended(request, "TimeoutException"));
+        }
       }
     }
 

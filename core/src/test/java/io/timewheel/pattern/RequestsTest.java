@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.timewheel.concurrent.Deadline;
 import io.timewheel.pattern.Requests.Channel;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,8 +28,8 @@ class RequestsTest {
   private Requests<String> make(Rig rig) {
     return Requests.<String>builder(rig.timer)
         .executor(rig)
-        .onLate((id, answer) -> late.add(id + answer))
-        .onError(rig.errors::add)
+        .onLate((where, id, answer) -> late.add(id + answer))
+        .onError(rig::error)
         .build();
   }
 
@@ -78,14 +79,15 @@ class RequestsTest {
     Requests<String> bad =
         Requests.<String>builder(rig.timer)
             .executor(rig)
-            .onError(rig.errors::add)
+            .onError(rig::error)
             .onLate(
-                (id, answer) -> {
+                (where, id, answer) -> {
                   throw new IllegalStateException("late badly");
                 })
             .build();
     assertThat(bad.channel().complete(1, "a")).isFalse();
     assertThat(rig.errorMessages()).containsExactly("late badly");
+    assertThat(rig.errorKeys).containsExactly("Requests 1");
   }
 
   @Test
@@ -251,6 +253,7 @@ class RequestsTest {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
     rig.advanceMillis(10);
     assertThat(answer).isCompletedExceptionally();
+    assertThat(rig.errorKeys).containsExactly("Requests 1");
   }
 
   @Test
@@ -260,6 +263,93 @@ class RequestsTest {
     CompletableFuture<String> thread = answer.handle((a, e) -> Thread.currentThread().getName());
     rig.advanceMillis(10);
     assertThat(thread.join()).isIn("timewheel-requests", Thread.currentThread().getName());
+    assertThat(answer).isCompletedExceptionally();
+  }
+
+  /** They all waited for one task, on all channels, and those that did not fit ran on the timer. */
+  @Test
+  void dependentThatBlocksHoldsUpNoOther() {
+    List<String> told = new ArrayList<>();
+    channel
+        .start(1, ofMillis(10))
+        .whenComplete(
+            (answer, error) -> {
+              rig.runTasks(); // as other threads of the executor do while this one is blocked
+              told.add("blocked");
+            });
+    channel.start(2, ofMillis(10)).whenComplete((answer, error) -> told.add("same channel"));
+    requests
+        .channel()
+        .start(1, ofMillis(10))
+        .whenComplete((answer, error) -> told.add("other channel"));
+    rig.liveMillis(10);
+    assertThat(told).containsExactly("same channel", "other channel", "blocked");
+  }
+
+  @Test
+  void manyThatTimeOutTogetherAllGoToTheExecutor() {
+    int many = 70_000; // more than fit into the queue that there was
+    for (int id = 0; id < many; id++) {
+      channel.start(id, ofMillis(10));
+    }
+    List<CompletableFuture<String>> answers = new ArrayList<>();
+    answers.add(channel.start(many, ofMillis(10)));
+    rig.advanceMillis(10);
+    assertThat(rig.tasks).hasSize(many + 1);
+    assertThat(answers.get(0)).isNotDone();
+    rig.runTasks();
+    assertThat(answers.get(0)).isCompletedExceptionally();
+  }
+
+  @Test
+  void taskThatTheExecutorDropsConcernsItsOwnRequestOnly() {
+    rig.takes = false;
+    CompletableFuture<String> dropped = channel.start(1, ofMillis(10));
+    rig.advanceMillis(10);
+    rig.takes = true;
+    CompletableFuture<String> next = channel.start(2, ofMillis(10));
+    rig.liveMillis(10);
+    assertThat(next).isCompletedExceptionally();
+    assertThat(dropped).isNotDone();
+  }
+
+  @Test
+  void lateAnswerComesWithItsChannel() {
+    List<Channel<String>> on = new ArrayList<>();
+    Channel<String> told =
+        Requests.<String>builder(rig.timer)
+            .onLate((where, id, answer) -> on.add(where))
+            .build()
+            .channel();
+    told.complete(1, "late");
+    assertThat(on).containsExactly(told);
+  }
+
+  @Test
+  void requestOfVoidIsAnsweredWithNull() {
+    List<Object> lateOnes = new ArrayList<>();
+    Channel<Void> voids =
+        Requests.<Void>builder(rig.timer)
+            .onLate((where, id, answer) -> lateOnes.add(id))
+            .build()
+            .channel();
+    CompletableFuture<Void> answer = voids.start(1, ofMillis(10));
+    assertThat(voids.complete(1, null)).isTrue();
+    assertThat(answer).isCompletedWithValue(null);
+    assertThat(voids.complete(1, null)).isFalse();
+    assertThat(lateOnes).containsExactly(1L);
+  }
+
+  @Test
+  void requestTimesOutAtTheDeadlineOfItsCaller() {
+    Deadline deadline = Deadline.after(ofMillis(15), rig.timer.timeSource());
+    rig.liveMillis(5);
+    CompletableFuture<String> answer = channel.start(1, deadline);
+    CompletableFuture<String> tooLate = channel.start(2, deadline.within(ofMillis(0)));
+    rig.liveMillis(9);
+    assertThat(answer).isNotDone();
+    assertThat(tooLate).isCompletedExceptionally();
+    rig.liveMillis(1);
     assertThat(answer).isCompletedExceptionally();
   }
 }

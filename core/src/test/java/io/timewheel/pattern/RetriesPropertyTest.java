@@ -43,15 +43,13 @@ class RetriesPropertyTest {
     final int key;
     final long addedMillis;
     int attemptsEnded;
+    int offers;
+    boolean waiting;
     long dueMillis = Long.MAX_VALUE;
 
     Trying(int key, long addedMillis) {
       this.key = key;
       this.addedMillis = addedMillis;
-    }
-
-    boolean isWaiting() {
-      return dueMillis < Long.MAX_VALUE;
     }
   }
 
@@ -64,15 +62,15 @@ class RetriesPropertyTest {
 
     private final Backoff backoff =
         random.nextBoolean()
-            ? Backoff.exponential(ofMillis(2), ofMillis(9)).withFullJitter(() -> 0.5)
+            ? Backoff.exponential(ofMillis(2), ofMillis(9)).withJitter(1, () -> 0.5)
             : Backoff.fixed(ofMillis(random.nextLong(1, 20)));
     private final Retries<Integer> retries =
         Retries.asyncBuilder(rig.timer, rig, this::attempt)
             .backoff(backoff)
             .maxAttempts(maxAttempts)
-            .deadline(ofMillis(deadlineMillis))
+            .timeLimit(ofMillis(deadlineMillis))
             .onExhausted(this::exhausted)
-            .onError(rig.errors::add)
+            .onError(rig::error)
             .build();
     private final Map<Integer, Trying> model = new TreeMap<>();
 
@@ -93,7 +91,7 @@ class RetriesPropertyTest {
           .get(new SplittableRandom(Objects.hash(salt, key, attempt)).nextInt(4));
     }
 
-    private CompletionStage<?> attempt(Integer key) throws Exception {
+    private CompletionStage<?> attempt(Integer key, int number) throws Exception {
       int attempt = ++attempts[key];
       String name = key + "#" + attempt;
       told.add(name);
@@ -169,6 +167,8 @@ class RetriesPropertyTest {
       if (trying.attemptsEnded < maxAttempts
           && delayNanos <= (deadlineMillis - ageMillis) * 1_000_000) {
         trying.dueMillis = rig.nowMillis() + (delayNanos + 999_999) / 1_000_000;
+        trying.waiting = true;
+        trying.offers = 0;
         return;
       }
       model.remove(trying.key);
@@ -195,19 +195,28 @@ class RetriesPropertyTest {
     @Override
     void tick() {
       List<Trying> due = new ArrayList<>(model.values());
-      due.removeIf(trying -> trying.dueMillis > rig.nowMillis());
+      due.removeIf(trying -> !trying.waiting || trying.dueMillis > rig.nowMillis());
       due.sort(Comparator.comparing(trying -> trying.key));
       for (Trying trying : due) {
-        trying.dueMillis = Long.MAX_VALUE;
-        execute(() -> begin(trying), () -> failed(trying));
+        trying.dueMillis = rig.nowMillis() + (1_000L << Math.min(trying.offers++, 6));
+        int number = trying.attemptsEnded;
+        execute(() -> begin(trying, number), () -> rejected(trying));
       }
     }
 
-    private void begin(Trying trying) {
+    private void rejected(Trying trying) {
+      if (trying.dueMillis > trying.addedMillis + deadlineMillis) {
+        model.remove(trying.key, trying);
+        expectExhausted(trying.key);
+      }
+    }
+
+    private void begin(Trying trying, int number) {
       int key = trying.key;
-      if (model.get(key) != trying) {
+      if (model.get(key) != trying || !trying.waiting || trying.attemptsEnded != number) {
         return;
       }
+      trying.waiting = false;
       int attempt = ++expectedAttempts[key];
       String name = key + "#" + attempt;
       expected.add(name);
@@ -222,8 +231,8 @@ class RetriesPropertyTest {
     void check() {
       assertThat(retries.size()).isEqualTo(model.size());
       assertThat(rig.timer.pendingTimeouts())
-          .as("one for each that waits")
-          .isEqualTo(model.values().stream().filter(Trying::isWaiting).count());
+          .as("one for each, whether it waits or is being tried")
+          .isEqualTo(model.size());
       assertThat(stages.keySet()).isEqualTo(running.keySet());
     }
 

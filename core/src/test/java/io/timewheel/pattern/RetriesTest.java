@@ -3,9 +3,11 @@ package io.timewheel.pattern;
 
 import static java.time.Duration.ofMillis;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.timewheel.concurrent.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,18 +26,18 @@ class RetriesTest {
 
   private final Retries<String> retries = make().maxAttempts(3).build();
 
-  private RetriesBuilder<String> make() {
+  private Retries.Builder<String> make() {
     return with(Retries.builder(rig.timer, rig, this::attempt));
   }
 
-  private RetriesBuilder<String> with(RetriesBuilder<String> builder) {
+  private Retries.Builder<String> with(Retries.Builder<String> builder) {
     return builder
         .backoff(Backoff.exponential(ofMillis(10), ofMillis(40)))
         .onExhausted((key, error) -> exhausted.add(key + " " + error.getMessage()))
-        .onError(rig.errors::add);
+        .onError(rig::error);
   }
 
-  private void attempt(String key) throws Exception {
+  private void attempt(String key, int attempt) throws Exception {
     attempts.add(key + rig.nowMillis());
     if (failures-- > 0) {
       throw new Exception("failed " + failures);
@@ -123,7 +125,7 @@ class RetriesTest {
         with(Retries.asyncBuilder(
                 rig.timer,
                 rig,
-                key -> {
+                (key, number) -> {
                   attempts.add(key + rig.nowMillis());
                   stages.add(new CompletableFuture<>());
                   return stages.get(stages.size() - 1);
@@ -132,7 +134,7 @@ class RetriesTest {
     async.add("a");
     rig.liveMillis(500);
     assertThat(attempts).containsExactly("a10");
-    rig.assertNothingPending();
+    assertThat(rig.timer.pendingTimeouts()).as("keeps its place").isOne();
 
     stages.get(0).completeExceptionally(new Exception("at 500"));
     rig.liveMillis(100);
@@ -150,7 +152,7 @@ class RetriesTest {
         with(Retries.asyncBuilder(
                 rig.timer,
                 rig,
-                key ->
+                (key, number) ->
                     CompletableFuture.failedFuture(
                         new CompletionException(new Exception("inner")))))
             .maxAttempts(1)
@@ -167,7 +169,7 @@ class RetriesTest {
         with(Retries.asyncBuilder(
                 rig.timer,
                 rig,
-                key -> {
+                (key, number) -> {
                   if (key.equals("null")) {
                     return null;
                   }
@@ -188,7 +190,7 @@ class RetriesTest {
         with(Retries.asyncBuilder(
                 rig.timer,
                 rig,
-                key -> {
+                (key, number) -> {
                   attempts.add(key + rig.nowMillis());
                   return new CompletableFuture<Void>() {
                     @Override
@@ -210,40 +212,235 @@ class RetriesTest {
     assertThat(exhausted).containsExactly("a once");
   }
 
+  /** It was counted, though it never began. */
   @Test
-  void whatTheExecutorRejectsIsAFailedAttempt() {
+  void rejectedAttemptDoesNotCountAndIsOfferedAgain() {
     rig.takes = false;
     rig.rejects = true;
     retries.add("a");
-    rig.advanceMillis(69);
+    rig.advanceMillis(1_010);
+    assertThat(exhausted).isEmpty();
+    assertThat(rig.errorKeys).containsExactly("Retries a", "Retries a");
+    rig.takes = true;
+    rig.rejects = false;
+    rig.liveMillis(3_000);
+    assertThat(attempts).as("three all the same").containsExactly("a3010", "a3030", "a3070");
+    assertThat(exhausted).hasSize(1);
+  }
+
+  @Test
+  void rejectionExhaustsWhenThereIsNoTimeForAnotherOffer() {
+    rig.takes = false;
+    rig.rejects = true;
+    Retries<String> hurried = make().timeLimit(ofMillis(1_500)).build();
+    hurried.add("a");
+    rig.advanceMillis(1_009);
     assertThat(exhausted).isEmpty();
     rig.advanceMillis(1);
-    assertThat(attempts).isEmpty();
+    assertThat(exhausted).containsExactly("a rejected by the test");
+    assertThat(hurried.size()).isZero();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void rejectionAfterTheTimerIsStoppedExhausts() {
+    rig.takes = false;
+    rig.rejects = true;
+    rig.onFire = () -> Rig.concurrently(() -> rig.timer.stop(Duration.ZERO));
+    retries.add("a");
+    rig.advanceMillis(10);
     assertThat(exhausted).containsExactly("a rejected by the test");
     assertThat(retries.size()).isZero();
   }
 
+  /** The executor has taken it, and the key was stuck for ever. */
   @Test
-  void whatTheExecutorTakesAndRejectsIsOneAttempt() {
+  void droppedAttemptIsOfferedAgain() {
+    failures = 0;
+    rig.takes = false;
+    retries.add("a");
+    rig.advanceMillis(10);
+    rig.takes = true;
+    rig.liveMillis(1_000);
+    assertThat(attempts).containsExactly("a1010");
+    assertThat(retries.size()).isZero();
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void attemptThatIsOfferedTwiceRunsOnce() {
+    failures = 0;
+    retries.add("a");
+    rig.advanceMillis(8_000);
+    assertThat(rig.tasks).as("at 10, 1010, 3010 and 7010").hasSize(4);
+    rig.runTasks();
+    assertThat(attempts).hasSize(1);
+  }
+
+  @Test
+  void attemptThatTheExecutorTakesAndRejectsRunsOnce() {
+    failures = 0;
     rig.rejects = true;
     retries.add("a");
+    rig.advanceMillis(10);
+    rig.rejects = false;
+    rig.liveMillis(2_000);
+    assertThat(attempts).containsExactly("a11");
+    assertThat(rig.errors).hasSize(1);
+  }
+
+  /** The timer was at its limit when the attempt had failed, and that exhausted the key. */
+  @Test
+  void keyIsTriedAgainThoughTheTimerIsFull() {
+    Rig full = new Rig(1);
+    Retries<String> limited =
+        with(Retries.builder(full.timer, full, this::attempt)).maxAttempts(3).build();
+    failures = 1;
+    limited.add("a");
+    full.onFire = full::fillUp;
+    for (int i = 0; i < 30; i++) {
+      full.advanceMillis(1);
+      full.runTasks();
+    }
+    assertThat(attempts).hasSize(2);
+    assertThat(exhausted).isEmpty();
+    assertThat(limited.size()).isZero();
+  }
+
+  @Test
+  void keyThatTheTimerRefusesIsNotTried() {
+    Rig full = new Rig(1);
+    Retries<String> limited = with(Retries.builder(full.timer, full, this::attempt)).build();
+    full.fillUp();
+    List<Boolean> seen = new ArrayList<>();
+    full.onClock = () -> seen.add(limited.size() > 0);
+    assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> limited.add("a"));
+    assertThat(limited.size()).isZero();
+    assertThat(seen).as("nor does another rely on it").isNotEmpty().containsOnly(false);
+    assertThat(exhausted).isEmpty();
+  }
+
+  @Test
+  void abortsOnAGivenFailure() {
+    Retries<String> picky =
+        make().abortOn(error -> error.getMessage().startsWith("failed")).build();
+    failures = 1;
+    picky.add("a");
     rig.liveMillis(1_000);
-    assertThat(attempts).isEmpty();
-    assertThat(exhausted).containsExactly("a rejected by the test");
+    assertThat(attempts).containsExactly("a10");
+    assertThat(exhausted).containsExactly("a failed 0");
+  }
+
+  @Test
+  void predicateThatThrowsExhausts() {
+    Retries<String> bad =
+        make()
+            .abortOn(
+                error -> {
+                  throw new IllegalStateException("asked badly");
+                })
+            .build();
+    bad.add("a");
+    rig.liveMillis(1_000);
+    assertThat(exhausted).containsExactly("a asked badly");
+  }
+
+  @Test
+  void attemptThatTakesTooLongHasFailed() {
+    List<CompletableFuture<Void>> stages = new ArrayList<>();
+    Retries<String> limited =
+        with(Retries.asyncBuilder(
+                rig.timer,
+                rig,
+                (key, number) -> {
+                  attempts.add(key + number + "@" + rig.nowMillis());
+                  stages.add(new CompletableFuture<>());
+                  return stages.get(stages.size() - 1);
+                }))
+            .attemptTimeLimit(ofMillis(5))
+            .maxAttempts(3)
+            .build();
+    limited.add("a");
+    rig.liveMillis(40);
+    assertThat(attempts).containsExactly("a1@10", "a2@35");
+    stages.get(0).complete(null); // its outcome is ignored
+    assertThat(limited.size()).isOne();
+    stages.get(1).completeExceptionally(new Exception());
+    rig.liveMillis(1_000);
+    assertThat(attempts).containsExactly("a1@10", "a2@35", "a3@80");
+    assertThat(exhausted).containsExactly("a attempt 3 has taken too long");
+    rig.assertNothingPending();
+  }
+
+  /** The end of its time is offered again, as an attempt is. */
+  @Test
+  void endOfAnAttemptsTimeIsNotLostIfTheExecutorDropsIt() {
+    Retries<String> limited =
+        with(Retries.asyncBuilder(rig.timer, rig, (key, number) -> new CompletableFuture<>()))
+            .attemptTimeLimit(ofMillis(5))
+            .maxAttempts(1)
+            .build();
+    limited.add("a");
+    rig.liveMillis(14);
+    rig.takes = false;
+    rig.liveMillis(1);
+    rig.takes = true;
+    rig.liveMillis(1_000);
+    assertThat(exhausted).containsExactly("a attempt 1 has taken too long");
+  }
+
+  @Test
+  void attemptsKnowTheirNumber() {
+    List<Integer> numbers = new ArrayList<>();
+    Retries<String> numbered =
+        with(Retries.builder(
+                rig.timer,
+                rig,
+                (key, number) -> {
+                  numbers.add(number);
+                  throw new Exception();
+                }))
+            .maxAttempts(3)
+            .build();
+    numbered.add("a");
+    rig.liveMillis(1_000);
+    assertThat(numbers).containsExactly(1, 2, 3);
+  }
+
+  @Test
+  void successIsNotifiedAfterTheKeyIsFree() {
+    List<String> succeeded = new ArrayList<>();
+    Retries<String>[] self = newArray();
+    self[0] =
+        make().onSuccess(key -> succeeded.add(key + self[0].size() + self[0].add(key))).build();
+    failures = 1;
+    self[0].add("a");
+    rig.liveMillis(35);
+    assertThat(succeeded).containsExactly("a0true");
+    assertThat(attempts).containsExactly("a10", "a30");
+  }
+
+  @Test
+  void keyMayHaveADeadlineOfItsOwn() {
+    Deadline deadline = Deadline.after(ofMillis(69), rig.timer.timeSource());
+    retries.add("a", deadline);
+    rig.liveMillis(1_000);
+    assertThat(attempts).containsExactly("a10", "a30");
+    assertThat(exhausted).hasSize(1);
   }
 
   @Test
   void noAttemptIsDueAfterTheDeadline() {
-    Retries<String> hurried = make().deadline(ofMillis(69)).build();
+    Retries<String> hurried = make().timeLimit(ofMillis(69)).build();
     hurried.add("a");
     rig.liveMillis(1_000);
     assertThat(attempts).containsExactly("a10", "a30");
     assertThat(exhausted).hasSize(1);
 
-    Retries<String> hopeless = make().deadline(ofMillis(9)).build();
+    Retries<String> hopeless = make().timeLimit(ofMillis(9)).build();
     hopeless.add("b");
     rig.runTasks();
-    assertThat(exhausted).element(1).asString().contains("after the deadline");
+    assertThat(exhausted).element(1).asString().contains("after the time limit");
     assertThat(hopeless.size()).isZero();
   }
 
@@ -284,7 +481,7 @@ class RetriesTest {
   void theOutcomeOfACancelledAttemptIsIgnored() {
     CompletableFuture<Void> stage = new CompletableFuture<>();
     Retries<String> async =
-        with(Retries.asyncBuilder(rig.timer, rig, key -> stage)).maxAttempts(1).build();
+        with(Retries.asyncBuilder(rig.timer, rig, (key, number) -> stage)).maxAttempts(1).build();
     async.add("a");
     rig.liveMillis(10);
     async.cancel("a");
@@ -332,14 +529,39 @@ class RetriesTest {
   }
 
   @Test
-  void aStoppedTimerForgetsWhatWaitsAndRefusesMore() {
+  void stoppedTimerForgetsWhatWaitsAndRefusesMore() {
     retries.add("a");
     rig.timer.stop();
     assertThat(retries.size()).isZero();
-    retries.add("b");
-    rig.runTasks();
-    assertThat(exhausted).containsExactly("b the timer is stopped");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> retries.add("b"))
+        .withMessage("the timer is stopped");
     assertThat(retries.size()).isZero();
+    rig.runTasks();
+    assertThat(exhausted).isEmpty();
+  }
+
+  @Test
+  void attemptThatRunsWhenTheTimerIsStoppedStillHasAnOutcome() {
+    List<String> succeeded = new ArrayList<>();
+    CompletableFuture<Void> stage = new CompletableFuture<>();
+    Retries<String> stopping =
+        with(Retries.asyncBuilder(
+                rig.timer,
+                rig,
+                (key, number) ->
+                    key.equals("good") ? stage : stage.handle((r, e) -> Integer.parseInt("no"))))
+            .onSuccess(succeeded::add)
+            .build();
+    stopping.add("good");
+    stopping.add("bad");
+    rig.liveMillis(10);
+    rig.timer.stop();
+    stage.complete(null);
+    rig.runTasks();
+    assertThat(succeeded).containsExactly("good");
+    assertThat(exhausted).hasSize(1).first().asString().startsWith("bad ");
+    assertThat(stopping.size()).isZero();
   }
 
   // Backoff
@@ -358,13 +580,13 @@ class RetriesTest {
         .isThrownBy(() -> Backoff.exponential(Duration.ZERO, ofMillis(1)))
         .withMessage("first: PT0S (expected: more than zero)");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> make().deadline(ofMillis(-1)))
-        .withMessage("deadline: PT-0.001S (expected: more than zero)");
+        .isThrownBy(() -> make().timeLimit(ofMillis(-1)))
+        .withMessage("limit: PT-0.001S (expected: more than zero)");
   }
 
   @Test
   void jitterIsARandomPartOfTheDelay() {
-    Backoff half = Backoff.fixed(ofMillis(10)).withFullJitter(() -> 0.5);
+    Backoff half = Backoff.fixed(ofMillis(10)).withJitter(1, () -> 0.5);
     assertThat(half.delay(1)).isEqualTo(ofMillis(5));
     assertThat(half.delay(9)).isEqualTo(ofMillis(5));
     Backoff any = Backoff.fixed(ofMillis(10)).withFullJitter();
@@ -373,12 +595,23 @@ class RetriesTest {
     }
   }
 
+  @Test
+  void jitterMayBeOnAPartOfTheDelay() {
+    Backoff tenth = Backoff.fixed(ofMillis(10)).withJitter(0.1, () -> 0.5);
+    assertThat(tenth.delay(1)).isEqualTo(Duration.ofNanos(9_500_000));
+    Backoff none = Backoff.fixed(ofMillis(10)).withJitter(0);
+    assertThat(none.delay(1)).isEqualTo(ofMillis(10));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> none.withJitter(1.5))
+        .withMessage("part: 1.5 (expected: from 0 to 1)");
+  }
+
   /** What the last attempt failed with is what is told, and no time-out of our own. */
   @Test
   void firstAttemptBeyondTheDeadlineIsATimeout() {
     List<Throwable> told = new ArrayList<>();
     Retries<String> hopeless =
-        make().deadline(ofMillis(1)).onExhausted((key, error) -> told.add(error)).build();
+        make().timeLimit(ofMillis(1)).onExhausted((key, error) -> told.add(error)).build();
     hopeless.add("a");
     rig.runTasks();
     assertThat(told).hasOnlyElementsOfType(TimeoutException.class).hasSize(1);

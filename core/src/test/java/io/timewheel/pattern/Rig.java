@@ -31,7 +31,13 @@ final class Rig implements Executor {
   final Deque<Runnable> tasks = new ArrayDeque<>();
   final Queue<Throwable> errors = new ConcurrentLinkedQueue<>();
 
-  /** What the executor does: take, reject, or take and then say that it rejected. */
+  /** The pattern and the key of each error. */
+  final Queue<String> errorKeys = new ConcurrentLinkedQueue<>();
+
+  /**
+   * What the executor does with a task: takes it; rejects it; takes it and then throws as if it had
+   * rejected it; or, with neither, drops it silently.
+   */
   boolean takes = true;
 
   boolean rejects = false;
@@ -83,6 +89,22 @@ final class Rig implements Executor {
     }
     if (rejects) {
       throw new RejectedExecutionException("rejected by the test");
+    }
+  }
+
+  void error(Class<?> pattern, Object key, Throwable error) {
+    errors.add(error);
+    errorKeys.add(pattern.getSimpleName() + " " + key);
+  }
+
+  /** Starts as many timeouts as the timer has room for. */
+  void fillUp() {
+    try {
+      while (true) {
+        timer.newTimeout(timeout -> {}, Duration.ofDays(1));
+      }
+    } catch (RejectedExecutionException e) {
+      // now it is full
     }
   }
 

@@ -6,23 +6,25 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.Timer;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Actions that are done once for many calls of their key, debounced or throttled. They replace a
- * timer task that is cancelled and started for every event, and a table of what has changed with a
- * task that looks through all of it.
+ * Turns many calls for a key into one action, debounced or throttled. It replaces a timer task that
+ * is cancelled and started for every event, and a table of changes with a task that looks through
+ * all of it.
  *
  * <pre>{@code
- * Actions<Path> reload = Actions.debounced(timer, executor, ofMillis(200), config::load).build();
+ * Coalescer<Path> reload = Coalescer.debounced(timer, executor, ofMillis(200), config::load).build();
  *
  * watcher.onChange(path -> reload.call(path)); // a hundred changes, one load
  * reload.cancel(path);                         // deleted: nothing to load
  *
- * Actions<UserId> visits = Actions.throttled(timer, executor, ofMinutes(1), this::store).build();
+ * Coalescer<UserId> visits = Coalescer.throttled(timer, executor, ofMinutes(1), this::store).build();
  *
  * visits.call(user); // stored in a minute, with whatever else has happened by then
+ * visits.flushAndClose(); // at the end of the program: what waits is stored now
  * }</pre>
  *
  * <h2>When</h2>
@@ -33,42 +35,42 @@ import java.util.function.Consumer;
  *       call at the very moment at which the time is over may be too late to put the action off, as
  *       a touch of {@link Expirations} may be.
  *   <li>Throttled, the first call of a key begins an interval. At its end the action is handed to
- *       the executor, and the next call begins the next: a progress that is sent ten times a
- *       second. So the actions of one key are handed over an interval apart or more.
+ *       the executor, and the next call begins the next: progress that is sent ten times a second.
+ *       So the actions of one key are handed over an interval apart or more, unless they are
+ *       flushed.
  * </ul>
  *
  * <p>An action begins after every call, and sees what its caller did before it, unless it is
- * cancelled, or closed. When it begins is up to the executor: actions run one at a time for all
- * keys, as the listener of {@link Expirations} does, and as there the timer's thread runs those for
- * which the queue has no room.
+ * cancelled, or the coalescer closed. When it begins is up to the executor: actions run one at a
+ * time for all keys, as the listener of {@link Expirations} does, and as there the timer's thread
+ * runs those for which the queue has no room.
  *
  * @param <K> the type of the keys
  */
-public final class Actions<K> implements AutoCloseable {
+public final class Coalescer<K> implements AutoCloseable {
   private final Expirations<K, Boolean> called;
   private final Duration delay;
   private final boolean debounced;
 
-  private Actions(Builder<K> settings) {
+  private Coalescer(Builder<K> settings) {
     delay = settings.delay;
     debounced = settings.debounced;
     Consumer<? super K> action = settings.action;
-    called =
+    Expirations.Builder<K, Boolean> builder =
         Expirations.builder(
-                settings.timer,
-                (K key, Boolean value) -> {
-                  VarHandle.fullFence(); // see call
-                  action.accept(key);
-                })
-            .executor(settings.executor)
-            .onError(settings.onError)
-            .build();
+            settings.timer,
+            (K key, Boolean value) -> {
+              VarHandle.fullFence(); // see call
+              action.accept(key);
+            });
+    builder.pattern = Coalescer.class;
+    called = builder.executor(settings.executor).onError(settings.onError).build();
   }
 
   /**
-   * A builder of actions that begin when their key is quiet.
+   * A builder of a coalescer whose actions begin when their key is quiet.
    *
-   * @param timer the timer that they are to use
+   * @param timer where the timeouts are pending
    * @param executor runs the actions
    * @param quiet for how long a key must not be called, more than zero
    * @param action what to do
@@ -82,9 +84,9 @@ public final class Actions<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of actions that begin at the end of an interval.
+   * A builder of a coalescer whose actions begin at the end of an interval.
    *
-   * @param timer the timer that they are to use
+   * @param timer where the timeouts are pending
    * @param executor runs the actions
    * @param interval the time between the actions of a key, more than zero
    * @param action what to do
@@ -98,16 +100,16 @@ public final class Actions<K> implements AutoCloseable {
   }
 
   /**
-   * Has the action begin: debounced, when the key was quiet for the time from now on; throttled, at
-   * the end of the interval, which begins now unless it has begun before.
+   * Asks for the action: debounced, it begins when the key was quiet for the time from now on;
+   * throttled, at the end of the interval, which begins now unless it has begun before.
    *
    * @param key which
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
   public void call(K key) {
-    // Whoever finds its key has written nothing that the action would be told of. But it looked
-    // before the key was taken, and the action begins after that:
+    // A thread that finds its key writes nothing that the action would read. But it looked before
+    // the key was taken, and the action begins after that:
     //
     //   caller                             timer, then executor
     //   1 what it does before the call     1 takes the key
@@ -123,7 +125,7 @@ public final class Actions<K> implements AutoCloseable {
   }
 
   /**
-   * Has the action not begin after all.
+   * Cancels the action that waits for a key.
    *
    * @param key which
    * @return whether it was waiting for its time; if not, it may have been handed to the executor
@@ -132,19 +134,35 @@ public final class Actions<K> implements AutoCloseable {
     return called.complete(key) != null;
   }
 
+  /** {@return the keys whose action waits for its time; a copy} */
+  public List<K> pending() {
+    return List.copyOf(called.snapshot().keySet());
+  }
+
   /** {@return how many keys wait for the time of their action} */
   public long size() {
     return called.size();
   }
 
-  /** Begins no action any more that waits for its time, and refuses calls. */
+  /** Hands over at once every action that waits for its time. */
+  public void flush() {
+    called.expireAll();
+  }
+
+  /** Refuses calls from now on, and hands over at once every action that waits for its time. */
+  public void flushAndClose() {
+    called.refuse();
+    called.expireAll();
+  }
+
+  /** Refuses calls from now on, and cancels every action that waits for its time. */
   @Override
   public void close() {
     called.close();
   }
 
   /**
-   * The settings of {@link Actions}. Not thread-safe.
+   * The settings of a {@link Coalescer}. Not thread-safe.
    *
    * @param <K> the type of the keys
    */
@@ -154,7 +172,7 @@ public final class Actions<K> implements AutoCloseable {
     private final Duration delay;
     private final Consumer<? super K> action;
     private final boolean debounced;
-    private Consumer<? super Throwable> onError = Errors::log;
+    private PatternErrorHandler onError = Errors::log;
 
     private Builder(
         Timer timer,
@@ -170,19 +188,19 @@ public final class Actions<K> implements AutoCloseable {
     }
 
     /**
-     * Sets who is told of what actions and executor throw: by default a log.
+     * Sets the handler of what actions and executor throw: by default a log.
      *
-     * @param onError is told
+     * @param onError the handler
      * @return this builder
      */
-    public Builder<K> onError(Consumer<? super Throwable> onError) {
+    public Builder<K> onError(PatternErrorHandler onError) {
       this.onError = requireNonNull(onError, "onError");
       return this;
     }
 
-    /** {@return new actions with these settings} */
-    public Actions<K> build() {
-      return new Actions<>(this);
+    /** {@return a new coalescer with these settings} */
+    public Coalescer<K> build() {
+      return new Coalescer<>(this);
     }
   }
 }

@@ -4,20 +4,22 @@ package io.timewheel.pattern;
 import static java.time.Duration.ZERO;
 import static java.time.Duration.ofMillis;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-class ActionsTest {
+class CoalescerTest {
   private final Rig rig = new Rig();
   private final List<String> actions = new ArrayList<>();
-  private final Actions<String> debounced =
-      Actions.debounced(rig.timer, rig, ofMillis(10), this::act).onError(rig.errors::add).build();
-  private final Actions<String> throttled =
-      Actions.throttled(rig.timer, rig, ofMillis(10), this::act).onError(rig.errors::add).build();
+  private final Coalescer<String> debounced =
+      Coalescer.debounced(rig.timer, rig, ofMillis(10), this::act).onError(rig::error).build();
+  private final Coalescer<String> throttled =
+      Coalescer.throttled(rig.timer, rig, ofMillis(10), this::act).onError(rig::error).build();
 
   private void act(String key) {
     actions.add(key + rig.nowMillis());
@@ -68,9 +70,9 @@ class ActionsTest {
 
   private Runnable onHash = () -> {};
 
-  /** A call at the very moment at which the key is taken: it finds it, and is too late. */
+  /** A call at the very moment at which the key is taken. */
   @Test
-  void aCallThatCannotPutItsActionOffIsStillFollowedByIt() {
+  void callThatMeetsTheExpiryIsFollowedByItsAction() {
     Object key =
         new Object() {
           @Override
@@ -79,7 +81,8 @@ class ActionsTest {
             return 1;
           }
         };
-    Actions<Object> late = Actions.debounced(rig.timer, rig, ofMillis(10), k -> act("a")).build();
+    Coalescer<Object> late =
+        Coalescer.debounced(rig.timer, rig, ofMillis(10), k -> act("a")).build();
     late.call(key);
     rig.onFire =
         () ->
@@ -93,13 +96,13 @@ class ActionsTest {
     rig.onFire = () -> {};
     rig.runTasks();
     rig.liveMillis(50);
-    assertThat(actions).containsExactly("called10", "a10");
+    assertThat(actions).containsExactly("called10", "a20");
     assertThat(late.size()).isZero();
   }
 
   @Test
   void anActionThatThrowsHarmsNoOther() {
-    for (Actions<String> some : List.of(debounced, throttled)) {
+    for (Coalescer<String> some : List.of(debounced, throttled)) {
       some.call("bad");
       some.call("good");
     }
@@ -127,10 +130,59 @@ class ActionsTest {
     assertThatIllegalStateException().isThrownBy(() -> throttled.call("a"));
     assertThatIllegalStateException().isThrownBy(() -> debounced.call("a"));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Actions.debounced(rig.timer, rig, ZERO, this::act))
+        .isThrownBy(() -> Coalescer.debounced(rig.timer, rig, ZERO, this::act))
         .withMessage("quiet: PT0S (expected: more than zero)");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Actions.throttled(rig.timer, rig, ZERO, this::act))
+        .isThrownBy(() -> Coalescer.throttled(rig.timer, rig, ZERO, this::act))
         .withMessage("interval: PT0S (expected: more than zero)");
+  }
+
+  @Test
+  void pendingListsTheKeysThatWait() {
+    throttled.call("a");
+    throttled.call("b");
+    throttled.call("b");
+    assertThat(throttled.pending()).containsExactlyInAnyOrder("a", "b");
+    rig.liveMillis(10);
+    assertThat(throttled.pending()).isEmpty();
+  }
+
+  @Test
+  void flushHandsOverWhatWaitsAtOnce() {
+    debounced.call("a");
+    rig.liveMillis(3);
+    debounced.flush();
+    rig.assertNothingPending();
+    rig.runTasks();
+    debounced.call("b");
+    rig.liveMillis(10);
+    assertThat(actions).containsExactly("a3", "b13");
+  }
+
+  @Test
+  void flushAndCloseRefusesCallsAndLosesNone() {
+    throttled.call("a");
+    throttled.flushAndClose();
+    assertThatIllegalStateException().isThrownBy(() -> throttled.call("a"));
+    rig.runTasks();
+    assertThat(actions).containsExactly("a0");
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void handlerIsGivenPatternAndKey() {
+    throttled.call("bad");
+    rig.liveMillis(10);
+    assertThat(rig.errorKeys).containsExactly("Coalescer bad");
+  }
+
+  @Test
+  void callThatTheTimerRefusesLeavesNothing() {
+    Rig full = new Rig(1);
+    Coalescer<String> limited =
+        Coalescer.throttled(full.timer, full, ofMillis(10), this::act).build();
+    full.fillUp();
+    assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> limited.call("a"));
+    assertThat(limited.size()).isZero();
   }
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import io.timewheel.TimerTask;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An entry with one timeout for life: started once, re-armed in place by the run that it fires, and
+ * cancelled when the entry is settled. Which thread may settle it, its pattern decides.
+ *
+ * <p>A run that re-arms keeps its place in the timer, so the limit on pending timeouts can refuse
+ * an entry when it is started, and never afterwards. A run re-arms before it hands anything over:
+ * user code may then take as long as it likes.
+ *
+ * <h2>Against settling, and against being hastened</h2>
+ *
+ * <pre>
+ *   starter or run                        settler, or a thread that hastens
+ *   1 seen = changes                      1 changes = SETTLED, or one more
+ *   2 makes the timeout pending           2 cancels or moves the timeout, if it is pending
+ *   3 if (changes != seen) looks again
+ * </pre>
+ *
+ * {@code changes} is volatile and the timeout's own state is guarded by a lock, so it cannot be
+ * that neither sees the other.
+ */
+abstract class TimedEntry implements TimerTask {
+  /** A delay that does not end: the timeout keeps its place and does not fire. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  private static final int SETTLED = -1;
+
+  private static final VarHandle CHANGES;
+
+  static {
+    try {
+      CHANGES = MethodHandles.lookup().findVarHandle(TimedEntry.class, "changes", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private volatile @Nullable Timeout timeout;
+
+  /** How often the entry was hastened, or SETTLED. */
+  private volatile int changes;
+
+  /** Starts the timeout; throws what the timer throws, and then the entry has none. */
+  final void start(Timer timer, LongSupplier delayNanos) {
+    int seen = changes;
+    Timeout started = timer.newTimeout(this, delayNanos.getAsLong(), NANOSECONDS);
+    timeout = started;
+    lookAgain(started, seen, delayNanos);
+  }
+
+  /** The timeout has fired. To be pending again, this must {@link #rearm}. */
+  abstract void fired();
+
+  @Override
+  public final void run(Timeout fired) {
+    timeout = fired; // the thread that started it may not have stored it yet
+    if (!isSettled()) {
+      fired();
+    }
+  }
+
+  /** Makes the timeout pending again, from inside {@link #fired}; false if the timer is stopped. */
+  final boolean rearm(LongSupplier delayNanos) {
+    Timeout fired = requireNonNull(timeout);
+    int seen = changes;
+    boolean rearmed = fired.reschedule(delayNanos.getAsLong(), NANOSECONDS);
+    lookAgain(fired, seen, delayNanos);
+    return rearmed;
+  }
+
+  private void lookAgain(Timeout pending, int before, LongSupplier delayNanos) {
+    for (int seen = before; seen != changes; ) {
+      seen = changes;
+      if (seen == SETTLED) {
+        pending.cancel();
+      } else {
+        pending.reschedule(delayNanos.getAsLong(), NANOSECONDS);
+      }
+    }
+  }
+
+  /** Makes the timeout fire after this delay, unless it fires earlier. Any thread may call this. */
+  final void hasten(long delayNanos) {
+    int seen = changes;
+    while (seen != SETTLED && !CHANGES.compareAndSet(this, seen, (seen + 1) & Integer.MAX_VALUE)) {
+      seen = changes;
+    }
+    Timeout pending = timeout;
+    if (pending != null && pending.remaining(NANOSECONDS) > delayNanos) {
+      pending.reschedule(delayNanos, NANOSECONDS);
+    }
+  }
+
+  /** After this, nothing is pending; idempotent. */
+  final void settle() {
+    changes = SETTLED;
+    Timeout pending = timeout;
+    if (pending != null) {
+      pending.cancel();
+    }
+  }
+
+  final boolean isSettled() {
+    return changes == SETTLED;
+  }
+
+  /** Whether the timer was stopped, so that the entry fires no more. */
+  final boolean isStopped() {
+    Timeout last = timeout;
+    return last != null && last.timer().isStopped();
+  }
+
+  /**
+   * Whether a task that an executor took, and has not begun although its entry fired this often
+   * since, is to be offered to it again: it may have been dropped. The gaps double, so that the
+   * queue of an executor that is just busy does not fill up with offers. A task that was offered
+   * twice does nothing the second time.
+   */
+  static boolean isToBeOffered(int firings) {
+    return Integer.bitCount(firings) <= 1;
+  }
+}
