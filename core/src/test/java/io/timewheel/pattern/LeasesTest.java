@@ -21,6 +21,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** The lease takes 120 ms, so there is a sweep every 10. */
+@SuppressWarnings("FutureReturnValueIgnored") // most tests look at what the unlock did, not at when
 class LeasesTest {
   private final Rig rig = new Rig();
   private final List<String> calls = new ArrayList<>();

@@ -175,12 +175,13 @@ class DubboTimerTest {
     List<Throwable> errors = new ArrayList<>();
     List<io.timewheel.TimerTask> failed = new ArrayList<>();
     ManualTimer clock =
-        ManualTimer.create(settings -> settings
-            .onError(
-                (timeout, error) -> {
-                  failed.add(timeout.task());
-                  errors.add(error);
-                }));
+        ManualTimer.create(
+            settings ->
+                settings.onError(
+                    (timeout, error) -> {
+                      failed.add(timeout.task());
+                      errors.add(error);
+                    }));
     Timer timer = on(clock);
     StackOverflowError error = new StackOverflowError();
     Timeout thrown =
@@ -328,8 +329,8 @@ class DubboTimerTest {
     List<Boolean> seen = new ArrayList<>();
     ManualTimer[] clock = new ManualTimer[1];
     clock[0] =
-        ManualTimer.create(settings -> settings
-            .listener(started(() -> clock[0].advanceBy(Duration.ofDays(1)))));
+        ManualTimer.create(
+            settings -> settings.listener(started(() -> clock[0].advanceBy(Duration.ofDays(1)))));
 
     Timeout timeout =
         on(clock[0])
@@ -352,15 +353,16 @@ class DubboTimerTest {
     List<Timeout> stopped = new ArrayList<>();
     Timer[] timer = new Timer[1];
     ManualTimer clock =
-        ManualTimer.create(settings -> settings
-            .listener(
-                started(
-                    () -> {
-                      for (Timeout timeout : timer[0].stop()) {
-                        assertThat(timeout.isCancelled()).isTrue();
-                        stopped.add(timeout);
-                      }
-                    })));
+        ManualTimer.create(
+            settings ->
+                settings.listener(
+                    started(
+                        () -> {
+                          for (Timeout timeout : timer[0].stop()) {
+                            assertThat(timeout.isCancelled()).isTrue();
+                            stopped.add(timeout);
+                          }
+                        })));
     timer[0] = on(clock);
 
     Timeout timeout = timer[0].newTimeout(NOTHING, 1, SECONDS);
@@ -373,17 +375,18 @@ class DubboTimerTest {
   @Test
   void listenerThatAsksTooEarlyIsTold() {
     ManualTimer clock =
-        ManualTimer.create(settings -> settings
-            .listener(
-                new TimerListener() {
-                  @Override
-                  public void started(io.timewheel.Timeout timeout) {
-                    Timeout dubbo = (Timeout) timeout.task();
-                    assertThat(dubbo.task()).isSameAs(NOTHING);
-                    assertThat(dubbo).hasToString("DubboTimeout(task: " + NOTHING + ")");
-                    assertThatIllegalStateException().isThrownBy(dubbo::isExpired);
-                  }
-                }));
+        ManualTimer.create(
+            settings ->
+                settings.listener(
+                    new TimerListener() {
+                      @Override
+                      public void started(io.timewheel.Timeout timeout) {
+                        Timeout dubbo = (Timeout) timeout.task();
+                        assertThat(dubbo.task()).isSameAs(NOTHING);
+                        assertThat(dubbo).hasToString("DubboTimeout(task: " + NOTHING + ")");
+                        assertThatIllegalStateException().isThrownBy(dubbo::isExpired);
+                      }
+                    }));
     on(clock).newTimeout(NOTHING, 1, SECONDS);
 
     clock.poll(); // throws what the listener threw

@@ -28,12 +28,14 @@ class TimerMetricsTest {
   @Test
   void figuresOfATimerWithItsName() {
     ManualTimer timer =
-        ManualTimer.create(settings -> settings
-            .executor(
-                task -> {
-                  throw new RejectedExecutionException();
-                })
-            .onError((timeout, error) -> {}));
+        ManualTimer.create(
+            settings ->
+                settings
+                    .executor(
+                        task -> {
+                          throw new RejectedExecutionException();
+                        })
+                    .onError((timeout, error) -> {}));
     new TimerMetrics(timer, "requests").bindTo(registry);
 
     Timeout moved = timer.newTimeout(NOTHING, 1, HOURS);
@@ -106,7 +108,8 @@ class TimerMetricsTest {
 
   @Test
   void lagIsAHistogramInSeconds() {
-    ManualTimer timer = ManualTimer.create(settings -> settings.listener(new LagMetrics(registry, "late")));
+    ManualTimer timer =
+        ManualTimer.create(settings -> settings.listener(new LagMetrics(registry, "late")));
     timer.newTimeout(NOTHING, 1, MILLISECONDS);
     timer.newTimeout(NOTHING, 751, MILLISECONDS);
     timer.newTimeout(NOTHING, 1, HOURS).cancel();
@@ -127,7 +130,8 @@ class TimerMetricsTest {
 
   @Test
   void bothMetersOfOneTimerLiveSideBySide() {
-    ManualTimer timer = ManualTimer.create(settings -> settings.listener(new LagMetrics(registry, "both")));
+    ManualTimer timer =
+        ManualTimer.create(settings -> settings.listener(new LagMetrics(registry, "both")));
     new TimerMetrics(timer, "both").bindTo(registry);
     timer.newTimeout(NOTHING, 1, MILLISECONDS);
     timer.advanceBy(Duration.ofMillis(1));

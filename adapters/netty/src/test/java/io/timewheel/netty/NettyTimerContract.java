@@ -172,12 +172,13 @@ abstract class NettyTimerContract {
     List<Throwable> errors = new ArrayList<>();
     List<io.timewheel.TimerTask> failed = new ArrayList<>();
     ManualTimer clock =
-        ManualTimer.create(settings -> settings
-            .onError(
-                (timeout, error) -> {
-                  failed.add(timeout.task());
-                  errors.add(error);
-                }));
+        ManualTimer.create(
+            settings ->
+                settings.onError(
+                    (timeout, error) -> {
+                      failed.add(timeout.task());
+                      errors.add(error);
+                    }));
     Timer timer = on(clock);
     StackOverflowError error = new StackOverflowError();
     Timeout thrown =
@@ -349,8 +350,8 @@ abstract class NettyTimerContract {
     List<Boolean> seen = new ArrayList<>();
     ManualTimer[] clock = new ManualTimer[1];
     clock[0] =
-        ManualTimer.create(settings -> settings
-            .listener(started(() -> clock[0].advanceBy(Duration.ofDays(1)))));
+        ManualTimer.create(
+            settings -> settings.listener(started(() -> clock[0].advanceBy(Duration.ofDays(1)))));
 
     Timeout timeout =
         on(clock[0])
@@ -373,15 +374,16 @@ abstract class NettyTimerContract {
     List<Timeout> stopped = new ArrayList<>();
     Timer[] timer = new Timer[1];
     ManualTimer clock =
-        ManualTimer.create(settings -> settings
-            .listener(
-                started(
-                    () -> {
-                      for (Timeout timeout : timer[0].stop()) {
-                        assertThat(timeout.isCancelled()).isTrue();
-                        stopped.add(timeout);
-                      }
-                    })));
+        ManualTimer.create(
+            settings ->
+                settings.listener(
+                    started(
+                        () -> {
+                          for (Timeout timeout : timer[0].stop()) {
+                            assertThat(timeout.isCancelled()).isTrue();
+                            stopped.add(timeout);
+                          }
+                        })));
     timer[0] = on(clock);
 
     Timeout timeout = timer[0].newTimeout(NOTHING, 1, SECONDS);
@@ -394,17 +396,18 @@ abstract class NettyTimerContract {
   @Test
   void listenerThatAsksTooEarlyIsTold() {
     ManualTimer clock =
-        ManualTimer.create(settings -> settings
-            .listener(
-                new TimerListener() {
-                  @Override
-                  public void started(io.timewheel.Timeout timeout) {
-                    Timeout netty = (Timeout) timeout.task();
-                    assertThat(netty.task()).isSameAs(NOTHING);
-                    assertThat(netty).hasToString("NettyTimeout(task: " + NOTHING + ")");
-                    assertThatIllegalStateException().isThrownBy(netty::isExpired);
-                  }
-                }));
+        ManualTimer.create(
+            settings ->
+                settings.listener(
+                    new TimerListener() {
+                      @Override
+                      public void started(io.timewheel.Timeout timeout) {
+                        Timeout netty = (Timeout) timeout.task();
+                        assertThat(netty.task()).isSameAs(NOTHING);
+                        assertThat(netty).hasToString("NettyTimeout(task: " + NOTHING + ")");
+                        assertThatIllegalStateException().isThrownBy(netty::isExpired);
+                      }
+                    }));
     on(clock).newTimeout(NOTHING, 1, SECONDS);
 
     clock.poll(); // throws what the listener threw
