@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Who runs the tasks of an executor that was given no workers: a virtual thread each, where the JVM
+ * The workers of an executor that was given none: a virtual thread for each task, where the JVM
  * has them, and otherwise a pool of as many daemon threads as there are processors, two at least,
  * that end when they have nothing to do.
  */

@@ -3,7 +3,7 @@ package io.timewheel.concurrent;
 
 /**
  * A run that is due already, on its way from the run before it to the workers. If they run it
- * inside of {@code execute}, it is left to the caller, who is still in the run before it: a task
+ * inside {@code execute}, it is left to the caller, which is still in the run before it: a task
  * that has missed a million runs would overflow the stack otherwise.
  *
  * <p>All fields are the caller's own; other threads just run the task.

@@ -29,12 +29,19 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * A task is live until its stage is LEFT, and every change of stage is a compare-and-set: of all
- * who want to begin, cancel, fail or drain a waiting task, one does. A task is removed from the
- * live tasks by whoever brought it to LEFT, after its future is done; so a task that was cancelled
- * while it runs is live until it returns. INTERRUPTING holds the runner back until {@code
+ * threads that want to begin, cancel, fail or drain a waiting task, one does. The thread that
+ * brought it to LEFT removes it from the live tasks, after its future is done; so a task that was
+ * cancelled while it runs is live until it returns. INTERRUPTING holds the runner back until {@code
  * shutdownNow} has interrupted it, so that nothing is interrupted that the thread does later. If
  * the run did not notice, the flag of the thread stays set, as after {@link FutureTask#cancel}:
  * pools clear it.
+ *
+ * <h2>The timeout</h2>
+ *
+ * A periodic task has one timeout for life, and with it one place in the timer. When it fires it is
+ * re-armed in place, parked with a deadline that never comes, before the run is handed over; the end
+ * of the run moves it to the next deadline. So the timer's limit can refuse a task when it is
+ * scheduled, and never afterwards, and runs do not overlap.
  *
  * <h2>Races</h2>
  *
@@ -43,17 +50,21 @@ import org.jspecify.annotations.Nullable;
  *       WAITING and then looks at the result. At least one of them sees the other, so a task that
  *       is cancelled does not wait for another run. The state of the shutdown is looked at in the
  *       same way.
- *   <li>Arming, which is to look at the stage, to start a timeout and to write it down, holds a
- *       lock; leaving writes LEFT and then takes that lock to look at the timeout. So it finds the
- *       timeout written, or none is started any more, and what has left is off the timer. The lock
- *       also keeps two timeouts in order, of which the first fires, and a worker arms the second,
- *       before the first is written. Inside of it the timer is called, which runs no task there but
- *       tells its listener. Whatever the lock, who cancels must wait for a start in flight; so a
- *       listener must not wait for a thread that cancels or fails a task that is being armed.
+ *   <li>Arming and parking look at the stage and make the timeout pending under a lock; leaving
+ *       writes LEFT and then takes that lock to look at the timeout. So it finds the timeout
+ *       pending, or it does not become pending any more, and a task that has left is off the timer.
+ *       Under the lock the timer is called, which runs no task there but calls its listener. With
+ *       any lock, a thread that cancels must wait for a start in flight; so a listener must not wait
+ *       for a thread that cancels or fails a task that is being armed.
+ *   <li>Moving the parked timeout takes no lock: if the task has left, the timeout is cancelled, and
+ *       a cancelled timeout cannot be moved.
  * </ul>
  */
 final class ScheduledTask<V> extends FutureTask<V>
     implements RunnableScheduledFuture<V>, TimerTask {
+  /** The delay of a timeout that is parked. */
+  private static final long NEVER = Long.MAX_VALUE;
+
   private static final Object WAITING = new Object();
   private static final Object INTERRUPTING = new Object();
   private static final Object LEFT = new Object();
@@ -83,7 +94,7 @@ final class ScheduledTask<V> extends FutureTask<V>
   /** Not the task itself, which users may lock. Held while the timer calls its listener. */
   private final Object arming = new Object();
 
-  /** The last one that was started. Read and written under the lock. */
+  /** Written under the lock, once. */
   private @Nullable Timeout timeout;
 
   ScheduledTask(
@@ -105,11 +116,14 @@ final class ScheduledTask<V> extends FutureTask<V>
   /** Begins to wait for the first run; throws if the timer or the workers refuse. */
   void start() {
     long delayNanos = deadlineNanos - executor.timer.nowNanos();
-    if (delayNanos <= 0) {
-      executor.workers.execute(new HandedOver(this));
-    } else {
+    if (delayNanos > 0) {
       arm(delayNanos);
+      return;
     }
+    if (isPeriodic()) {
+      arm(NEVER); // the timer can refuse it now, and not after its first run
+    }
+    executor.workers.execute(new HandedOver(this));
   }
 
   private void arm(long delayNanos) {
@@ -128,11 +142,35 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
+  /** Parks the timeout of a periodic task that has fired; returns whether the task still waits. */
+  private boolean park(Timeout fired) {
+    synchronized (arming) {
+      boolean waits = stage != LEFT;
+      if (waits && isPeriodic()) {
+        timeout = fired; // a listener can make it fire before the thread that arms it has it
+        fired.reschedule(NEVER, NANOSECONDS); // refused by a stopped timer, as the move then is
+      }
+      return waits;
+    }
+  }
+
+  /** Moves the parked timeout to the next deadline. */
+  private void unpark(long delayNanos) {
+    Timeout parked;
+    synchronized (arming) {
+      parked = timeout;
+    }
+    boolean moved = parked != null && parked.reschedule(delayNanos, NANOSECONDS);
+    if (!moved || executor.timerIsLost()) {
+      fail(WheelScheduledExecutor.timerLost(null)); // unless the task has left
+    }
+  }
+
   /** The deadline has come: called by the timer. */
   @Override
   public void run(Timeout expired) {
-    if (stage == LEFT) {
-      return; // in the queue of the timer's executor, where no cancel finds it
+    if (!park(expired)) {
+      return; // it was in the queue of the timer's executor, where no cancel finds it
     }
     try {
       executor.workers.execute(new HandedOver(this));
@@ -142,10 +180,10 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** Somebody has cancelled the timeout: this task, after it has left, or who stops the timer. */
+  /** The timeout was cancelled: by this task, or by a thread that stops the timer. */
   @Override
   public void cancelled(Timeout cancelled) {
-    if (stage == WAITING) {
+    if (stage == WAITING && cancelled.timer().isStopped()) {
       fail(WheelScheduledExecutor.timerLost(null));
     }
   }
@@ -155,11 +193,16 @@ final class ScheduledTask<V> extends FutureTask<V>
     return taskClass;
   }
 
-  /** Ends the wait for good, for one caller, who then says what becomes of the future. */
+  /** Ends the wait for good, for one caller, which then says what becomes of the future. */
   boolean leave() {
     if (!STAGE.compareAndSet(this, WAITING, LEFT)) {
       return false;
     }
+    cancelTimeout();
+    return true;
+  }
+
+  private void cancelTimeout() {
     Timeout pending;
     synchronized (arming) {
       pending = timeout;
@@ -167,7 +210,6 @@ final class ScheduledTask<V> extends FutureTask<V>
     if (pending != null) {
       pending.cancel();
     }
-    return true;
   }
 
   /** Fails the task, unless it runs or has left. */
@@ -197,11 +239,13 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** The future is done, one way or another. */
+  /** The future is done, one way or another. If it was cancelled in a run, there is no next one. */
   @Override
   protected void done() {
     if (leave()) {
       executor.live.remove(this);
+    } else {
+      cancelTimeout();
     }
   }
 
@@ -274,7 +318,7 @@ final class ScheduledTask<V> extends FutureTask<V>
         executor.workers.execute(missed);
         return missed.isLeftToCaller();
       }
-      arm(nextNanos - nowNanos);
+      unpark(nextNanos - nowNanos);
     } catch (Throwable e) {
       fail(e);
     }
@@ -293,8 +337,9 @@ final class ScheduledTask<V> extends FutureTask<V>
     return nextNanos;
   }
 
-  /** Interrupts the thread that runs the task, if one does. */
+  /** Interrupts the thread that runs the task, if one does. There is no next run. */
   void interrupt() {
+    cancelTimeout();
     Object runner = stage;
     if (runner instanceof Thread thread && STAGE.compareAndSet(this, runner, INTERRUPTING)) {
       try {

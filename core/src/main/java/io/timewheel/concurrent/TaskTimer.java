@@ -3,22 +3,18 @@ package io.timewheel.concurrent;
 
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
+import io.timewheel.TimeSource;
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import io.timewheel.TimerTask;
 
-/** The timer that tasks wait on, and what time it is by that timer's clock. */
+/** The timer that tasks wait on, and the time by its clock. */
 final class TaskTimer {
   private final Timer timer;
   private final boolean owned;
 
-  /**
-   * Cancelled from the beginning. A timer does not show its clock, but every timeout counts the
-   * time to its deadline and on, also when it is no longer pending.
-   */
-  private final Timeout epoch;
-
-  private final long remainingAtStartNanos;
+  private final TimeSource clock;
+  private final long originNanos;
 
   /**
    * Takes a timer into use.
@@ -29,17 +25,19 @@ final class TaskTimer {
   TaskTimer(Timer timer, boolean owned) {
     this.timer = timer;
     this.owned = owned;
-    epoch = timer.newTimeout(timeout -> {}, 0, NANOSECONDS);
-    epoch.cancel();
-    remainingAtStartNanos = epoch.remaining(NANOSECONDS);
+    if (timer.isStopped()) {
+      throw new IllegalStateException("the timer is stopped");
+    }
+    clock = timer.timeSource();
+    originNanos = clock.nanoTime();
   }
 
-  /** The time since this was made, as the timer tells it. */
+  /** The time since this was made. A clock that falls behind that moment stands still. */
   long nowNanos() {
-    return Math.max(0, remainingAtStartNanos - epoch.remaining(NANOSECONDS));
+    return Math.max(0, clock.nanoTime() - originNanos);
   }
 
-  /** The sum of two times that are zero or more; never is never exceeded. */
+  /** The sum of two times that are zero or more; it saturates at never. */
   static long saturatedSum(long nanos, long moreNanos) {
     long sum = nanos + moreNanos;
     return sum < 0 ? Long.MAX_VALUE : sum;

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * On the workers: the {@link Builder#executor executor} that was given, or else a virtual thread
  * each, or, on a JVM that has none, a pool of daemon threads, as many as there are processors. The
- * timer's thread only hands them over. What is due at once, as everything is that is given to
+ * timer's thread only hands tasks over. A task that is due at once, as every one is that is given to
  * {@link #execute} and {@code submit}, goes to the workers directly. All threads that this class
  * makes are daemons: a JVM does not stay alive for what waits.
  *
@@ -55,10 +55,12 @@ import org.jspecify.annotations.Nullable;
  * on.
  *
  * <p>A future does not wait in vain for a run that cannot come: if the workers reject a task when
- * it is due, or the timer is stopped, or refuses the next run of a periodic task, the future fails
- * with what was thrown, or with a {@link RejectedExecutionException}. Of a timer that has failed,
- * this class learns when it next starts a timeout; all tasks that wait for it fail then. What
- * workers accept and silently drop is lost.
+ * it is due, or the timer is stopped, the future fails with what was thrown, or with a {@link
+ * RejectedExecutionException}. This class notices that a timer has failed when it next starts a
+ * timeout; all tasks that wait for it fail then. What workers accept and silently drop is lost.
+ *
+ * <p>A periodic task takes one place of the timer for its whole life, also while it runs. The
+ * timer's limit can refuse it when it is scheduled, and never afterwards.
  *
  * <h2>Shutdown</h2>
  *
@@ -76,6 +78,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     implements ScheduledExecutorService {
   private final @Nullable ExecutorService ownWorkers;
   private final AtomicLong sequencer = new AtomicLong();
+  private volatile boolean timerIsLost;
 
   final TaskTimer timer;
   final Executor workers;
@@ -205,8 +208,13 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
   /** The timer has said that it will run nothing any more: that ends all waits for it. */
   RejectedExecutionException failOnTimer(IllegalStateException cause) {
     RejectedExecutionException lost = timerLost(cause);
+    timerIsLost = true; // before the tasks: one that runs then sees this when it is to wait again
     live.failOnTimer(lost);
     return lost;
+  }
+
+  boolean timerIsLost() {
+    return timerIsLost;
   }
 
   static RejectedExecutionException timerLost(@Nullable Throwable cause) {
@@ -362,7 +370,6 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
      *
      * @return a new executor with these settings
      * @throws IllegalStateException if the timer is stopped
-     * @throws RejectedExecutionException if the timer has no room for a timeout
      */
     public WheelScheduledExecutor build() {
       return new WheelScheduledExecutor(this);

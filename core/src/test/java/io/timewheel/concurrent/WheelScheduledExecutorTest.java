@@ -299,20 +299,57 @@ class WheelScheduledExecutorTest {
     assertThat(on.isTerminated()).isTrue();
   }
 
+  /** It gave its place back before each run, and was refused another: its future failed. */
   @Test
-  void aTimerAtItsLimitEndsAPeriodicTask() {
+  void periodicTaskGoesOnThoughTheTimerIsFull() {
     PolledTimer limited =
         PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();
     WheelScheduledExecutor on = hand.builder().timer(limited).build();
+    AtomicInteger runs = new AtomicInteger();
+    AtomicInteger refusals = new AtomicInteger();
     Future<?> task =
         on.scheduleAtFixedRate(
-            () -> limited.newTimeout(timeout -> {}, 1, HOURS), 1, 1, MILLISECONDS);
-    hand.clock.advance(Duration.ofMillis(1));
-    limited.poll();
+            () -> {
+              runs.incrementAndGet();
+              try {
+                limited.newTimeout(timeout -> {}, 1, HOURS);
+              } catch (RejectedExecutionException e) {
+                refusals.incrementAndGet();
+              }
+            },
+            1,
+            1,
+            MILLISECONDS);
+    for (int i = 0; i < 5; i++) {
+      hand.clock.advance(Duration.ofMillis(1));
+      limited.poll();
+      hand.work();
+    }
+    assertThat(runs).hasValue(5);
+    assertThat(refusals).as("its place is taken while it runs").hasValue(5);
+    assertThat(task.cancel(false)).isTrue();
+    assertThat(limited.pendingTimeouts()).isZero();
+  }
+
+  @Test
+  void periodicTaskIsRefusedWhenItIsScheduledAndNotAfterItsFirstRun() {
+    PolledTimer limited =
+        PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();
+    WheelScheduledExecutor on = hand.builder().timer(limited).build();
+    limited.newTimeout(timeout -> {}, 1, HOURS);
+    AtomicInteger runs = new AtomicInteger();
+    assertThatExceptionOfType(RejectedExecutionException.class)
+        .isThrownBy(() -> on.scheduleAtFixedRate(runs::incrementAndGet, 0, 1, MILLISECONDS));
     hand.work();
-    assertThatExceptionOfType(ExecutionException.class)
-        .isThrownBy(task::get)
-        .withCauseInstanceOf(RejectedExecutionException.class);
+    assertThat(runs).hasValue(0);
+    on.shutdown();
+    assertThat(on.isTerminated()).isTrue();
+  }
+
+  @Test
+  void clockOfATimerStartsNothingOnIt() {
+    hand.executor();
+    assertThat(hand.timer.stats().started()).isZero();
   }
 
   @Test

@@ -11,7 +11,6 @@ import java.time.Duration;
 public final class IdleServer {
   private final Scene scene;
   private final Heartbeats<String> heartbeats;
-  private Heartbeats.Connection connection;
   private int answers = 2;
 
   private IdleServer(Scene scene) {
@@ -22,7 +21,7 @@ public final class IdleServer {
             .onReadIdle(Duration.ofMillis(250), this::close)
             .random(() -> 1) // or the first ping would come after a random part of its time
             .build();
-    connection = heartbeats.add("peer");
+    heartbeats.add("peer");
   }
 
   /**
@@ -50,7 +49,7 @@ public final class IdleServer {
     server.heartbeats.close();
   }
 
-  private synchronized void ping(String peer) {
+  private synchronized void ping(Heartbeats.Connection<String> connection) {
     connection.written();
     if (answers-- > 0) {
       connection.read();
@@ -60,7 +59,7 @@ public final class IdleServer {
     }
   }
 
-  private synchronized void close(String peer) {
+  private synchronized void close(Heartbeats.Connection<String> connection) {
     connection.close();
     scene.say("closed: nothing was read for 250 ms");
   }

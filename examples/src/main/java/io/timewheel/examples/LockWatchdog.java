@@ -20,7 +20,7 @@ public final class LockWatchdog {
    *
    * <pre>
    * holding orders and stock
-   * lost stock
+   * lost stock: REFUSED
    * unlocked orders
    * locked at the server: []
    * </pre>
@@ -35,7 +35,7 @@ public final class LockWatchdog {
     Server server = new Server();
     Leases<String> leases =
         Leases.builder(scene.timer(), scene.executor(), Duration.ofMillis(300), server::renew)
-            .onLost(lock -> scene.say("lost " + lock))
+            .onLost((lock, how) -> scene.say("lost " + lock + ": " + how))
             .build();
     for (String lock : List.of("orders", "stock")) {
       server.locked.add(lock);
@@ -47,12 +47,14 @@ public final class LockWatchdog {
     server.locked.remove("stock"); // the server has forgotten it
     scene.pass(300);
 
-    leases.release(
-        "orders",
-        () -> {
-          server.locked.remove("orders"); // no renewal is under way any more
-          scene.say("unlocked orders");
-        });
+    leases
+        .release(
+            "orders",
+            () -> {
+              server.locked.remove("orders"); // no renewal is under way any more
+              scene.say("unlocked orders");
+            })
+        .join();
     scene.say("locked at the server: " + server.locked);
     leases.close();
   }

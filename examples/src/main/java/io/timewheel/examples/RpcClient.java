@@ -33,7 +33,7 @@ public final class RpcClient {
     Requests<String> requests =
         Requests.<String>builder(scene.timer())
             .executor(scene.executor())
-            .onLate((id, answer) -> scene.say("request " + id + ": the answer came late"))
+            .onLate((where, id, answer) -> scene.say("request " + id + ": the answer came late"))
             .build();
     Requests.Channel<String> connection = requests.channel();
 

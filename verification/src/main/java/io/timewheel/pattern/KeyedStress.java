@@ -15,18 +15,17 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
-import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What of an entry of a pattern is filed anew, begun or ended, while another thread ends it: the
- * comments of {@link Filed}, {@link Sweep} and {@link Lease}.
+ * An entry of a pattern is re-armed, begun or ended, while another thread ends or hastens it: the
+ * comments of {@link TimedEntry}, {@link Sweep} and {@link Lease}.
  */
 public final class KeyedStress {
   private static final Duration TICK = Duration.ofNanos(1);
 
   private KeyedStress() {}
 
-  /** The filing anew of what was touched, against the sweep of failAll. */
+  /** The re-arming of what was touched, against removeAll. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0"},
@@ -34,7 +33,7 @@ public final class KeyedStress {
       desc = "Taken out, though it was touched, and is not in the timer any more.")
   @Outcome(expect = FORBIDDEN, desc = "Expired, or something left in the timer.")
   @State
-  public static class TouchedExpireFailAll extends Due {
+  public static class TouchedExpireRemoveAll extends Due {
     @Actor
     public void expire() {
       expirations.touch(1);
@@ -42,8 +41,8 @@ public final class KeyedStress {
     }
 
     @Actor
-    public void failAll(III_Result r) {
-      r.r1 = expirations.failAll().size();
+    public void removeAll(III_Result r) {
+      r.r1 = expirations.removeAll().size();
     }
 
     @Arbiter
@@ -69,7 +68,7 @@ public final class KeyedStress {
         Retries.<Integer>builder(
                 timer,
                 Runnable::run,
-                key -> {
+                (key, attempt) -> {
                   throw new IllegalStateException();
                 })
             .backoff(Backoff.fixed(TICK))
@@ -99,15 +98,15 @@ public final class KeyedStress {
     }
   }
 
-  /** A connection is closed while it is filed anew. */
+  /** A connection is closed while it is re-armed. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Watched no longer.")
   @Outcome(expect = FORBIDDEN, desc = "Something is left in the timer.")
   @State
   public static class CloseBeat extends Rig {
-    private final Heartbeats.Connection connection;
+    private final Heartbeats.Connection<Integer> connection;
     private final Heartbeats<Integer> heartbeats =
-        Heartbeats.<Integer>builder(timer, Runnable::run).onReadIdle(TICK, key -> {}).build();
+        Heartbeats.<Integer>builder(timer, Runnable::run).onReadIdle(TICK, idle -> {}).build();
 
     public CloseBeat() {
       connection = heartbeats.add(1);
@@ -134,9 +133,17 @@ public final class KeyedStress {
   /** Leases of 120 ns, so that there is a sweep every 10. */
   abstract static class Leased extends Rig {
     final AtomicInteger lost = new AtomicInteger();
+    final AtomicInteger renewals = new AtomicInteger();
     final Leases<Integer> leases =
-        Leases.<Integer>builder(timer, Runnable::run, Duration.ofNanos(120), keys -> keys)
-            .onLost(key -> lost.incrementAndGet())
+        Leases.<Integer>builder(
+                timer,
+                Runnable::run,
+                Duration.ofNanos(120),
+                keys -> {
+                  renewals.incrementAndGet();
+                  return keys;
+                })
+            .onLost((key, how) -> lost.incrementAndGet())
             .build();
   }
 
@@ -200,10 +207,10 @@ public final class KeyedStress {
     }
   }
 
-  /** A lease is held while the sweep finds nothing to do and is not filed anew. */
+  /** A lease is held while the sweep finds nothing to do and parks. */
   @JCStressTest
-  @Outcome(id = "1", expect = ACCEPTABLE, desc = "There is a sweep to come.")
-  @Outcome(expect = FORBIDDEN, desc = "Held, and nothing will renew it; or two sweeps.")
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Renewed in time, by the one timeout.")
+  @Outcome(expect = FORBIDDEN, desc = "Held, and nothing renews it; or two sweeps.")
   @State
   public static class HoldSweep extends Leased {
     public HoldSweep() {
@@ -223,8 +230,40 @@ public final class KeyedStress {
     }
 
     @Arbiter
-    public void end(I_Result r) {
-      r.r1 = pending();
+    public void end(II_Result r) {
+      nowNanos = 50;
+      timer.poll();
+      r.r1 = renewals.get();
+      r.r2 = pending();
+    }
+  }
+
+  /** A value is given a shorter timeout while it is re-armed for a longer one. */
+  @JCStressTest
+  @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "Expired when the shorter one was over.")
+  @Outcome(expect = FORBIDDEN, desc = "Still waiting for the longer one.")
+  @State
+  public static class TouchShorterExpire extends Due {
+    public TouchShorterExpire() {
+      expirations.touch(1, Duration.ofNanos(1_000));
+    }
+
+    @Actor
+    public void expire() {
+      poll();
+    }
+
+    @Actor
+    public void touch() {
+      expirations.touch(1, Duration.ofNanos(20));
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      nowNanos = 100;
+      poll();
+      r.r1 = expired.get();
+      r.r2 = pending();
     }
   }
 }

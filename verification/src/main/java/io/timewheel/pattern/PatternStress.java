@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Who decides about an entry of a pattern: the comment of {@link Expirations}, "every value ends in
+ * What decides about an entry of a pattern: the comment of {@link Expirations}, "every value ends in
  * one of two ways", and its kin. Each test ends with nothing pending in the timer.
  */
 public final class PatternStress {
@@ -103,7 +103,7 @@ public final class PatternStress {
     }
   }
 
-  /** Complete against the sweep of failAll against expire. */
+  /** Complete against the sweep of removeAll against expire. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0, 0", "0, 1, 0, 0", "0, 0, 1, 0"},
@@ -111,15 +111,15 @@ public final class PatternStress {
       desc = "Exactly one had it.")
   @Outcome(expect = FORBIDDEN, desc = "More than one, or nobody, or something left.")
   @State
-  public static class CompleteFailAllExpire extends Due {
+  public static class CompleteRemoveAllExpire extends Due {
     @Actor
     public void complete(IIII_Result r) {
       r.r1 = complete();
     }
 
     @Actor
-    public void failAll(IIII_Result r) {
-      r.r2 = expirations.failAll().size();
+    public void removeAll(IIII_Result r) {
+      r.r2 = expirations.removeAll().size();
     }
 
     @Actor
@@ -136,28 +136,26 @@ public final class PatternStress {
     }
   }
 
-  /** Adding against completing: the comment of {@link Filed}, filing against settling. */
+  /** Starting a request against its answer: the comment of {@link TimedEntry}, against settling. */
   @JCStressTest
   @Outcome(
       id = {"1, 0", "0, 1"},
       expect = ACCEPTABLE,
-      desc = "Completed, and nothing left; or not there yet, and pending.")
-  @Outcome(expect = FORBIDDEN, desc = "Completed, but its timeout is left; or it has none.")
+      desc = "Answered, and nothing left; or not there yet, and pending.")
+  @Outcome(expect = FORBIDDEN, desc = "Answered, but its timeout is left; or it has none.")
   @State
-  public static class AddComplete extends Rig {
-    private final Expirations<Integer, Integer> expirations =
-        Expirations.builder(timer, (Integer key, Integer value) -> {})
-            .executor(Runnable::run)
-            .build();
+  public static class StartAnswer extends Rig {
+    private final Requests.Channel<Integer> channel =
+        Requests.<Integer>builder(timer).executor(Runnable::run).build().channel();
 
     @Actor
-    public void add() {
-      expirations.add(1, 1, Duration.ofDays(1));
+    public void start() {
+      CompletableFuture<Integer> ignored = channel.start(1, Duration.ofDays(1));
     }
 
     @Actor
-    public void complete(II_Result r) {
-      r.r1 = asInt(expirations.complete(1) != null);
+    public void answer(II_Result r) {
+      r.r1 = asInt(channel.complete(1, 1));
     }
 
     @Arbiter
@@ -214,7 +212,7 @@ public final class PatternStress {
     private final Requests.Channel<Integer> channel =
         Requests.<Integer>builder(timer)
             .executor(Runnable::run)
-            .onLate((id, answer) -> late.incrementAndGet())
+            .onLate((where, id, answer) -> late.incrementAndGet())
             .build()
             .channel();
     private final CompletableFuture<Integer> answer = channel.start(1, TICK);
@@ -274,7 +272,7 @@ public final class PatternStress {
 
     @Actor
     public void release() {
-      leases.release(1, unlocked::incrementAndGet);
+      CompletableFuture<Boolean> ignored = leases.release(1, unlocked::incrementAndGet);
     }
 
     @Actor

@@ -12,6 +12,7 @@ import io.timewheel.pattern.Retries;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** The patterns of this library, on a hierarchical wheel each. No timeout ever fires here. */
 final class PatternSubjects {
@@ -66,7 +67,7 @@ final class PatternSubjects {
   static Keyed retries(Settings settings) {
     CompletableFuture<?> failed = CompletableFuture.failedFuture(new IllegalStateException());
     Retries<Long> retries =
-        Retries.<Long>asyncBuilder(timer(settings), Runnable::run, key -> failed)
+        Retries.<Long>asyncBuilder(timer(settings), Runnable::run, (key, attempt) -> failed)
             .backoff(Backoff.fixed(Duration.ofNanos(settings.horizonNanos())))
             .build();
     return new Keyed() {
@@ -82,29 +83,30 @@ final class PatternSubjects {
     };
   }
 
-  /** A connection is held by who uses it, which is not part of what it takes. */
+  /** The user of a connection holds it, which is not part of what it takes. */
   static Keyed heartbeats(Settings settings) {
     Duration idle = Duration.ofNanos(settings.horizonNanos());
     Heartbeats<Long> heartbeats =
         Heartbeats.<Long>builder(timer(settings), Runnable::run)
-            .onReadIdle(idle, key -> {})
-            .onWriteIdle(idle, key -> {})
+            .onReadIdle(idle, connection -> {})
+            .onWriteIdle(idle, connection -> {})
             .build();
-    Heartbeats.Connection[] connections = new Heartbeats.Connection[settings.pending()];
+    AtomicReferenceArray<Heartbeats.Connection<Long>> connections =
+        new AtomicReferenceArray<>(settings.pending());
     return new Keyed.Touched() {
       @Override
       public void add(Long key) {
-        connections[key.intValue()] = heartbeats.add(key);
+        connections.setPlain(key.intValue(), heartbeats.add(key));
       }
 
       @Override
       public void touch(Long key) {
-        connections[key.intValue()].read();
+        connections.getPlain(key.intValue()).read();
       }
 
       @Override
       public void remove(Long key) {
-        connections[key.intValue()].close();
+        connections.getPlain(key.intValue()).close();
       }
     };
   }
