@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>The timeout</h2>
  *
  * A periodic task has one timeout for life, and with it one place in the timer. When it fires it is
- * re-armed in place, parked with a deadline that never comes, before the run is handed over; the end
- * of the run moves it to the next deadline. So the timer's limit can refuse a task when it is
+ * re-armed in place, parked with a deadline that never comes, before the run is handed over; the
+ * end of the run moves it to the next deadline. So the timer's limit can refuse a task when it is
  * scheduled, and never afterwards, and runs do not overlap.
  *
  * <h2>Races</h2>
@@ -54,10 +54,10 @@ import org.jspecify.annotations.Nullable;
  *       writes LEFT and then takes that lock to look at the timeout. So it finds the timeout
  *       pending, or it does not become pending any more, and a task that has left is off the timer.
  *       Under the lock the timer is called, which runs no task there but calls its listener. With
- *       any lock, a thread that cancels must wait for a start in flight; so a listener must not wait
- *       for a thread that cancels or fails a task that is being armed.
- *   <li>Moving the parked timeout takes no lock: if the task has left, the timeout is cancelled, and
- *       a cancelled timeout cannot be moved.
+ *       any lock, a thread that cancels must wait for a start in flight; so a listener must not
+ *       wait for a thread that cancels or fails a task that is being armed.
+ *   <li>Moving the parked timeout takes no lock: if the task has left, the timeout is cancelled,
+ *       and a cancelled timeout cannot be moved.
  * </ul>
  */
 final class ScheduledTask<V> extends FutureTask<V>

@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  *
  * On the workers: the {@link Builder#executor executor} that was given, or else a virtual thread
  * each, or, on a JVM that has none, a pool of daemon threads, as many as there are processors. The
- * timer's thread only hands tasks over. A task that is due at once, as every one is that is given to
- * {@link #execute} and {@code submit}, goes to the workers directly. All threads that this class
+ * timer's thread only hands tasks over. A task that is due at once, as every one is that is given
+ * to {@link #execute} and {@code submit}, goes to the workers directly. All threads that this class
  * makes are daemons: a JVM does not stay alive for what waits.
  *
  * <h2>When tasks run</h2>

@@ -27,9 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A periodic task whose wait ends at the very moment at which its timeout is re-armed or moved: it is
- * off the timer when the call that ended the wait returns. The clock and the listener call the test
- * back at the moments in question.
+ * A periodic task whose wait ends at the very moment at which its timeout is re-armed or moved: it
+ * is off the timer when the call that ended the wait returns. The clock and the listener call the
+ * test back at the moments in question.
  */
 class ArmingTest {
   /** The call that ends the wait. */
