@@ -62,6 +62,7 @@ class SmokeTest {
             "cancelP50Micros", "cancelP99Micros", "cancelP999Micros", "cancelMaxMicros"
           };
       case CROWD -> new String[] {"opsPerSecond", "startP999Micros", "cancelMaxMicros"};
+      case BIG_SLOT -> new String[] {"sameStripeMaxMillis", "otherThreadsMaxMillis", "cpuMillis"};
       case GC ->
           new String[] {
             "pauseP99Millis", "pauseMaxMillis", "pauseTotalMillis", "pauses", "promotedBytes"

@@ -56,6 +56,11 @@ final class Metrics {
       case IDLE -> List.of(CPU, WAKE_UPS, less("contextSwitches", "context switches"));
       case START_LATENCY -> CALLS;
       case CROWD -> Stream.concat(Stream.of(OPERATIONS), CALLS.stream()).toList();
+      case BIG_SLOT ->
+          List.of(
+              less("sameStripeMaxMillis", "latest of the thread that started them, ms"),
+              less("otherThreadsMaxMillis", "latest of other threads, ms"),
+              CPU);
       case GC ->
           List.of(
               less("pauseP99Millis", "p99 of a pause, ms"),

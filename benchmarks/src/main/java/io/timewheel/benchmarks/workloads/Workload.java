@@ -19,6 +19,7 @@ public enum Workload {
   IDLE("idle"),
   START_LATENCY("latency-of-start"),
   CROWD("crowd"),
+  BIG_SLOT("big-slot"),
   GC("gc"),
   PATTERNS("patterns");
 
@@ -82,6 +83,7 @@ public enum Workload {
             case IDLE -> Idle.measure(kind, subject, parameters);
             case START_LATENCY -> StartLatency.measure(kind, subject, parameters);
             case CROWD -> Crowd.measure(kind, subject, parameters);
+            case BIG_SLOT -> BigSlot.measure(subject, parameters);
             case GC -> Pauses.measure(subject, parameters);
             case CHURN, INFLIGHT, TOUCH, PATTERNS -> throw new AssertionError(this);
           });
