@@ -8,7 +8,9 @@ import io.timewheel.benchmarks.subjects.SubjectKind;
 import io.timewheel.benchmarks.workloads.Crowd;
 import io.timewheel.benchmarks.workloads.Parameters;
 import io.timewheel.benchmarks.workloads.Workload;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,9 +31,21 @@ record Case(
     int rounds,
     double seconds) {
 
+  /** What takes over a minute is measured for few. */
+  private static final Set<SubjectKind> COMPARED_AT_LENGTH =
+      EnumSet.of(
+          SubjectKind.TIMEWHEEL,
+          SubjectKind.TIMEWHEEL_HASHED,
+          SubjectKind.NETTY42,
+          SubjectKind.STPE);
+
   /** Whether a subject is of the kind that this is about; if not, nobody misses it. */
   boolean concerns(SubjectKind subject) {
-    return workload == Workload.PATTERNS || !subject.isPattern();
+    return switch (workload) {
+      case PATTERNS -> true;
+      case BIG_SLOT -> COMPARED_AT_LENGTH.contains(subject);
+      default -> !subject.isPattern();
+    };
   }
 
   /** Whether a JVM can measure it: virtual threads came with JDK 21. */

@@ -51,6 +51,7 @@ final class Plan {
     plan.startLatency("2 producers, 1M in a second", 3, MILLION, 1_000);
     plan.crowd("2 threads, 6M fire", 2, 6 * MILLION, 0, 3, 2_000);
     plan.crowd("2 threads, 6M fire, both cores busy", 2, 6 * MILLION, 2, 3, 2_000);
+    plan.bigSlot("4M in a slot of 65 s", 4 * MILLION, 66_000, 130_000, 6_000);
     plan.crowd("64 threads", 64, 0, 0, 1, 2_000);
     plan.crowd("256 threads", 256, 0, 0, 1, 2_000);
     plan.crowd("256 threads, both cores busy", 256, 0, 2, 1, 2_000);
@@ -75,6 +76,7 @@ final class Plan {
     plan.startLatency("2 producers, 1M in a second", 1, MILLION, 1_000);
     plan.crowd("64 threads", 64, 0, 0, 1, 1_000);
     plan.vainWakeUps("100 ms, cancelled at once", 1, 2_000);
+    plan.bigSlot("1M in a quarter of a second", MILLION, 4_100, 4_350, 2_000);
     plan.gc("1M pending", 1, MILLION, 1, 2_000);
     plan.patterns("100k keys", 1, 100_000, 1, 3);
     return plan.cases;
@@ -95,6 +97,7 @@ final class Plan {
     plan.idle("1k pending", 1, 1000, 1, 20);
     plan.startLatency("1k", 1, 1000, 20);
     plan.crowd("4 threads, 1k fire, busy", 4, 1000, 1, 1, 20);
+    plan.bigSlot("1k in a slot", 1000, 50, 100, 20);
     plan.crowd("1001 virtual threads", 1001, 0, 0, 1, 20);
     plan.vainWakeUps("100 ms, cancelled at once", 1, 20);
     plan.gc("1k pending", 1, 1000, 1, 50);
@@ -170,6 +173,25 @@ final class Plan {
     Parameters parameters =
         new Parameters(1, count, 0, MILLISECONDS.toNanos(100), TICK_NANOS, 0, count);
     cases.add(new Case(Workload.VAIN_WAKE_UPS, variant, parameters, 1, rounds, 3 + count / 1e3));
+  }
+
+  /**
+   * With a tick of 1 ms, a slot of level 2 begins 65.5 s after the timer was made, and ends 65.5 s
+   * later; one of level 1 begins after 4.1 s, and ends 0.25 s later.
+   */
+  private void bigSlot(
+      String variant, int count, long fromMillis, long toMillis, int windowMillis) {
+    Parameters parameters =
+        new Parameters(
+            8,
+            count,
+            MILLISECONDS.toNanos(fromMillis),
+            MILLISECONDS.toNanos(toMillis),
+            TICK_NANOS,
+            0,
+            windowMillis);
+    double seconds = 5 + fromMillis / 1e3 + windowMillis / 2e3;
+    cases.add(new Case(Workload.BIG_SLOT, variant, parameters, 2, 1, seconds));
   }
 
   private void patterns(String variant, int rounds, int count, int heapGigabytes, double seconds) {

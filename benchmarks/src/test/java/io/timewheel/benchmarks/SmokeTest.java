@@ -66,6 +66,7 @@ class SmokeTest {
           new String[] {
             "startP50Micros", "startP99Micros", "startP999Micros", "startMaxMicros", "cpuMillis"
           };
+      case BIG_SLOT -> new String[] {"sameStripeMaxMillis", "otherThreadsMaxMillis", "cpuMillis"};
       case GC ->
           new String[] {
             "pauseP99Millis", "pauseMaxMillis", "pauseTotalMillis", "pauses", "promotedBytes"

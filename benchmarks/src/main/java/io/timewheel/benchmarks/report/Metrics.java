@@ -63,6 +63,11 @@ final class Metrics {
               less("startP999Micros", "start p99.9, µs"),
               CPU,
               WAKE_UPS);
+      case BIG_SLOT ->
+          List.of(
+              less("sameStripeMaxMillis", "latest of the thread that started them, ms"),
+              less("otherThreadsMaxMillis", "latest of other threads, ms"),
+              CPU);
       case GC ->
           List.of(
               less("pauseP99Millis", "p99 of a pause, ms"),

@@ -20,6 +20,7 @@ public enum Workload {
   START_LATENCY("latency-of-start"),
   CROWD("crowd"),
   VAIN_WAKE_UPS("vain-wake-ups"),
+  BIG_SLOT("big-slot"),
   GC("gc"),
   PATTERNS("patterns");
 
@@ -84,6 +85,7 @@ public enum Workload {
             case START_LATENCY -> StartLatency.measure(kind, subject, parameters);
             case CROWD -> Crowd.measure(kind, subject, parameters);
             case VAIN_WAKE_UPS -> VainWakeUps.measure(subject, parameters);
+            case BIG_SLOT -> BigSlot.measure(subject, parameters);
             case GC -> Pauses.measure(subject, parameters);
             case CHURN, INFLIGHT, TOUCH, PATTERNS -> throw new AssertionError(this);
           });
