@@ -8,11 +8,11 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The foreign code of a timer: tasks, executor, listener, policy and handler. Whatever a call
- * throws, {@link Error}s included, goes to the handler, and the caller goes on.
+ * The user code of a timer: tasks, executor, listener, policy and handler. Whatever a call throws,
+ * {@link Error}s included, goes to the handler, and the caller goes on.
  *
- * <p>Nothing is allocated before the foreign code is called: a timeout that was taken from its
- * wheel is run even when memory is short.
+ * <p>Nothing is allocated before user code is called: a timeout that was taken from its wheel is
+ * run even when memory is short.
  */
 final class Callbacks {
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A timer with a thread of its own, the worker. The first timeout starts it; it sleeps whenever
- * nothing is due. It is a daemon unless the thread factory decides otherwise.
+ * nothing is due. It is a daemon unless the thread factory decides otherwise. It ends when the
+ * timer is stopped, or when nobody refers to the timer and nothing will be due any more.
  */
 public abstract sealed class WheelTimer implements Timer
     permits HashedWheelTimer, HierarchicalWheelTimer {

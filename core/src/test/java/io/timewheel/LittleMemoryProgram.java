@@ -75,7 +75,7 @@ public final class LittleMemoryProgram {
   }
 
   private static void stop() {
-    int count = 200_000;
+    int count = 100_000;
     HashedWheelTimer timer = new HashedWheelTimer();
     for (int i = 0; i < count; i++) {
       timer.newTimeout(TASK, 1, TimeUnit.HOURS);

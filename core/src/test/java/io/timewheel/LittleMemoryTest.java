@@ -28,7 +28,7 @@ class LittleMemoryTest {
     return ChildJvm.run(
         directory,
         List.of(
-            "-Xmx32m",
+            "-Xmx16m",
             "-XX:+UseSerialGC",
             "-XX:-UseTLAB", // or the worker has some memory left when there is none
             "-cp",
