@@ -97,7 +97,7 @@ public final class FutureTimeouts {
   /**
    * An executor that waits before it hands a task on, for {@link CompletableFuture#supplyAsync} and
    * the like. A task that the executor rejects when it is due is lost, and the error handler of the
-   * timer is told; a task that waits when the timer is stopped is lost too.
+   * timer is notified; a task that waits when the timer is stopped is lost too.
    *
    * @param delay how long each task waits; zero or less is until the next tick of the timer
    * @return the executor; it throws a {@link RejectedExecutionException} when the timer is stopped

@@ -360,7 +360,7 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Takes out all values. They are the caller's, who will fail what waits for them.
+   * Takes out all values. They are the caller's, for instance to fail what waits for them.
    *
    * @return the values with their keys; none of them expires
    */

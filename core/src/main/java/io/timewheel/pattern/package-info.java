@@ -11,12 +11,12 @@
  *   <tr><td>{@link io.timewheel.pattern.Requests}</td>
  *     <td>requests in flight, by numeric id, on connections that may close</td></tr>
  *   <tr><td>{@link io.timewheel.pattern.Retries}</td>
- *     <td>what failed and is to be tried again, with a {@link io.timewheel.pattern.Backoff}</td></tr>
+ *     <td>keys that failed and are tried again, with a {@link io.timewheel.pattern.Backoff}</td></tr>
  *   <tr><td>{@link io.timewheel.pattern.Heartbeats}</td>
  *     <td>connections that must not fall silent</td></tr>
  *   <tr><td>{@link io.timewheel.pattern.Leases}</td>
  *     <td>leases that are renewed as long as they are held</td></tr>
- *   <tr><td>{@link io.timewheel.pattern.Actions}</td>
+ *   <tr><td>{@link io.timewheel.pattern.Coalescer}</td>
  *     <td>an action once for many events: debounced, when the last has come, or throttled, once for
  *     all of an interval</td></tr>
  * </table>
@@ -28,7 +28,7 @@
  * Requests<String> requests =
  *     Requests.<String>builder(timer)
  *         .executor(executor)
- *         .onLate((id, answer) -> say("request " + id + ": the answer came late"))
+ *         .onLate((where, id, answer) -> say("request " + id + ": the answer came late"))
  *         .build();
  * Requests.Channel<String> connection = requests.channel();
  *
@@ -51,15 +51,17 @@
  * <pre>{@code
  * Leases<String> leases =
  *     Leases.builder(timer, executor, Duration.ofMillis(300), server::renew)
- *         .onLost(lock -> say("lost " + lock))
+ *         .onLost((lock, how) -> say("lost " + lock + ": " + how))
  *         .build();
  * }</pre>
  *
  * <h2>What all have in common</h2>
  *
- * Time is the timer's; there is no other clock to set. Foreign code runs on an executor, under no
- * lock; what it throws goes to the handler of the pattern, and stops nothing. What is settled is
- * gone from the timer when the call returns.
+ * Time is the timer's; there is no other clock to set. User code runs on an executor, under no lock;
+ * what it throws goes to the {@link io.timewheel.pattern.PatternErrorHandler} with its key, and
+ * stops nothing. An entry takes one place of the timer for its whole life: the timer's limit can
+ * refuse it when it is added, and never afterwards. An entry that has ended is gone from the timer
+ * when the call returns.
  */
 @NullMarked
 package io.timewheel.pattern;

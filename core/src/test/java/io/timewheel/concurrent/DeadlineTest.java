@@ -62,7 +62,7 @@ class DeadlineTest {
   }
 
   @Test
-  void theFurthestIs292YearsAway() {
+  void furthestIs292YearsAway() {
     Deadline deadline = Deadline.after(longest(), clock);
     assertThat(deadline.remaining(NANOSECONDS)).isEqualTo(Long.MAX_VALUE);
     clock.advance(Duration.ofDays(365 * 290));
@@ -96,7 +96,7 @@ class DeadlineTest {
   }
 
   @Test
-  void theEarlierComesFirstThoughTheyAreALifetimeApart() {
+  void earlierComesFirstEvenALifetimeApart() {
     Deadline past = Deadline.after(Duration.ZERO, clock);
     clock.advance(SECOND);
     Deadline now = Deadline.after(Duration.ZERO, clock);
@@ -124,7 +124,7 @@ class DeadlineTest {
   }
 
   @Test
-  void byTheClockOfTheMachineItHasNotMoreLeftThanItWasGiven() {
+  void systemClockDeadlineHasNoMoreLeftThanGiven() {
     Deadline deadline = Deadline.after(Duration.ofHours(1));
     assertThat(deadline.remaining()).isLessThanOrEqualTo(Duration.ofHours(1));
     assertThat(deadline.isExpired()).isFalse();

@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Test;
 
 class DefaultWorkersTest {
   @Test
-  void aFactoryThatTheJvmHasIsTaken() {
+  void usesAFactoryThatTheJvmHas() {
     ExecutorService workers = DefaultWorkers.create("newWorkStealingPool");
     assertThat(workers.getClass().getSimpleName()).isEqualTo("ForkJoinPool");
     workers.shutdown();
   }
 
   @Test
-  void otherwiseItIsAPoolOfDaemonsThatEndWhenTheyAreIdle() throws Exception {
+  void fallsBackToAPoolOfDaemonsThatEndWhenIdle() throws Exception {
     ThreadPoolExecutor workers = (ThreadPoolExecutor) DefaultWorkers.create("newMagicThreads");
     assertThat(workers.submit(() -> Thread.currentThread().isDaemon()).get()).isTrue();
     assertThat(workers.getMaximumPoolSize())
@@ -26,7 +26,7 @@ class DefaultWorkersTest {
   }
 
   @Test
-  void whateverItIsItsThreadsAreDaemons() throws Exception {
+  void threadsAreDaemonsInEveryCase() throws Exception {
     ExecutorService workers = DefaultWorkers.create();
     assertThat(workers.submit(() -> Thread.currentThread().isDaemon()).get()).isTrue();
     workers.shutdown();

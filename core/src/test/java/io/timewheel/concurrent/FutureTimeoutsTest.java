@@ -30,7 +30,7 @@ class FutureTimeoutsTest {
   // orTimeout
 
   @Test
-  void aFutureThatIsLateFailsByTheExecutor() {
+  void lateFutureFailsOnTheExecutor() {
     assertThat(timeouts.orTimeout(future, DELAY)).isSameAs(future);
 
     hand.pass(9);
@@ -48,7 +48,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
-  void aFutureThatCompletesTakesItsTimeoutOffTheTimerAtOnce() {
+  void futureThatCompletesTakesItsTimeoutOffTheTimerAtOnce() {
     CompletableFuture<String> failed = new CompletableFuture<>();
     CompletableFuture<String> cancelled = new CompletableFuture<>();
     CompletableFuture<String> valued = new CompletableFuture<>();
@@ -72,7 +72,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
-  void aFutureThatCompletesWhileTheExecutorIsSlowKeepsItsResult() {
+  void futureThatCompletesWhileTheExecutorIsSlowKeepsItsResult() {
     timeouts.orTimeout(future, DELAY);
     hand.pass(10);
     future.complete("just in time");
@@ -81,7 +81,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
-  void aFutureThatIsDoneGetsNoTimeout() {
+  void futureThatIsDoneGetsNoTimeout() {
     future.complete("done");
     assertThat(timeouts.orTimeout(future, DELAY)).isSameAs(future);
     assertThat(timeouts.completeOnTimeout(future, "late", DELAY)).isSameAs(future);
@@ -99,7 +99,7 @@ class FutureTimeoutsTest {
   // completeOnTimeout
 
   @Test
-  void aFutureThatIsLateGetsTheValue() {
+  void lateFutureGetsTheValue() {
     CompletableFuture<String> none = new CompletableFuture<>();
     assertThat(timeouts.completeOnTimeout(future, "late", DELAY)).isSameAs(future);
     timeouts.completeOnTimeout(none, null, DELAY);
@@ -124,7 +124,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
-  void anExecutorThatRejectsDoesNotLeaveTheFutureHanging() {
+  void rejectingExecutorDoesNotLeaveTheFutureHanging() {
     RejectedExecutionException full = new RejectedExecutionException("full");
     FutureTimeouts on =
         FutureTimeouts.on(
@@ -141,7 +141,7 @@ class FutureTimeoutsTest {
   // The timer
 
   @Test
-  void whenTheTimerIsStoppedTheFuturesFailByTheExecutor() {
+  void stoppedTimerFailsFuturesOnTheExecutor() {
     CompletableFuture<String> valued = new CompletableFuture<>();
     timeouts.orTimeout(future, DELAY);
     timeouts.completeOnTimeout(valued, "late", DELAY);
@@ -160,7 +160,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
-  void aTimerThatIsStoppedRefuses() {
+  void timerThatIsStoppedRefuses() {
     hand.timer.stop();
     assertThatIllegalStateException().isThrownBy(() -> timeouts.orTimeout(future, DELAY));
     assertThatIllegalStateException()
@@ -173,7 +173,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
-  void aTimerAtItsLimitRefuses() {
+  void timerAtItsLimitRefuses() {
     PolledTimer limited =
         PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();
     FutureTimeouts on = FutureTimeouts.on(limited, hand.queue::add);
@@ -187,7 +187,7 @@ class FutureTimeoutsTest {
   // delayedExecutor
 
   @Test
-  void aDelayedExecutorWaitsForEachTask() {
+  void delayedExecutorWaitsForEachTask() {
     Executor delayed = timeouts.delayedExecutor(DELAY);
     CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> "first", delayed);
     hand.advance(5);
@@ -203,7 +203,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
-  void theHandlerOfTheTimerIsToldOfATaskThatIsRejectedWhenItIsDue() {
+  void reportsATaskThatIsRejectedWhenDue() {
     RejectedExecutionException full = new RejectedExecutionException("full");
     List<Runnable> ran = new ArrayList<>();
     FutureTimeouts.on(

@@ -97,7 +97,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void whatATaskThrowsIsTheCause() {
+  void exceptionOfATaskIsTheCause() {
     ArithmeticException thrown = new ArithmeticException();
     Callable<Void> callable =
         () -> {
@@ -111,7 +111,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void aTaskMayScheduleAndWaitForAnother() throws Exception {
+  void taskMayScheduleAndWaitForAnother() throws Exception {
     Future<Future<String>> outer =
         executor.submit(() -> executor.schedule(() -> "inner", 1, MILLISECONDS));
     assertThat(outer.get().get()).isEqualTo("inner");
@@ -160,7 +160,7 @@ class ScheduledExecutorContractTest {
   // Cancelling
 
   @Test
-  void whatIsCancelledBeforeItsTimeNeverRuns() {
+  void taskCancelledBeforeItsTimeNeverRuns() {
     AtomicBoolean ran = new AtomicBoolean();
     ScheduledFuture<?> task = executor.schedule(() -> ran.set(true), 1, HOURS);
 
@@ -176,7 +176,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void cancelInterruptsARunIfItMay() {
+  void cancelInterruptsARunIfAllowed() {
     CountDownLatch interrupted = new CountDownLatch(1);
     Future<?> task =
         executor.submit(
@@ -197,7 +197,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void cancelLeavesARunAloneIfItMustAndItsResultIsLost() throws Exception {
+  void cancelWithoutInterruptDiscardsTheResult() throws Exception {
     CountDownLatch ended = new CountDownLatch(1);
     Future<?> task =
         executor.submit(
@@ -266,7 +266,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void aPeriodicTaskThatThrowsEndsAndSaysWhy() {
+  void periodicTaskThatThrowsEndsWithItsError() {
     IllegalStateException thrown = new IllegalStateException("third run");
     AtomicInteger runs = new AtomicInteger();
     ScheduledFuture<?> task =
@@ -285,7 +285,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void aPeriodicTaskMayCancelItself() throws Exception {
+  void periodicTaskMayCancelItself() throws Exception {
     CountDownLatch known = new CountDownLatch(1);
     AtomicInteger runs = new AtomicInteger();
     ScheduledFuture<?>[] task = new ScheduledFuture<?>[1];
@@ -308,7 +308,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void aPeriodThatOverflowsHoldsNobodyUp() {
+  void overflowingPeriodDelaysNoOtherTask() {
     CountDownLatch inner = new CountDownLatch(2);
     executor.scheduleWithFixedDelay(
         () -> executor.execute(inner::countDown), 0, Long.MAX_VALUE, SECONDS);
@@ -329,7 +329,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void orderIsThatOfTheDeadlines() {
+  void ordersByDeadline() {
     ScheduledFuture<?> early = executor.schedule(NOTHING, 1, HOURS);
     ScheduledFuture<?> late = executor.scheduleAtFixedRate(NOTHING, 2, 1, HOURS);
     ScheduledFuture<?> never = executor.schedule(NOTHING, Long.MAX_VALUE, NANOSECONDS);

@@ -69,7 +69,7 @@ class ScheduledExecutorInvokeTest {
   }
 
   @Test
-  void invokeAllOfNothingIsNothing() throws Exception {
+  void invokeAllOfNothingReturnsNothing() throws Exception {
     assertThat(executor.invokeAll(new ArrayList<Callable<String>>())).isEmpty();
     assertThat(executor.invokeAll(new ArrayList<Callable<String>>(), 1, HOURS)).isEmpty();
   }
@@ -81,14 +81,14 @@ class ScheduledExecutorInvokeTest {
   }
 
   @Test
-  void invokeAnyReturnsAResultThatIsGood() throws Exception {
+  void invokeAnyReturnsASuccessfulResult() throws Exception {
     assertThat(executor.invokeAny(List.of(bad, good, bad))).isEqualTo("good");
     assertThat(executor.invokeAny(List.of(stuck, good))).isEqualTo("good");
     assertThat(executor.invokeAny(List.of(bad, good, bad), 1, HOURS)).isEqualTo("good");
   }
 
   @Test
-  void invokeAnyThrowsIfNoneIsGood() {
+  void invokeAnyThrowsIfAllFail() {
     assertThatExceptionOfType(ExecutionException.class)
         .isThrownBy(() -> executor.invokeAny(List.of(bad, bad)))
         .withCause(thrown);
@@ -104,7 +104,7 @@ class ScheduledExecutorInvokeTest {
   }
 
   @Test
-  void nothingIsNotAnyTask() {
+  void invokeAnyOfNothingIsRefused() {
     List<Callable<String>> nothing = List.of();
     assertThatIllegalArgumentException().isThrownBy(() -> executor.invokeAny(nothing));
     assertThatIllegalArgumentException().isThrownBy(() -> executor.invokeAny(nothing, 1, HOURS));

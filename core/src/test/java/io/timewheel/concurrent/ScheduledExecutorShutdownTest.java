@@ -67,7 +67,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void withNothingToDoItTerminatesAtOnce() {
+  void terminatesAtOnceWhenIdle() {
     ScheduledExecutorService executor = create();
     assertThat(executor.isShutdown()).isFalse();
     assertThat(executor.isTerminated()).isFalse();
@@ -83,7 +83,7 @@ class ScheduledExecutorShutdownTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void afterItEverythingIsRejectedAndItTerminatesWhenTheWorkHasEnded(boolean now)
+  void rejectsAfterShutdownAndTerminatesWhenIdle(boolean now)
       throws InterruptedException {
     ScheduledExecutorService executor = create();
     executor.execute(this::blockUninterruptibly);
@@ -134,7 +134,7 @@ class ScheduledExecutorShutdownTest {
 
   @ParameterizedTest
   @CsvSource({"false, false", "false, true", "true, false", "true, true"})
-  void shutdownKeepsWhatThePoliciesSay(boolean keepsPeriodic, boolean keepsDelayed) {
+  void shutdownFollowsThePolicies(boolean keepsPeriodic, boolean keepsDelayed) {
     ScheduledExecutorService executor = create(keepsPeriodic, keepsDelayed);
     Future<?> delayed = executor.schedule(NOTHING, 1, HOURS);
     List<Future<?>> periodic =
@@ -156,7 +156,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void whatIsKeptIsRun() throws Exception {
+  void keptTasksRun() throws Exception {
     ScheduledExecutorService executor = create();
     Future<String> delayed = executor.schedule(() -> "ran", 10, MILLISECONDS);
     executor.shutdown();
@@ -188,7 +188,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void aPeriodicTaskThatRunsEndsItsRunAndIsCancelledThen() {
+  void runningPeriodicTaskIsCancelledAfterItsRun() {
     ScheduledExecutorService executor = create();
     AtomicInteger runs = new AtomicInteger();
     ScheduledFuture<?> task =
@@ -213,7 +213,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void whatWasDueWhenItWasShutDownIsRunWhateverThePolicy() throws Exception {
+  void runsDueTasksAfterShutdownWhateverThePolicy() throws Exception {
     ScheduledExecutorService executor = create(false, false);
     List<Future<?>> blockers = new ArrayList<>();
     for (int i = 0; i < Implementation.THREADS; i++) {
@@ -230,7 +230,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void shutdownNowReturnsWhatWaitsNeitherRunNorCancelled() {
+  void shutdownNowReturnsWaitingTasksUncancelled() {
     ScheduledExecutorService executor = create();
     AtomicBoolean ran = new AtomicBoolean();
     List<Future<?>> tasks = new ArrayList<>();
@@ -252,7 +252,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void shutdownNowReturnsWhatWaitsForAWorkerNeitherRunNorCancelled() {
+  void shutdownNowReturnsTasksThatWaitForAWorker() {
     ScheduledExecutorService executor = create();
     CountDownLatch busy = new CountDownLatch(Implementation.THREADS);
     Callable<?> blockUntilInterrupted =
@@ -279,7 +279,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void shutdownNowInterruptsWhatRunsAndDoesNotCancelIt() throws Exception {
+  void shutdownNowInterruptsRunningTasksWithoutCancelling() throws Exception {
     ScheduledExecutorService executor = create();
     Callable<String> work =
         () -> {
@@ -299,7 +299,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void aPeriodicTaskThatRunsIsInterruptedByShutdownNowAndHasNoOtherRun() {
+  void periodicTaskThatRunsIsInterruptedByShutdownNowAndHasNoOtherRun() {
     ScheduledExecutorService executor = create(true, true);
     AtomicInteger runs = new AtomicInteger();
     ScheduledFuture<?> task =
@@ -323,7 +323,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void aCancelledTaskThatStillRunsHoldsUpTheEnd() {
+  void cancelledTaskThatStillRunsDelaysTermination() {
     ScheduledExecutorService executor = create();
     Future<?> task = executor.submit(this::blockUninterruptibly);
     Await.zero(begun);
@@ -338,7 +338,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void aTaskMayShutItsExecutorDown() {
+  void taskMayShutItsExecutorDown() {
     ScheduledExecutorService executor = create();
     Future<?> delayed = executor.schedule(NOTHING, 2, MILLISECONDS);
     executor.execute(executor::shutdown);
@@ -348,7 +348,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void aPeriodicTaskMayStopItsExecutorWhichInterruptsItToo() throws Exception {
+  void periodicTaskMayStopItsExecutorWhichInterruptsItToo() throws Exception {
     ScheduledExecutorService executor = create();
     AtomicBoolean interrupted = new AtomicBoolean();
     ScheduledFuture<?> task =

@@ -31,7 +31,7 @@ class ScheduledTaskRacesTest {
           .build();
 
   @RepeatedTest(300)
-  void aTaskRunsOrIsCancelled() {
+  void taskRunsOrIsCancelled() {
     AtomicInteger runs = new AtomicInteger();
     AtomicBoolean cancelled = new AtomicBoolean();
     ScheduledFuture<?> task = executor.schedule(runs::incrementAndGet, 1, MILLISECONDS);
@@ -45,7 +45,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(300)
-  void aPeriodicTaskThatIsCancelledWhileItRunsIsGone() {
+  void periodicTaskThatIsCancelledWhileItRunsIsGone() {
     AtomicInteger runs = new AtomicInteger();
     ScheduledFuture<?> task =
         executor.scheduleAtFixedRate(runs::incrementAndGet, 1, 1, MILLISECONDS);
@@ -66,7 +66,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(100)
-  void whatIsScheduledDuringShutdownNowIsRefusedOrReturned() {
+  void taskScheduledDuringShutdownNowIsRefusedOrReturned() {
     Collection<Object> accepted = new ConcurrentLinkedQueue<>();
     List<Runnable> returned = new ArrayList<>();
     Concurrently.run(
@@ -79,7 +79,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(300)
-  void aPeriodicTaskThatShutdownNowReturnsIsNotCancelled() {
+  void periodicTaskThatShutdownNowReturnsIsNotCancelled() {
     ScheduledFuture<?> task = executor.scheduleAtFixedRate(NOTHING, 1, 1, MILLISECONDS);
     List<Runnable> returned = new ArrayList<>();
 
@@ -96,7 +96,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(100)
-  void whatIsScheduledDuringShutdownIsRefusedOrCancelled() {
+  void taskScheduledDuringShutdownIsRefusedOrCancelled() {
     Collection<Object> accepted = new ConcurrentLinkedQueue<>();
     Concurrently.run(
         () -> scheduleManyInto(accepted), () -> scheduleManyInto(accepted), executor::shutdown);
@@ -106,7 +106,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(100)
-  void whatIsScheduledWhileTheTimerStopsIsRefusedOrFails() {
+  void taskScheduledWhileTheTimerStopsIsRefusedOrFails() {
     Collection<Object> accepted = new ConcurrentLinkedQueue<>();
     Concurrently.run(
         () -> scheduleManyInto(accepted), () -> scheduleManyInto(accepted), hand.timer::stop);

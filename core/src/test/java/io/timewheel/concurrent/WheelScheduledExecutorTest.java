@@ -38,7 +38,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of tasks when workers or timer refuse, and who owns what. */
+/** The end of tasks when workers or timer refuse, and the ownership of both. */
 @SuppressWarnings("FutureReturnValueIgnored")
 class WheelScheduledExecutorTest {
   @SuppressWarnings("UnnecessaryLambda") // a bare lambda would be taken for a Callable, too
@@ -50,7 +50,7 @@ class WheelScheduledExecutorTest {
   private final AtomicBoolean rejecting = new AtomicBoolean();
   private final AtomicInteger runs = new AtomicInteger();
 
-  /** Workers that reject when they are told to. */
+  /** Workers that reject when a flag is set. */
   private final WheelScheduledExecutor refusing =
       hand.builder()
           .executor(
@@ -94,7 +94,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void workersThatRejectWhatIsDueAtOnceRejectTheSubmission() {
+  void rejectsATaskDueAtOnceIfTheWorkersDo() {
     rejecting.set(true);
     assertThatExceptionOfType(RejectedExecutionException.class)
         .isThrownBy(() -> refusing.execute(NOTHING))
@@ -104,7 +104,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void workersAreNotAskedToTakeWhatWasCancelledOnItsWayToThem() {
+  void workersAreNotGivenATaskCancelledOnItsWay() {
     Queue<Runnable> expired = new ArrayDeque<>();
     PolledTimer handingOff =
         PolledTimer.builder().timeSource(hand.clock).executor(expired::add).build();
@@ -120,7 +120,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void whatWorkersRunAndThenRejectIsNotRefused() {
+  void taskThatWorkersRunAndRejectIsNotRefused() {
     Executor treacherous =
         command -> {
           command.run();
@@ -139,7 +139,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void whatWorkersTakeAndRejectIsRefusedAndNeverRuns() {
+  void taskThatWorkersTakeAndRejectNeverRuns() {
     Executor treacherous =
         command -> {
           hand.queue.add(command);
@@ -155,7 +155,7 @@ class WheelScheduledExecutorTest {
   // Workers and shutdownNow
 
   @Test
-  void workersLeaveAloneWhatShutdownNowHasReturned() {
+  void workersLeaveATaskReturnedByShutdownNowAlone() {
     Future<?> task = executor.submit(runs::incrementAndGet);
     List<Runnable> returned = executor.shutdownNow();
     assertThat(new ArrayList<Object>(returned)).containsExactly(task);
@@ -167,7 +167,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void workersLeaveAloneWhatShutdownNowIsAboutToReturn() throws InterruptedException {
+  void workersLeaveATaskAboutToBeReturnedAlone() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
     Runnable blockUntilInterrupted =
         () -> {
@@ -207,7 +207,7 @@ class WheelScheduledExecutorTest {
   // A timer that refuses
 
   @Test
-  void aTimerThatIsStoppedFailsWhatWaitsForIt() {
+  void stoppedTimerFailsWaitingTasks() {
     Future<?> once = executor.schedule(NOTHING, 1, HOURS);
     Future<?> periodic = executor.scheduleAtFixedRate(NOTHING, 1, 1, HOURS);
     Future<?> withTheWorkers = executor.submit(NOTHING);
@@ -223,7 +223,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void aTimerThatIsStoppedRejectsWhatWouldWait() {
+  void stoppedTimerRejectsDelayedTasks() {
     hand.timer.stop();
     assertThatExceptionOfType(RejectedExecutionException.class)
         .isThrownBy(() -> executor.schedule(NOTHING, 1, HOURS))
@@ -237,7 +237,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void aTimerThatIsStoppedFailsAPeriodicTaskAtTheEndOfItsRun() {
+  void stoppedTimerFailsAPeriodicTaskAfterItsRun() {
     Future<?> task = executor.scheduleAtFixedRate(NOTHING, 1, 1, MILLISECONDS);
     hand.pass(1);
     hand.timer.stop();
@@ -247,7 +247,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void aTimerThatHasFailedFailsWhatWaitsForItWhenThatIsFoundOut() {
+  void failedTimerFailsWaitingTasksWhenNoticed() {
     TestClock clock = new TestClock();
     HashedWheelTimer failing =
         HashedWheelTimer.builder()
@@ -285,7 +285,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void aTimerAtItsLimitRejectsWhatWouldWait() {
+  void timerAtItsLimitRejectsDelayedTasks() {
     PolledTimer limited =
         PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();
     WheelScheduledExecutor on = hand.builder().timer(limited).build();
@@ -353,7 +353,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void aStoppedTimerIsOfNoUse() {
+  void refusesAStoppedTimer() {
     hand.timer.stop();
     assertThatIllegalStateException().isThrownBy(hand::executor);
   }
@@ -361,7 +361,7 @@ class WheelScheduledExecutorTest {
   // Ownership and settings
 
   @Test
-  void whatIsLentIsLeftAlone() {
+  void leavesALentTimerAndWorkersAlone() {
     ExecutorService workers = Executors.newSingleThreadExecutor();
     WheelScheduledExecutor lent =
         WheelScheduledExecutor.builder().timer(hand.timer).executor(workers).build();
@@ -374,7 +374,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void whatIsItsOwnEndsWithIt() {
+  void ownTimerAndWorkersEndWithIt() {
     ExecutorService workers = Executors.newSingleThreadExecutor();
     WheelScheduledExecutor owner =
         WheelScheduledExecutor.builder().ownTimer(hand.timer).ownExecutor(workers).build();
@@ -389,7 +389,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void theLastOfTimersAndExecutorsThatAreSetCounts() {
+  void lastTimerAndExecutorSetWin() {
     ExecutorService workers = Executors.newSingleThreadExecutor();
     WheelScheduledExecutor lent =
         WheelScheduledExecutor.builder()
@@ -406,7 +406,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void itsOwnTimerIsStoppedThoughTheLastTaskRanOnItsThread() throws Exception {
+  void stopsItsOwnTimerEvenFromItsThread() throws Exception {
     HashedWheelTimer timer = new HashedWheelTimer(1, MILLISECONDS);
     WheelScheduledExecutor owner =
         WheelScheduledExecutor.builder().ownTimer(timer).executor(Runnable::run).build();
@@ -416,7 +416,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void withoutSettingsItHasATimerAndDaemonsOfItsOwn() throws Exception {
+  void ownsATimerAndDaemonsByDefault() throws Exception {
     WheelScheduledExecutor own = WheelScheduledExecutor.create();
     Future<Boolean> onADaemon =
         own.schedule(() -> Thread.currentThread().isDaemon(), 1, MILLISECONDS);

@@ -44,7 +44,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void theTimerHandsOverAndDoesNotRun() {
+  void timerHandsTasksOverAndRunsNone() {
     ScheduledFuture<?> task = executor.schedule(this::run, 10, MILLISECONDS);
 
     hand.pass(9);
@@ -60,7 +60,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void whatIsDueAtOnceDoesNotWaitForATick() {
+  void taskDueAtOnceDoesNotWaitForATick() {
     executor.execute(this::run);
     executor.submit(this::run);
     executor.schedule(this::run, 0, MILLISECONDS);
@@ -120,7 +120,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void aRunThatIsDueAtTheEndOfTheLastIsNotMissed() {
+  void runDueAtTheEndOfTheLastIsNotMissed() {
     WheelScheduledExecutor skipping = hand.builder().skipMissedRuns(true).build();
     skipping.scheduleAtFixedRate(taking(run -> run == 1 ? 20L : 0L), 10, 10, MILLISECONDS);
     hand.advance(15);
@@ -130,7 +130,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void aStallIsMadeUpForOrSkippedToo() {
+  void stallIsMadeUpForOrSkipped() {
     WheelScheduledExecutor skipping = hand.builder().skipMissedRuns(true).build();
     List<Long> skippedTo = new ArrayList<>();
     executor.scheduleAtFixedRate(this::run, 10, 10, MILLISECONDS);
@@ -143,7 +143,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void aSlowTaskDoesNotPileUp() {
+  void slowTaskDoesNotPileUp() {
     executor.scheduleAtFixedRate(this::run, 10, 10, MILLISECONDS);
     hand.pass(10);
     hand.pass(1_000);
@@ -184,7 +184,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void aTaskThatCancelsItselfIsNotOnTheTimerAfterwards() {
+  void taskThatCancelsItselfLeavesTheTimer() {
     List<ScheduledFuture<?>> self = new ArrayList<>();
     Runnable cancelling =
         () -> {
@@ -199,7 +199,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void whatIsCancelledWithTheWorkersDoesNotRun() {
+  void taskCancelledInTheQueueOfTheWorkersDoesNotRun() {
     ScheduledFuture<?> task = executor.schedule(this::run, 1, MILLISECONDS);
     hand.pass(1);
     assertThat(task.cancel(false)).isTrue();
@@ -210,7 +210,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void aTaskMayScheduleItselfAnew() {
+  void taskMayScheduleItselfAgain() {
     executor.schedule(this::runAndScheduleAnew, 10, MILLISECONDS);
     hand.advance(35);
     assertThat(ranAt).containsExactly(10L, 20L, 30L);
@@ -241,7 +241,7 @@ class WheelScheduledExecutorTimeTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MAX_VALUE - 5, Long.MIN_VALUE})
-  void theOriginOfTheClockAndTheAgeOfTheTimerDoNotMatter(long originNanos) {
+  void isIndependentOfClockOriginAndTimerAge(long originNanos) {
     HandDriven other = new HandDriven(originNanos);
     other.pass(12_345);
     WheelScheduledExecutor young = other.executor();

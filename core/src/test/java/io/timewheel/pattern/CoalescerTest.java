@@ -57,7 +57,7 @@ class CoalescerTest {
 
   /** A call while its action waits for the executor, or runs, is followed by another. */
   @Test
-  void anActionBeginsAfterEveryCall() {
+  void beginsAnActionAfterEveryCall() {
     throttled.call("a");
     debounced.call("d");
     rig.advanceMillis(10);
@@ -101,7 +101,7 @@ class CoalescerTest {
   }
 
   @Test
-  void anActionThatThrowsHarmsNoOther() {
+  void actionThatThrowsHarmsNoOther() {
     for (Coalescer<String> some : List.of(debounced, throttled)) {
       some.call("bad");
       some.call("good");
@@ -112,7 +112,7 @@ class CoalescerTest {
   }
 
   @Test
-  void whatIsCancelledOrClosedLeavesNothing() {
+  void cancelAndCloseLeaveNothingPending() {
     throttled.call("a");
     debounced.call("a");
     assertThat(throttled.size() + debounced.size()).isEqualTo(2);

@@ -15,7 +15,7 @@ import net.jqwik.api.Property;
 class ExpirationsPropertyTest {
   private static final int KEYS = 8;
 
-  /** The listener throws when it is told of this one, and adds that one again. */
+  /** The listener throws when this one expires, and adds that one again. */
   private static final int BAD = 3;
 
   private static final int AGAIN = 5;
@@ -27,7 +27,7 @@ class ExpirationsPropertyTest {
   }
 
   @Property(tries = 300)
-  void doesAsItsModel(@ForAll long seed) {
+  void behavesLikeItsModel(@ForAll long seed) {
     new Expiry(seed).run(300);
   }
 

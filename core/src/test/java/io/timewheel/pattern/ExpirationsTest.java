@@ -43,7 +43,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void whatIsNotCompletedInTimeExpiresOnTheExecutor() {
+  void expiresOnTheExecutorUnlessCompleted() {
     assertThat(expirations.add("a", 1, ofMillis(10))).isTrue();
     assertThat(expirations.add("b", 2, ofMillis(20))).isTrue();
     assertThat(expirations.add("c", 3, ofMillis(20))).isTrue();
@@ -66,7 +66,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void aKeyIsTakenUntilItsValueIsSettled() {
+  void keyIsTakenUntilItsValueEnds() {
     expirations.add("a", 1, ofMillis(10));
     assertThat(expirations.add("a", 2, ofMillis(10))).isFalse();
     assertThat(rig.timer.pendingTimeouts()).isEqualTo(1);
@@ -79,7 +79,7 @@ class ExpirationsTest {
 
   /** Cancelled timeouts must not stay in memory, with all that they refer to. */
   @Test
-  void whatIsCompletedLeavesNothingInTheTimer() {
+  void completedValueLeavesNothingInTheTimer() {
     expirations.add("a", 1, Duration.ofDays(1));
     expirations.complete("a");
     rig.assertNothingPending();
@@ -103,7 +103,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void whatIsTouchedForEverNeverExpiresAndCanBeCompleted() {
+  void touchedValueNeverExpires() {
     expirations.add("a", 1, ofMillis(10));
     for (int i = 0; i < 100; i++) {
       rig.liveMillis(7);
@@ -115,10 +115,10 @@ class ExpirationsTest {
   }
 
   /**
-   * It is filed anew by the thread that it fires on before the one that adds it has its timeout.
+   * The thread that it fires on re-arms it before the thread that adds it has its timeout.
    */
   @Test
-  void whatFiresBeforeItsTimeoutIsThereIsStillSettledInTheEnd() {
+  void timeoutMayFireBeforeItIsStored() {
     rig.onStart =
         () -> {
           rig.onStart = () -> {};
@@ -139,7 +139,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void aTouchThatComesBeforeALateClockIsInTime() {
+  void touchBeforeALateTimerIsInTime() {
     expirations.add("a", 1, ofMillis(10));
     rig.stallMillis(15);
     assertThat(expirations.touch("a")).isTrue();
@@ -151,7 +151,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void replacingGivesBackTheFormerValueWhichDoesNotExpire() {
+  void replaceReturnsTheFormerValueWhichDoesNotExpire() {
     assertThat(expirations.replace("a", 1, ofMillis(10))).isNull();
     assertThat(expirations.replace("a", 2, ofMillis(20))).isEqualTo(1);
     assertThat(rig.timer.pendingTimeouts()).isEqualTo(1);
@@ -163,7 +163,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void removeAllTakesWhatFulfilsTheCondition() {
+  void removeAllTakesMatchingValues() {
     expirations.add("a", 1, ofMillis(10));
     expirations.add("b", 2, ofMillis(10));
     expirations.add("c", 3, ofMillis(10));
@@ -176,9 +176,9 @@ class ExpirationsTest {
     assertThat(expired).isEmpty();
   }
 
-  /** Or those taken before it threw were neither returned nor told of. */
+  /** Otherwise those taken before it threw were neither returned nor expired. */
   @Test
-  void aConditionThatThrowsTakesNothing() {
+  void conditionThatThrowsTakesNothing() {
     expirations.add("a", 1, ofMillis(10));
     expirations.add("b", 2, ofMillis(10));
     AtomicInteger calls = new AtomicInteger();
@@ -200,7 +200,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void oldestIsTheOneNeitherAddedNorTouchedForLongest() {
+  void oldestCountsFromTheLastTouch() {
     assertThat(expirations.oldest()).isEmpty();
     expirations.add("a", 1, ofMillis(100));
     rig.advanceMillis(5);
@@ -212,7 +212,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void zeroAndLessIsTheNextTickAndMuchIsNever() {
+  void expiresAtTheNextTickOrNeverAtTheExtremes() {
     expirations.add("a", 1, ofMillis(0));
     expirations.add("b", 2, Duration.ofSeconds(Long.MIN_VALUE));
     expirations.add("c", 3, Duration.ofSeconds(Long.MAX_VALUE));
@@ -342,7 +342,7 @@ class ExpirationsTest {
 
   /** The flag that one listener set was still set when the next one was called. */
   @Test
-  void interruptOfOneListenerIsNotThatOfTheNext() {
+  void interruptDoesNotLeakIntoTheNextCall() {
     List<Boolean> interrupted = new ArrayList<>();
     Expirations<Integer, String> interrupting =
         Expirations.<Integer, String>builder(
@@ -402,7 +402,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void aListenerThatThrowsKeepsNothingFromTheOthers() {
+  void listenerThatThrowsIsStillGivenTheOtherEntries() {
     expirations.add("a", -1, ofMillis(10));
     expirations.add("b", 2, ofMillis(10));
     rig.liveMillis(20);
@@ -411,7 +411,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void batchesHoldAllThatExpiredUpToTheirLimit() {
+  void batchesHoldEverythingExpiredUpToTheirLimit() {
     List<List<Expired<Integer, String>>> batches = new ArrayList<>();
     Expirations<Integer, String> inBatches =
         Expirations.<Integer, String>builder(rig.timer, 3, batches::add).executor(rig).build();
@@ -430,7 +430,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void whatDoesNotFitRunsOnTheClocksThread() {
+  void overflowRunsOnTheTimerThread() {
     Expirations<String, Integer> small = make(rig).capacity(2).build();
     for (int i = 0; i < 5; i++) {
       small.add("k", i, ofMillis(10));
@@ -444,7 +444,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void whatDoesNotFitGoesToTheOverflowListener() {
+  void overflowGoesToTheOverflowListener() {
     List<Expired<String, Integer>> overflow = new ArrayList<>();
     Expirations<String, Integer> small = make(rig).capacity(1).onOverflow(overflow::addAll).build();
     small.add("a", 1, ofMillis(10));
@@ -457,7 +457,7 @@ class ExpirationsTest {
 
   /** One entry is with the listener, one in the queue, and the timer's thread has the third. */
   @Test
-  void theTimersThreadWaitsForRoomIfItIsToldTo() throws InterruptedException {
+  void timerThreadWaitsForRoomIfSet() throws InterruptedException {
     Blocked blocked = new Blocked();
     Thread clock = blocked.expire(3);
     Await.until("the clock to wait", () -> clock.getState() == Thread.State.WAITING);
@@ -470,7 +470,7 @@ class ExpirationsTest {
 
   /** A timer that is stopped, and has lost its patience, interrupts its thread. */
   @Test
-  void anInterruptEndsTheWaitForRoomAndLosesNothing() throws InterruptedException {
+  void interruptEndsTheWaitForRoomAndLosesNothing() throws InterruptedException {
     Blocked blocked = new Blocked();
     Thread clock = blocked.expire(3);
     Await.until("the clock to wait", () -> clock.getState() == Thread.State.WAITING);
@@ -562,7 +562,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void whatTheExecutorRejectsIsNotLost() {
+  void rejectedRunFallsBackToTheTimerThread() {
     rig.takes = false;
     rig.rejects = true;
     expirations.add("a", 1, ofMillis(10));
@@ -578,7 +578,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void whatTheExecutorTakesAndRejectsIsToldOnce() {
+  void runThatIsTakenAndRejectedNotifiesOnce() {
     rig.rejects = true;
     expirations.add("a", 1, ofMillis(10));
     rig.advanceMillis(10);
@@ -587,7 +587,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void aHandlerThatThrowsHarmsNobody() {
+  void handlerThatThrowsHarmsNoOtherEntry() {
     Expirations<String, Integer> bad =
         make(rig)
             .onError(
@@ -603,7 +603,7 @@ class ExpirationsTest {
 
   /** Without an executor there is a thread, a daemon, and the listener may block it. */
   @Test
-  void ownThreadRunsTheListenerWhileTheClockGoesOn() throws InterruptedException {
+  void blockedListenerOnItsOwnThreadDoesNotStopTheTimer() throws InterruptedException {
     CountDownLatch letGo = new CountDownLatch(1);
     CountDownLatch done = new CountDownLatch(2);
     Queue<Thread> threads = new ConcurrentLinkedQueue<>();
@@ -636,7 +636,7 @@ class ExpirationsTest {
 
   /** An exception between map and timer must not leave an entry that nothing removes. */
   @Test
-  void whatTheTimerRefusesIsNotThere() {
+  void refusedValueIsNotThere() {
     Rig full = new Rig(1);
     Expirations<String, Integer> limited = make(full).build();
     limited.add("a", 1, ofMillis(10));
@@ -697,7 +697,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void whenTheTimerIsStoppedNothingExpiresAndAllCanBeCompleted() {
+  void valuesCanBeCompletedAfterTheTimerIsStopped() {
     expirations.add("a", 1, ofMillis(10));
     rig.timer.stop();
     rig.liveMillis(20);
@@ -706,7 +706,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void stopTakesWhatIsThereAndRefusesMore() {
+  void stopReturnsAllValuesAndRefusesMore() {
     expirations.add("a", 1, ofMillis(10));
     assertThat(expirations.stop()).containsExactly(Map.entry("a", 1));
     rig.assertNothingPending();
@@ -719,7 +719,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void argumentsAreChecked() {
+  void checksArguments() {
     assertThatNullPointerException()
         .isThrownBy(() -> expirations.add(null, 1, ofMillis(1)))
         .withMessage("key");

@@ -23,7 +23,7 @@ class HeartbeatsPropertyTest {
   private static final int WRITES = 3;
 
   @Property(tries = 300)
-  void doesAsItsModel(@ForAll long seed) {
+  void behavesLikeItsModel(@ForAll long seed) {
     new Beats(seed).run(300);
   }
 

@@ -42,7 +42,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void beatsWheneverNothingWasWrittenForItsTime() {
+  void beatsAfterEveryPeriodWithoutAWrite() {
     Connection<String> a = heartbeats.add("a");
     rig.liveMillis(5);
     a.written();
@@ -54,7 +54,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void readingIsWatchedApartFromWriting() {
+  void watchesReadsAndWritesSeparately() {
     Connection<String> a = heartbeats.add("a");
     rig.liveMillis(30);
     a.read();
@@ -69,7 +69,7 @@ class HeartbeatsTest {
 
   /** The difference was negative, and wrapped when it was taken from "never". */
   @Test
-  void aMessageBetweenTheReadingsOfClockAndFieldIsNotIdleness() {
+  void messageNewerThanTheReadingOfTheClockIsNotIdleness() {
     Heartbeats<String> neverIdle =
         make(rig)
             .onReadIdle(
@@ -109,7 +109,7 @@ class HeartbeatsTest {
 
   /** One look-up that failed ended the chain, and one dead peer delayed all. */
   @Test
-  void aBeatThatFailsIsFollowedByTheNext() {
+  void beatThatFailsIsFollowedByTheNext() {
     heartbeats.add("bad");
     heartbeats.add("good");
     rig.liveMillis(30);
@@ -149,7 +149,7 @@ class HeartbeatsTest {
 
   /** The executor has taken the beat, and the connection was never called again. */
   @Test
-  void dropOfOneBeatDoesNotStopTheOthers() {
+  void oneDroppedBeatDoesNotStopTheOthers() {
     rig.takes = false;
     heartbeats.add("a");
     rig.advanceMillis(10);
@@ -210,7 +210,7 @@ class HeartbeatsTest {
 
   /** One dead peer delayed all. */
   @Test
-  void aBeatThatBlocksDelaysNoOther() {
+  void beatThatBlocksDelaysNoOther() {
     CountDownLatch letGo = new CountDownLatch(1);
     Semaphore beaten = new Semaphore(0);
     AtomicInteger dead = new AtomicInteger();
@@ -257,7 +257,7 @@ class HeartbeatsTest {
 
   /** A timer task that started itself in its constructor ran before its fields were set. */
   @Test
-  void aBeatThatIsDueBeforeItsConnectionIsReturnedFindsItWhole() {
+  void beatMayBeDueBeforeAddReturns() {
     rig.fireAtOnceAfterMillis(10);
     Connection<String> a = heartbeats.add("a");
     rig.runTasks();
@@ -269,7 +269,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void aBeatThatTheExecutorTakesAndRejectsIsSkipped() {
+  void beatThatTheExecutorTakesAndRejectsIsSkipped() {
     rig.rejects = true;
     heartbeats.add("a");
     rig.advanceMillis(10);
@@ -282,14 +282,14 @@ class HeartbeatsTest {
   }
 
   @Test
-  void somethingMustBeWatched() {
+  void refusesToWatchNothing() {
     assertThatIllegalStateException()
         .isThrownBy(() -> Heartbeats.<String>builder(rig.timer, rig).build())
         .withMessage("none of onReadIdle, onWriteIdle and onAllIdle is set");
   }
 
   @Test
-  void aBeatThatTheExecutorRejectsIsSkippedAndTold() {
+  void skipsAndReportsABeatThatTheExecutorRejects() {
     rig.takes = false;
     rig.rejects = true;
     heartbeats.add("a");
@@ -302,7 +302,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void theFirstBeatComesAfterARandomPart() {
+  void firstBeatComesAfterARandomPart() {
     double[] parts = {0.0, 0.25, 0.5, 1.0};
     int[] next = {0};
     Heartbeats<String> jittered = make(rig).random(() -> parts[next[0]++]).build();
@@ -315,7 +315,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void withoutASourceOfRandomnessTheFirstBeatsAreSpread() {
+  void spreadsFirstBeatsByDefault() {
     Heartbeats<Integer> many =
         Heartbeats.<Integer>builder(rig.timer, rig)
             .onWriteIdle(ofSeconds(1), connection -> beats.add("" + rig.nowMillis()))
@@ -330,7 +330,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void closedIsWatchedNoLonger() {
+  void stopsWatchingAClosedConnection() {
     Connection<String> a = heartbeats.add("a");
     heartbeats.add("b");
     a.close();
@@ -342,7 +342,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void aCallbackMayCloseItsConnection() {
+  void callbackMayCloseItsConnection() {
 
     Heartbeats<String> closing =
         make(rig)
@@ -361,7 +361,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void noCallbackBeginsAfterTheClose() {
+  void noCallbackBeginsAfterClose() {
     Connection<String> a = heartbeats.add("a");
     rig.advanceMillis(10);
     a.close();
@@ -370,7 +370,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void aConnectionTakesThePlaceOfItsEqual() {
+  void connectionTakesThePlaceOfItsEqual() {
     Connection<String> former = heartbeats.add("a");
     heartbeats.add("a");
     assertThat(heartbeats.size()).isOne();
@@ -411,7 +411,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void theEnd() {
+  void closeCancelsEverything() {
     heartbeats.add("a");
     Heartbeats<String> other = make(rig).build();
     other.add("b");

@@ -14,8 +14,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
 /**
- * The model does not know the sweeps, but what is promised of them: who may be renewed, who must
- * have been by now, and who is lost.
+ * The model does not know the sweeps, but what is promised of them: which leases may be renewed,
+ * which must have been by now, and which are lost.
  */
 class LeasesPropertyTest {
   private static final int KEYS = 6;
@@ -23,7 +23,7 @@ class LeasesPropertyTest {
   private static final long LEASE_MILLIS = 120;
   private static final long SWEEP_MILLIS = LEASE_MILLIS / 12;
 
-  /** {@code onLost} throws when it is told of this one; so does the unlock. */
+  /** {@code onLost} throws for this one; so does the unlock. */
   private static final int BAD = 3;
 
   private enum Server {
@@ -35,7 +35,7 @@ class LeasesPropertyTest {
   }
 
   @Property(tries = 300)
-  void doesAsItsModel(@ForAll long seed) {
+  void behavesLikeItsModel(@ForAll long seed) {
     new Locks(seed).run(400);
   }
 

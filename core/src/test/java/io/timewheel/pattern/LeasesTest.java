@@ -56,7 +56,7 @@ class LeasesTest {
   }
 
   @Test
-  void isRenewedAtAThirdAtTheLatestUntilItIsReleased() {
+  void renewsWithinAThirdUntilReleased() {
     assertThat(leases.hold("a")).isEqualTo(1);
     rig.liveMillis(100);
     assertThat(calls).containsExactly("a30", "a60", "a90");
@@ -69,7 +69,7 @@ class LeasesTest {
 
   /** The next renewal was timed from the answer, so that the real period was longer. */
   @Test
-  void aSlowAnswerDoesNotLengthenThePeriod() {
+  void slowAnswerDoesNotLengthenThePeriod() {
     leases.hold("a");
     during = () -> rig.stallMillis(9);
     rig.liveMillis(75);
@@ -77,7 +77,7 @@ class LeasesTest {
   }
 
   @Test
-  void whatIsDueByTheNextSweepIsRenewedInOneCall() {
+  void renewsInOneCallWhatIsDueByTheNextSweep() {
     leases.hold("a");
     rig.liveMillis(3);
     leases.hold("b");
@@ -90,7 +90,7 @@ class LeasesTest {
   }
 
   @Test
-  void aBatchHasALimit() {
+  void batchHasALimit() {
     Leases<String> small = make(rig).maxBatch(2).build();
     for (String key : List.of("a", "b", "c", "d", "e")) {
       small.hold(key);
@@ -102,7 +102,7 @@ class LeasesTest {
 
   /** A thrown exception stopped all renewals for ever. */
   @Test
-  void aCallThatFailsIsTriedAgainAtEverySweepAndStopsNothing() {
+  void callThatFailsIsTriedAgainAtEverySweepAndStopsNothing() {
     leases.hold("a");
     failure = new IllegalStateException("no connection");
     rig.liveMillis(55);
@@ -115,7 +115,7 @@ class LeasesTest {
   }
 
   @Test
-  void isLostWhenItsTimeIsOverAndNotBefore() {
+  void losesALeaseWhenItsTimeIsOverAndNotBefore() {
     leases.hold("a");
     rig.liveMillis(33);
     failure = new IllegalStateException();
@@ -132,7 +132,7 @@ class LeasesTest {
 
   /** The sweeps of one are not those of the other: the end of a lease has a timeout if need be. */
   @Test
-  void aLossIsNoticedAtItsTick() {
+  void lossIsNoticedAtItsTick() {
     leases.hold("other");
     rig.liveMillis(7);
     leases.hold("a");
@@ -142,7 +142,7 @@ class LeasesTest {
   }
 
   @Test
-  void isLostAtOnceWhenTheServerDoesNotKnowIt() {
+  void losesALeaseThatTheServerRefuses() {
     leases.hold("a");
     leases.hold("b");
     refused.add("a");
@@ -154,7 +154,7 @@ class LeasesTest {
 
   /** A renewal could outlive its unlock. */
   @Test
-  void theUnlockWaitsForTheRenewalThatIsUnderWay() {
+  void unlockWaitsForTheRenewalThatIsUnderWay() {
     leases.hold("a");
     during =
         () -> {
@@ -169,7 +169,7 @@ class LeasesTest {
 
   /** Not even if the answer says that it was gone: it had been released before. */
   @Test
-  void whatWasReleasedIsNotLost() {
+  void releasedLeaseIsNotLost() {
     leases.hold("a");
     refused.add("a");
     during = () -> leases.release("a");
@@ -179,7 +179,7 @@ class LeasesTest {
   }
 
   @Test
-  void theUnlockRunsAtOnceWhenNoRenewalIsUnderWay() {
+  void unlockRunsAtOnceWhenNoRenewalIsUnderWay() {
     leases.hold("a");
     leases.release("a", () -> calls.add("unlock"));
     assertThat(calls).containsExactly("unlock");
@@ -187,7 +187,7 @@ class LeasesTest {
 
   /** It is not over until long after the time of the lease that was renewed in the same call. */
   @Test
-  void anUnlockThatIsSlowHarmsNoOtherOfItsCall() {
+  void slowUnlockDelaysNoRenewalOfItsCall() {
     leases.hold("a");
     leases.hold("b");
     during =
@@ -206,9 +206,9 @@ class LeasesTest {
     assertThat(leases.holds("b")).isOne();
   }
 
-  /** All that the answer decides is decided before anybody is told. */
+  /** Everything that the answer decides is decided before any callback runs. */
   @Test
-  void aSlowLossHarmsNoOtherOfItsCall() {
+  void slowLossDelaysNoRenewalOfItsCall() {
     Leases<String> slow = make(rig).onLost((key, how) -> rig.liveMillis(100)).build();
     slow.hold("a");
     slow.hold("b");
@@ -222,7 +222,7 @@ class LeasesTest {
   }
 
   @Test
-  void anUnlockThatThrowsInsideTheRenewalHarmsNoOther() {
+  void delayedUnlockThatThrowsIsReported() {
     leases.hold("a");
     leases.hold("b");
     during =
@@ -238,7 +238,7 @@ class LeasesTest {
   }
 
   @Test
-  void holdsAreCounted() {
+  void countsHolds() {
     assertThat(leases.hold("a")).isEqualTo(1);
     assertThat(leases.hold("a")).isEqualTo(2);
     assertThat(leases.holds("a")).isEqualTo(2);
@@ -252,7 +252,7 @@ class LeasesTest {
 
   /** A call that hangs: what is not in it is renewed all the same, and it is not called twice. */
   @Test
-  void aCallThatHangsHoldsUpWhatIsInItOnly() {
+  void callThatHangsHoldsUpOnlyItsOwnLeases() {
     leases.hold("a");
     Runnable[] hanging = {null};
     during =
@@ -270,7 +270,7 @@ class LeasesTest {
   }
 
   @Test
-  void aSweepThatTheExecutorRejectsIsLeftToTheNext() {
+  void sweepThatTheExecutorRejectsIsLeftToTheNext() {
     leases.hold("a");
     rig.takes = false;
     rig.rejects = true;
@@ -283,7 +283,7 @@ class LeasesTest {
   }
 
   @Test
-  void aRenewalThatAnswersNothingAndALossThatThrowsHarmNobody() {
+  void survivesARenewalThatReturnsNullAndALossThatThrows() {
     Leases<String> bad =
         Leases.<String>builder(rig.timer, rig, ofMillis(120), keys -> null)
             .onLost(
@@ -321,7 +321,7 @@ class LeasesTest {
   }
 
   @Test
-  void aRenewalMayEndLater() {
+  void renewalMayEndLater() {
     Leases<String> async = async();
     async.hold("a");
     rig.liveMillis(45);
@@ -341,7 +341,7 @@ class LeasesTest {
 
   /** The first call never ends; of the lease that it holds up, onLost then takes its time. */
   @Test
-  void aLossThatIsToldSlowlyDelaysNoRenewal() {
+  void slowLossCallbackDelaysNoRenewal() {
     Leases<String> slow =
         Leases.<String>asyncBuilder(
                 rig.timer,
@@ -367,7 +367,7 @@ class LeasesTest {
 
   /** While the call of the same sweep hangs, another thread of the executor tells of the loss. */
   @Test
-  void aCallThatHangsDelaysNoLoss() {
+  void callThatHangsDelaysNoLoss() {
     failure = new IllegalStateException("no connection");
     leases.hold("a");
     rig.liveMillis(85);
@@ -385,7 +385,7 @@ class LeasesTest {
   }
 
   @Test
-  void aRenewalThatFailsLaterIsTriedAgain() {
+  void renewalThatFailsLaterIsTriedAgain() {
     Leases<String> async = async();
     async.hold("a");
     rig.liveMillis(35);
@@ -399,7 +399,7 @@ class LeasesTest {
   }
 
   @Test
-  void aRenewalThatNeverEndsLosesTheLeaseAtItsTime() {
+  void renewalThatNeverEndsLosesTheLeaseAtItsTime() {
     Leases<String> async = async();
     async.hold("a");
     rig.liveMillis(200);
@@ -413,7 +413,7 @@ class LeasesTest {
 
   /** Or the end of the first call would be taken for that of the second. */
   @Test
-  void aStageThatEndsTwiceEndsOneRenewal() {
+  void stageThatEndsTwiceEndsOneRenewal() {
     List<Consumer<Throwable>> ends = new ArrayList<>();
     Leases<String> rude =
         Leases.<String>asyncBuilder(
@@ -455,7 +455,7 @@ class LeasesTest {
 
   /** It would be held for ever, and never renewed. */
   @Test
-  void aStoppedTimerRefusesHolds() {
+  void stoppedTimerRefusesHolds() {
     leases.hold("a");
     rig.timer.stop();
     assertThatIllegalStateException().isThrownBy(() -> leases.hold("b"));
@@ -466,7 +466,7 @@ class LeasesTest {
 
   /** The call is under way when the leases are closed. */
   @Test
-  void nobodyIsToldOfALossAfterTheClose() {
+  void reportsNoLossAfterClose() {
     leases.hold("a");
     refused.add("a");
     during = leases::close;
@@ -521,7 +521,7 @@ class LeasesTest {
 
   /** The executor has taken the sweep, and nothing renewed any more. */
   @Test
-  void dropOfOneSweepDoesNotStopTheOthers() {
+  void oneDroppedSweepDoesNotStopTheOthers() {
     leases.hold("a");
     rig.takes = false;
     rig.liveMillis(10);
@@ -688,7 +688,7 @@ class LeasesTest {
   }
 
   @Test
-  void theEnd() {
+  void closeCancelsEverything() {
     leases.hold("a");
     rig.advanceMillis(30);
     leases.close();

@@ -21,7 +21,7 @@ class LongMapTest {
    * that the table grows and shrinks.
    */
   @Property
-  void doesAsAHashMap(
+  void behavesLikeAHashMap(
       @ForAll long seed, @ForAll @IntRange(min = 0, max = 63) int shift, @ForAll long offset) {
     SplittableRandom random = new SplittableRandom(seed);
     LongMap<Object> map = new LongMap<>();

@@ -137,7 +137,7 @@ class MillionKeysTest {
   }
 
   @Test
-  void everyLeaseIsRenewedOnceInItsTimeAndAThousandInACall() {
+  void everyLeaseIsRenewedOnceInBatchesOfAThousand() {
     List<Integer> calls = new ArrayList<>();
     Leases<Integer> leases =
         Leases.<Integer>builder(

@@ -25,12 +25,12 @@ abstract class Program {
   final SplittableRandom random;
   final Rig rig = new Rig();
 
-  /** What callbacks were told since the last comparison, and what the model says they should be. */
+  /** What callbacks were given since the last comparison, and what the model expects. */
   final List<String> told = new ArrayList<>();
 
   final List<String> expected = new ArrayList<>();
 
-  /** How many errors the handler should have been told of by now, rejections left out. */
+  /** How many errors the handler should have been given by now, rejections left out. */
   int expectedErrors;
 
   private final Deque<Runnable> modelTasks = new ArrayDeque<>();

@@ -22,13 +22,13 @@ class RequestsPropertyTest {
   /** The hook throws when an answer to this one is late. */
   private static final int BAD = 2;
 
-  /** When this one ends, whoever waits for it starts another, on a channel that is never closed. */
+  /** A dependent of this one starts another, on a channel that is never closed. */
   private static final int AGAIN = 5;
 
   private record Waiting(int serial, long id, long dueMillis, CompletableFuture<String> answer) {}
 
   @Property(tries = 300)
-  void doesAsItsModel(@ForAll long seed) {
+  void behavesLikeItsModel(@ForAll long seed) {
     new Calls(seed).run(300);
   }
 

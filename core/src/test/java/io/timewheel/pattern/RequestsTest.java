@@ -34,7 +34,7 @@ class RequestsTest {
   }
 
   @Test
-  void anAnswerInTimeCompletesTheFuture() {
+  void answerInTimeCompletesTheFuture() {
     CompletableFuture<String> one = channel.start(1, ofMillis(10));
     CompletableFuture<String> two = channel.start(-2, ofMillis(10));
     assertThat(requests.size()).isEqualTo(2);
@@ -48,7 +48,7 @@ class RequestsTest {
   }
 
   @Test
-  void withoutAnAnswerItTimesOutOnTheExecutor() {
+  void timesOutOnTheExecutor() {
     CompletableFuture<String> answer = channel.start(7, ofMillis(10));
     rig.advanceMillis(9);
     assertThat(channel.size()).isOne();
@@ -63,7 +63,7 @@ class RequestsTest {
   }
 
   @Test
-  void anAnswerThatComesLateGoesToTheHook() {
+  void lateAnswerGoesToTheHook() {
     CompletableFuture<String> answer = channel.start(7, ofMillis(10));
     rig.advanceMillis(10);
     assertThat(channel.complete(7, "a")).as("timed out, though not told yet").isFalse();
@@ -75,7 +75,7 @@ class RequestsTest {
   }
 
   @Test
-  void aHookThatThrowsHarmsNobody() {
+  void hookThatThrowsIsReported() {
     Requests<String> bad =
         Requests.<String>builder(rig.timer)
             .executor(rig)
@@ -91,7 +91,7 @@ class RequestsTest {
   }
 
   @Test
-  void failingFailsTheFutureOnce() {
+  void failCompletesTheFutureOnce() {
     CompletableFuture<String> answer = channel.start(7, ofMillis(10));
     IllegalStateException cause = new IllegalStateException();
     assertThat(channel.fail(7, cause)).isTrue();
@@ -101,7 +101,7 @@ class RequestsTest {
   }
 
   @Test
-  void anIdIsTakenOnItsChannelWhileItsRequestIsInFlight() {
+  void idIsTakenOnItsChannelWhileInFlight() {
     CompletableFuture<String> first = channel.start(7, ofMillis(10));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> channel.start(7, ofMillis(10)))
@@ -119,7 +119,7 @@ class RequestsTest {
 
   /** The first one's timeout, or the user's hand on its future, must not touch the second. */
   @Test
-  void anOldFutureDoesNotTakeTheRequestThatHasItsIdNow() {
+  void oldFutureLeavesALaterRequestOfItsIdAlone() {
     CompletableFuture<String> first = channel.start(7, ofMillis(10));
     channel.complete(7, "first");
     CompletableFuture<String> second = channel.start(7, ofMillis(20));
@@ -130,7 +130,7 @@ class RequestsTest {
   }
 
   @Test
-  void theUserMayCompleteTheFuture() {
+  void userMayCompleteTheFuture() {
     channel.start(1, ofMillis(10)).cancel(true);
     channel.start(2, ofMillis(10)).complete("mine");
     channel.start(3, ofMillis(10)).completeExceptionally(new IllegalStateException());
@@ -144,7 +144,7 @@ class RequestsTest {
    * It would otherwise complete the future past the request, which stayed until its time was up.
    */
   @Test
-  void theUserMayCompleteTheFutureLater() {
+  void userMayCompleteTheFutureAsynchronously() {
     CompletableFuture<String> one = channel.start(1, ofMillis(10));
     CompletableFuture<String> two = channel.start(2, ofMillis(10));
     assertThat(one.completeAsync(() -> "mine", rig)).isSameAs(one);
@@ -163,7 +163,7 @@ class RequestsTest {
 
   /** As the JDK's futures do. */
   @Test
-  void theSupplierIsNotAskedForWhatIsAnswered() {
+  void skipsTheSupplierOfAnAnsweredRequest() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
     AtomicInteger asked = new AtomicInteger();
     answer.completeAsync(() -> "mine" + asked.incrementAndGet(), rig);
@@ -184,7 +184,7 @@ class RequestsTest {
   }
 
   @Test
-  void closingFailsTheChannelsOwnAndNoOther() {
+  void closingAChannelFailsItsOwnRequestsOnly() {
     Channel<String> other = requests.channel();
     CompletableFuture<String> theirs = other.start(1, ofMillis(10));
     List<CompletableFuture<String>> mine = new ArrayList<>();
@@ -210,7 +210,7 @@ class RequestsTest {
   }
 
   @Test
-  void closingAllFailsAllAndOpensNoMore() {
+  void closeFailsAllRequestsAndOpensNoChannel() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
     requests.close();
     assertThat(answer).isCancelled();
@@ -223,7 +223,7 @@ class RequestsTest {
 
   /** Or they would wait for ever. */
   @Test
-  void aStoppedTimerFailsWhatIsInFlight() {
+  void stoppedTimerFailsRequestsInFlight() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
     rig.timer.stop();
     rig.runTasks();
@@ -237,7 +237,7 @@ class RequestsTest {
   }
 
   @Test
-  void whatTheTimerRefusesIsNotInFlight() {
+  void refusedRequestIsNotInFlight() {
     Rig full = new Rig(1);
     Channel<String> limited = make(full).channel();
     limited.start(1, ofMillis(10));
@@ -247,7 +247,7 @@ class RequestsTest {
   }
 
   @Test
-  void anExecutorThatRejectsLosesNoTimeout() {
+  void executorThatRejectsLosesNoTimeout() {
     rig.takes = false;
     rig.rejects = true;
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
@@ -257,7 +257,7 @@ class RequestsTest {
   }
 
   @Test
-  void withoutAnExecutorThereIsAThread() {
+  void hasThreadsOfItsOwnByDefault() {
     Channel<String> own = Requests.<String>builder(rig.timer).build().channel();
     CompletableFuture<String> answer = own.start(1, ofMillis(10));
     CompletableFuture<String> thread = answer.handle((a, e) -> Thread.currentThread().getName());

@@ -21,7 +21,7 @@ import net.jqwik.api.Property;
 class RetriesPropertyTest {
   private static final int KEYS = 8;
 
-  /** {@code onExhausted} throws when it is told of this one, and adds that one again. */
+  /** {@code onExhausted} throws for this one, and adds that one again. */
   private static final int BAD = 3;
 
   private static final int AGAIN = 5;
@@ -34,7 +34,7 @@ class RetriesPropertyTest {
   }
 
   @Property(tries = 300)
-  void doesAsItsModel(@ForAll long seed) {
+  void behavesLikeItsModel(@ForAll long seed) {
     new Tries(seed).run(300);
   }
 

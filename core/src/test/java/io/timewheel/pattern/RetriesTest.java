@@ -45,7 +45,7 @@ class RetriesTest {
   }
 
   @Test
-  void isTriedUntilItSucceeds() {
+  void triesUntilSuccess() {
     failures = 2;
     assertThat(retries.add("a")).isTrue();
     rig.liveMillis(1_000);
@@ -57,7 +57,7 @@ class RetriesTest {
 
   /** Blocking work on the timer's thread held up everything else. */
   @Test
-  void neitherAttemptsNorTheirEndRunOnTheTimersThread() {
+  void runsNoUserCodeOnTheTimerThread() {
     retries.add("a");
     rig.advanceMillis(10);
     assertThat(attempts).isEmpty();
@@ -73,7 +73,7 @@ class RetriesTest {
   }
 
   @Test
-  void aKeyThatIsBeingTriedIsNotAddedAgain() {
+  void keyThatIsBeingTriedIsNotAddedAgain() {
     failures = 1;
     assertThat(retries.add("a")).isTrue();
     assertThat(retries.add("a")).isFalse();
@@ -86,7 +86,7 @@ class RetriesTest {
 
   /** Exhausted retries that leave their key in the map are never tried again. */
   @Test
-  void anExhaustedKeyIsFreeAgainAndSaidToBe() {
+  void exhaustedKeyIsReportedAndFree() {
     failures = 3;
     retries.add("a");
     rig.liveMillis(1_000);
@@ -119,7 +119,7 @@ class RetriesTest {
 
   /** Runs never pile up: an attempt that takes long delays its own next one, and no other's. */
   @Test
-  void theNextAttemptIsScheduledWhenTheLastHasEnded() {
+  void waitsForTheEndOfAnAttemptBeforeTheNext() {
     List<CompletableFuture<Void>> stages = new ArrayList<>();
     Retries<String> async =
         with(Retries.asyncBuilder(
@@ -147,7 +147,7 @@ class RetriesTest {
   }
 
   @Test
-  void theErrorOfAStageIsItsCause() {
+  void unwrapsTheErrorOfAStage() {
     Retries<String> async =
         with(Retries.asyncBuilder(
                 rig.timer,
@@ -164,7 +164,7 @@ class RetriesTest {
 
   /** A throwable of any kind, and a stage that is not there, are failures. */
   @Test
-  void errorsAreFailuresToo() {
+  void errorsAndNullStagesAreFailures() {
     Retries<String> bad =
         with(Retries.asyncBuilder(
                 rig.timer,
@@ -185,7 +185,7 @@ class RetriesTest {
   }
 
   @Test
-  void aStageThatEndsTwiceEndsOneAttempt() {
+  void stageThatEndsTwiceEndsOneAttempt() {
     Retries<String> rude =
         with(Retries.asyncBuilder(
                 rig.timer,
@@ -374,7 +374,7 @@ class RetriesTest {
 
   /** The end of its time is offered again, as an attempt is. */
   @Test
-  void endOfAnAttemptsTimeIsNotLostIfTheExecutorDropsIt() {
+  void attemptTimeLimitSurvivesADroppedTask() {
     Retries<String> limited =
         with(Retries.asyncBuilder(rig.timer, rig, (key, number) -> new CompletableFuture<>()))
             .attemptTimeLimit(ofMillis(5))
@@ -430,7 +430,7 @@ class RetriesTest {
   }
 
   @Test
-  void noAttemptIsDueAfterTheDeadline() {
+  void schedulesNoAttemptAfterTheTimeLimit() {
     Retries<String> hurried = make().timeLimit(ofMillis(69)).build();
     hurried.add("a");
     rig.liveMillis(1_000);
@@ -445,7 +445,7 @@ class RetriesTest {
   }
 
   @Test
-  void aBackoffThatThrowsExhausts() {
+  void backoffThatThrowsExhausts() {
     Retries<String> bad =
         make()
             .backoff(
@@ -478,7 +478,7 @@ class RetriesTest {
   }
 
   @Test
-  void theOutcomeOfACancelledAttemptIsIgnored() {
+  void outcomeOfACancelledAttemptIsIgnored() {
     CompletableFuture<Void> stage = new CompletableFuture<>();
     Retries<String> async =
         with(Retries.asyncBuilder(rig.timer, rig, (key, number) -> stage)).maxAttempts(1).build();
@@ -492,7 +492,7 @@ class RetriesTest {
   }
 
   @Test
-  void anAttemptThatWasHandedToTheExecutorDoesNotBeginAfterItsCancellation() {
+  void cancelledAttemptDoesNotBegin() {
     retries.add("a");
     rig.advanceMillis(10);
     retries.cancel("a");
@@ -518,7 +518,7 @@ class RetriesTest {
   }
 
   @Test
-  void closedItRefuses() {
+  void refusesKeysOnceClosed() {
     retries.add("a");
     retries.close();
     rig.assertNothingPending();
@@ -606,9 +606,9 @@ class RetriesTest {
         .withMessage("part: 1.5 (expected: from 0 to 1)");
   }
 
-  /** What the last attempt failed with is what is told, and no time-out of our own. */
+  /** The callback is given the failure of the last attempt, or a timeout if there was none. */
   @Test
-  void firstAttemptBeyondTheDeadlineIsATimeout() {
+  void reportsATimeoutIfTheFirstAttemptIsTooLate() {
     List<Throwable> told = new ArrayList<>();
     Retries<String> hopeless =
         make().timeLimit(ofMillis(1)).onExhausted((key, error) -> told.add(error)).build();

@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What the tests of the patterns work on: a timer on a clock that they move, with a tick of 1 ms,
- * and an executor that runs things when it is told to. Whatever the timer's own handler is told is
- * a fault: the patterns handle what foreign code throws.
+ * and an executor that runs tasks when a test says so. The timer's own error handler must not be
+ * called: the patterns handle what user code throws.
  */
 final class Rig implements Executor {
   private final AtomicLong nowNanos = new AtomicLong();
@@ -42,13 +42,13 @@ final class Rig implements Executor {
 
   boolean rejects = false;
 
-  /** Runs whenever the clock was read, before the one who reads it has the time. */
+  /** Runs whenever the clock was read, before its reader has the time. */
   Runnable onClock = () -> {};
 
   /** Runs whenever a timeout fires, before its task. */
   Runnable onFire = () -> {};
 
-  /** Runs whenever a timeout was started, before the one who started it has it. */
+  /** Runs whenever a timeout was started, before its starter has it. */
   Runnable onStart = () -> {};
 
   Rig() {
@@ -140,7 +140,7 @@ final class Rig implements Executor {
     nowNanos.addAndGet(millis * 1_000_000);
   }
 
-  /** Has the next timeout that is started fire before the one who starts it has it. */
+  /** Makes the next timeout that is started fire before its starter has it. */
   void fireAtOnceAfterMillis(long millis) {
     onStart =
         () -> {
