@@ -49,12 +49,12 @@ class CronOraclesTest {
 
   private static boolean isReadOtherwiseBySpring(String text) {
     String weekdays = text.substring(text.lastIndexOf(' '));
-    return text.matches(".*(L-|\\dW).*") || weekdays.matches("(?i).*(\\*|0|SUN)/.*");
+    return text.matches(".*(L-(2[89]|30)|(29|3[01])W).*")
+        || weekdays.matches("(?i).*(\\*|0|SUN)/.*");
   }
 
   private static boolean isReadOtherwiseByCronUtils(String text) {
-    String[] fields = text.split(" ");
-    return fields[2].startsWith("*/") || fields[4].matches("(?i)\\*/.*|.*(SUN-|-SUN).*");
+    return text.matches("(?i)\\S+ \\S+ \\*/.*|.* \\*/\\S*|.*(SUN-|-SUN).*");
   }
 
   private static void check(

@@ -96,7 +96,7 @@ class CronPropertyTest {
     } catch (IllegalArgumentException e) {
       assertThat(e.getClass()).isEqualTo(IllegalArgumentException.class);
       assertThat(e.getMessage()).startsWith("cron '").hasSizeLessThan(2_500);
-      assertThat(e.getMessage().codePoints()).allMatch(c -> c == '…' || c >= ' ' && c <= '~');
+      assertThat(e.getMessage().codePoints()).allMatch(c -> c == '…' || (c >= ' ' && c <= '~'));
     }
   }
 
