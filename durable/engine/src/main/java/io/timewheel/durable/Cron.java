@@ -97,6 +97,7 @@ public final class Cron {
    *     would be later than the last millisecond of a {@code long}, in 292 million years
    */
   public Optional<Instant> next(Instant after, ZoneId zone) {
+    requireNonNull(after, "after");
     long next = nextMillis(EpochMillis.floor(after), requireNonNull(zone, "zone").getRules());
     return next == EpochMillis.NEVER ? Optional.empty() : Optional.of(EpochMillis.toInstant(next));
   }

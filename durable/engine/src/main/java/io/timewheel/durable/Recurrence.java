@@ -91,6 +91,7 @@ public abstract sealed class Recurrence {
    *     what was expected
    */
   public static Recurrence parse(String text) {
+    requireNonNull(text, "text");
     if (text.length() > MAX_LENGTH) {
       throw wrong(text, text.length() + " characters; expected at most " + MAX_LENGTH);
     }
@@ -133,6 +134,7 @@ public abstract sealed class Recurrence {
    * @throws IllegalArgumentException if the count is out of range
    */
   public List<Instant> preview(Instant after, int count) {
+    requireNonNull(after, "after");
     if (count < 0 || count > MAX_PREVIEW) {
       throw new IllegalArgumentException(
           "count: %d; expected 0 to %,d".formatted(count, MAX_PREVIEW));
