@@ -7,7 +7,7 @@ import static io.timewheel.benchmarks.report.Metric.more;
 import io.timewheel.benchmarks.workloads.Workload;
 import java.util.List;
 
-/** The quantities that are shown, and those that more than one table, plot or promise needs. */
+/** The quantities that are shown, and those that more than one table or target needs. */
 final class Metrics {
   static final Metric OPERATIONS = more("opsPerSecond", "million a second", 1e6);
   static final Metric OPERATION_NANOS = less("nanosPerOp", "ns each");
@@ -15,12 +15,13 @@ final class Metrics {
   static final Metric OPERATION_BYTES = less("bytesPerOp", "bytes allocated each");
   static final Metric START_NANOS = less("nanosPerStart", "ns per start");
   static final Metric HEAP_BYTES = less("heapBytesPerPending", "bytes of heap per pending timeout");
+  static final Metric OVERRUN = less("overrunMillis", "ms until the last one has run");
   static final Metric EXPIRY_CPU = less("cpuNanosPerExpiry", "ns of CPU per expiry");
   static final Metric LATE_P50 = less("p50Micros", "p50, ms", 1000);
   static final Metric LATE_P99 = less("p99Micros", "p99, ms", 1000);
   static final Metric LATE_P999 = less("p999Micros", "p99.9, ms", 1000);
   static final Metric CPU = less("cpuMillis", "ms of CPU");
-  static final Metric WAKE_UPS = less("wakeups", "wake-ups of the worker");
+  static final Metric WAKE_UPS = less("wakeups", "wake-ups of the timer thread");
   static final Metric TOUCH_CPU = less("cpuNanosPerTouch", "ns of CPU to postpone");
   static final Metric EARLY = less("early", "early");
 
@@ -36,7 +37,7 @@ final class Metrics {
           List.of(
               EXPIRY_CPU,
               less("cpuNanosPerTimeout", "ns of CPU per timeout, start included"),
-              less("overrunMillis", "ms until the last one has run"),
+              OVERRUN,
               EARLY);
       case LATENESS ->
           List.of(LATE_P50, LATE_P99, LATE_P999, less("maxMicros", "max, ms", 1000), CPU, EARLY);
