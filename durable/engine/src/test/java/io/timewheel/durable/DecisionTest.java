@@ -89,6 +89,8 @@ class DecisionTest {
           .isEqualTo(waitUntil(5 * HOUR));
       assertThat(Decision.of(hourly, MissedRuns.SKIP, GRACE, HOUR, 4 * HOUR + GRACE))
           .isEqualTo(fire(4 * HOUR, true));
+      assertThat(Decision.of(hourly, MissedRuns.SKIP, GRACE, HOUR, 2 * HOUR))
+          .isEqualTo(fire(2 * HOUR, false));
       assertThat(Decision.of(hourly, MissedRuns.SKIP, GRACE, HOUR, HOUR + GRACE + 1))
           .isEqualTo(waitUntil(2 * HOUR));
     }
