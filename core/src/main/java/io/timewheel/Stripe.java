@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,43 +9,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The stripe settles all races: whether a timeout runs, is cancelled or is moved is decided
  * once, by whoever takes the lock first.
- *
- * <h2>The lock</h2>
- *
- * It is held for a handful of instructions, at most for {@link Wheel#POLL_BUDGET} moves, and never
- * while foreign code runs. That allows a lock with no queue: one compare-and-set to take it, one
- * release to leave it. Who finds it taken spins, then yields, then sleeps for short times, because
- * the owner may have lost its processor; as nobody waits to be woken, leaving needs no fence to
- * look for waiters. docs/adr/0002 has the figures against the locks of the JDK.
  */
-final class Stripe extends Padding {
-  private static final int SPINS = 64;
-  private static final int YIELDS = 64;
-  private static final long NAP_NANOS = 50_000;
-
-  /** Long enough for somebody on another processor to see that the lock is free, and to take it. */
-  private static final int COURTESY_SPINS = 16;
-
-  // Who holds the lock.
-  private static final int NOBODY = 0;
-  static final int ADDING = 1;
-  static final int OTHERS = 2;
-
-  private static final VarHandle LOCK;
-
-  static {
-    try {
-      LOCK = MethodHandles.lookup().findVarHandle(Stripe.class, "lock", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+final class Stripe extends StripeLock {
+  /** So many polls for each timeout would be too many. */
+  private static final int FUTILE_POLLS = 64;
 
   final Engine engine;
   private final Wheel wheel;
-
-  @SuppressWarnings("unused") // read and written through LOCK
-  private int lock;
 
   private boolean closed;
   private long started;
@@ -72,10 +38,33 @@ final class Stripe extends Padding {
     this.wheel = wheel;
   }
 
-  /** Adds a timeout; false, without a trace, if this stripe is closed. */
+  /**
+   * Runs once, on a stripe for nothing else, what runs under the lock, so that it is linked; see
+   * {@link StripeLock}.
+   */
+  static void rehearse(Stripe stripe) {
+    WheelTimeout timeout = new WheelTimeout(nothing -> {}, stripe, 0);
+    stripe.add(timeout, 0, 0);
+    stripe.reschedule(timeout, 0, 0, 0);
+    stripe.poll(0, WheelTimeout.EXPIRED);
+    stripe.rearm(timeout, 0, 0, 0);
+    stripe.drainTo(new Drained(1));
+    stripe.giveWay();
+  }
+
+  /**
+   * Adds a timeout; false, without a trace, if this stripe is closed.
+   *
+   * <p>Two threads that meet while both are adding have the same home, and would go on meeting. A
+   * thread that meets a cancel, a move or the worker has met it in passing, and stays: if it went
+   * elsewhere, the cancels of what it leaves behind would be in the way of the next one.
+   */
   boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
-    lockForAdding();
+    int found = lock(ADDING);
     try {
+      if (found == ADDING) {
+        engine.crowded();
+      }
       if (closed) {
         return false;
       }
@@ -89,7 +78,7 @@ final class Stripe extends Padding {
 
   /** Cancels a timeout of this stripe if it is pending. */
   boolean cancel(WheelTimeout timeout) {
-    lock();
+    lock(OTHERS);
     try {
       if (!timeout.isPending()) {
         return false;
@@ -106,7 +95,7 @@ final class Stripe extends Padding {
   /** Moves a timeout of this stripe if it is pending. */
   boolean reschedule(
       WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
-    lock();
+    lock(OTHERS);
     try {
       if (!timeout.isPending()) {
         return false;
@@ -121,7 +110,7 @@ final class Stripe extends Padding {
 
   /** Makes a timeout of this stripe pending again, whose task runs; false if closed. */
   boolean rearm(WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
-    lock();
+    lock(OTHERS);
     try {
       if (closed) {
         return false;
@@ -138,10 +127,14 @@ final class Stripe extends Padding {
   /**
    * Takes a timeout that is due at {@code nowTick}, leaving it in the given state, or returns null
    * if there is none. Lets go of the lock whenever the wheel's budget is spent.
+   *
+   * @throws IllegalStateException if the wheel is corrupt, so that nobody polls it for ever
    */
   @Nullable WheelTimeout poll(long nowTick, int takenState) {
-    while (true) {
-      lock();
+    long filedBefore = 0;
+    long mostPolls = 0;
+    for (long polls = 0; ; polls++) {
+      lock(POLLING);
       try {
         if (closed) {
           idleUntilTick = Ticks.NEVER;
@@ -149,6 +142,7 @@ final class Stripe extends Padding {
         }
         WheelTimeout timeout = (WheelTimeout) wheel.poll(nowTick);
         if (timeout != null) {
+          require(timeout.isPending(), "gives out a timeout twice");
           timeout.settle(takenState);
           expired++;
           return timeout;
@@ -157,14 +151,17 @@ final class Stripe extends Padding {
         if (idleUntilTick > Math.max(nowTick, wheel.nowTick)) {
           return null;
         }
+        // A poll passes 64 timeouts, and passes a timeout a few times at most.
+        long filed = started + rescheduled;
+        if (polls == 0) {
+          filedBefore = filed;
+          mostPolls = FUTILE_POLLS * (1 + started - expired - cancelled);
+        }
+        require(polls <= mostPolls + filed - filedBefore, "has due timeouts and gives none out");
       } finally {
         unlock();
       }
-      // The budget is spent: now it is the turn of those who wait for the lock. But the processor
-      // stays: on a busy machine it would be back a time slice later, each time.
-      for (int i = 0; i < COURTESY_SPINS; i++) {
-        Thread.onSpinWait();
-      }
+      giveWay(); // the budget is spent
     }
   }
 
@@ -179,7 +176,7 @@ final class Stripe extends Padding {
    * fallen behind that time, and other stripes may have never reached it.
    */
   long nextTick() {
-    lock();
+    lock(OTHERS);
     try {
       if (closed) {
         return Ticks.NEVER;
@@ -193,36 +190,32 @@ final class Stripe extends Padding {
 
   /** From now on nothing is added and nothing expires. */
   void close() {
-    lock();
+    lock(OTHERS);
     closed = true;
     unlock();
   }
 
   /**
-   * Cancels what is pending and appends it to {@code sink}, letting go of the lock now and then.
-   * The sink must have room: running out of memory halfway would lose timeouts.
+   * Cancels what is pending. Lets go of the lock now and then, for long enough that another thread
+   * can take it.
    */
-  void drainTo(List<WheelTimeout> sink) {
+  void drainTo(Drained sink) {
     int before;
     do {
       before = sink.size();
-      lock();
+      lock(OTHERS);
       try {
-        wheel.drain(
-            node -> {
-              sink.add((WheelTimeout) node);
-              node.settle(WheelTimeout.CANCELLED);
-              cancelled++;
-            },
-            Wheel.POLL_BUDGET);
+        wheel.drain(sink, Wheel.POLL_BUDGET);
+        cancelled += sink.size() - before;
       } finally {
         unlock();
       }
+      giveWay();
     } while (sink.size() > before);
   }
 
   long pending() {
-    lock();
+    lock(OTHERS);
     try {
       return started - expired - cancelled;
     } finally {
@@ -232,7 +225,7 @@ final class Stripe extends Padding {
 
   /** Adds the counts of this stripe to those of others. */
   void addTo(Counts counts) {
-    lock();
+    lock(OTHERS);
     try {
       counts.started += started;
       counts.rescheduled += rescheduled;
@@ -243,48 +236,10 @@ final class Stripe extends Padding {
     }
   }
 
-  private void lock() {
-    if (!LOCK.compareAndSet(this, NOBODY, OTHERS)) {
-      lockContended(OTHERS);
+  private static void require(boolean sane, String complaint) {
+    if (!sane) {
+      throw new IllegalStateException("the wheel is corrupt: it " + complaint);
     }
-  }
-
-  /**
-   * Two threads that meet while both are adding have the same home, and would go on meeting. Who
-   * meets a cancel, a move or the worker has met it in passing, and stays: if it went elsewhere,
-   * the cancels of what it leaves behind would be in the way of the next one.
-   */
-  private void lockForAdding() {
-    int holder = (int) LOCK.compareAndExchange(this, NOBODY, ADDING);
-    if (holder != NOBODY) {
-      if (holder == ADDING) {
-        engine.crowded();
-      }
-      lockContended(ADDING);
-    }
-  }
-
-  @SuppressWarnings("ThreadPriorityCheck") // the owner may be waiting for this very processor
-  private void lockContended(int holder) {
-    for (int tries = 0; ; tries++) {
-      if ((int) LOCK.getOpaque(this) == NOBODY && LOCK.compareAndSet(this, NOBODY, holder)) {
-        return;
-      }
-      if (tries < SPINS) {
-        Thread.onSpinWait();
-      } else if (tries < SPINS + YIELDS) {
-        Thread.yield();
-      } else {
-        LockSupport.parkNanos(this, NAP_NANOS);
-        if (Thread.currentThread().isInterrupted()) {
-          Thread.yield(); // an interrupted thread cannot nap
-        }
-      }
-    }
-  }
-
-  private void unlock() {
-    LOCK.setRelease(this, NOBODY);
   }
 
   /** Sums over the stripes of a timer. */

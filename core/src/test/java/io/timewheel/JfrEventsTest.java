@@ -6,7 +6,6 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -286,10 +285,15 @@ class JfrEventsTest {
   void whatGoesWrongWithAnEventHarmsNobody() throws IOException {
     List<Throwable> errors = new ArrayList<>();
     PolledTimer nameless =
-        PolledTimer.builder()
-            .timeSource(clock)
-            .onError((timeout, error) -> errors.add(error))
-            .buildFor(nobody());
+        new PolledTimer(
+            PolledTimer.builder()
+                .timeSource(clock)
+                .onError((timeout, error) -> errors.add(error))) {
+          @Override
+          public String toString() {
+            throw new AssertionError("on purpose");
+          }
+        };
     nameless.newTimeout(task, 1, MILLISECONDS);
     clock.advance(Duration.ofSeconds(1));
 
@@ -300,17 +304,6 @@ class JfrEventsTest {
 
     assertThat(task.runs()).isEqualTo(2);
     assertThat(errors).isEmpty();
-  }
-
-  /** A timer that does not even tell its name. */
-  private static Timer nobody() {
-    return (Timer)
-        Proxy.newProxyInstance(
-            Timer.class.getClassLoader(),
-            new Class<?>[] {Timer.class},
-            (proxy, method, arguments) -> {
-              throw new AssertionError("on purpose");
-            });
   }
 
   private void recordEverything() throws IOException {

@@ -42,7 +42,7 @@ class MigratingTest {
         TimeUnit.SECONDS);
 
     timer.timeSource().advanceBy(Duration.ofMillis(30_007)); // the machine stood still
-    timer.runDue();
+    timer.poll();
     assertThat(said).containsExactly("late by 7 ms");
   }
 
@@ -145,7 +145,7 @@ class MigratingTest {
     builder.skipMissedRuns(true).build().scheduleAtFixedRate(() -> say("skipped"), 1, 1, MINUTES);
 
     timer.timeSource().advanceBy(Duration.ofSeconds(210)); // the machine stood still
-    timer.runDue();
+    timer.poll();
 
     assertThat(said).containsOnly("made up", "skipped").filteredOn("skipped"::equals).hasSize(1);
     assertThat(said).filteredOn("made up"::equals).hasSize(3);

@@ -6,6 +6,7 @@ import static io.timewheel.benchmarks.report.Metric.more;
 
 import io.timewheel.benchmarks.workloads.Workload;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The quantities that are shown, and those that more than one table or target needs. */
 final class Metrics {
@@ -25,6 +26,17 @@ final class Metrics {
   static final Metric TOUCH_CPU = less("cpuNanosPerTouch", "ns of CPU to postpone");
   static final Metric EARLY = less("early", "early");
 
+  private static final List<Metric> CALLS =
+      List.of(
+          less("startP50Micros", "start p50, µs"),
+          less("startP99Micros", "start p99, µs"),
+          less("startP999Micros", "start p99.9, µs"),
+          less("startMaxMicros", "start max, µs"),
+          less("cancelP50Micros", "cancel p50, µs"),
+          less("cancelP99Micros", "cancel p99, µs"),
+          less("cancelP999Micros", "cancel p99.9, µs"),
+          less("cancelMaxMicros", "cancel max, µs"));
+
   private Metrics() {}
 
   /** Returns what the tables of the workload show. */
@@ -42,16 +54,8 @@ final class Metrics {
       case LATENESS ->
           List.of(LATE_P50, LATE_P99, LATE_P999, less("maxMicros", "max, ms", 1000), CPU, EARLY);
       case IDLE -> List.of(CPU, WAKE_UPS, less("contextSwitches", "context switches"));
-      case START_LATENCY ->
-          List.of(
-              less("startP50Micros", "start p50, µs"),
-              less("startP99Micros", "start p99, µs"),
-              less("startP999Micros", "start p99.9, µs"),
-              less("startMaxMicros", "start max, µs"),
-              less("cancelP50Micros", "cancel p50, µs"),
-              less("cancelP99Micros", "cancel p99, µs"),
-              less("cancelP999Micros", "cancel p99.9, µs"),
-              less("cancelMaxMicros", "cancel max, µs"));
+      case START_LATENCY -> CALLS;
+      case CROWD -> Stream.concat(Stream.of(OPERATIONS), CALLS.stream()).toList();
       case GC ->
           List.of(
               less("pauseP99Millis", "p99 of a pause, ms"),
