@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Timers that survive the process. */
+@NullMarked
+package io.timewheel.durable;
+
+import org.jspecify.annotations.NullMarked;
