@@ -33,8 +33,6 @@ public record Attempt(
     LOST,
     /** Given back untouched; does not count as an attempt. */
     GIVEN_BACK,
-    /** The run was missed, and the timer asks for missed runs to be left out. */
-    SKIPPED,
     /** The handler moved the run to a later time. */
     RESCHEDULED,
     /** The timer was replaced meanwhile; whatever the attempt did no longer counts. */

@@ -116,9 +116,19 @@ public sealed interface Change {
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
    * @param token the new claim's token
+   * @param scheduledAt the time for which the run is scheduled, if this is the first attempt of a
+   *     run that the recurrence gives: the due time, or a later one if runs were missed. A retry, a
+   *     take-over and a run by hand keep the time they have.
    * @param now the time of the change
    */
-  record Begin(TimerKey key, long version, int revision, long epoch, ClaimToken token, long now)
+  record Begin(
+      TimerKey key,
+      long version,
+      int revision,
+      long epoch,
+      ClaimToken token,
+      long scheduledAt,
+      long now)
       implements Change {}
 
   /**
@@ -131,6 +141,19 @@ public sealed interface Change {
    * @param now the time of the change
    */
   record MakeReady(TimerKey key, long version, int revision, long epoch, long now)
+      implements Change {}
+
+  /**
+   * Passes over missed runs of a recurring timer.
+   *
+   * @param key the timer
+   * @param version the version that was read
+   * @param revision the revision that was read
+   * @param epoch the epoch of the owner
+   * @param dueAt when it runs next; {@link TimerRecord#NEVER} if never again
+   * @param now the time of the change
+   */
+  record Skip(TimerKey key, long version, int revision, long epoch, long dueAt, long now)
       implements Change {}
 
   /**
@@ -153,9 +176,9 @@ public sealed interface Change {
    * @param token the claim
    * @param epoch the epoch of the owner; 0 for a lease that its consumer ends
    * @param end how the attempt ended
-   * @param nextAt for {@link End#SUCCEEDED}, {@link End#SKIPPED} and {@link End#EXHAUSTED} when a
-   *     recurring timer runs next, {@link TimerRecord#NEVER} if never again; for the others when to
-   *     try again
+   * @param nextAt for {@link End#SUCCEEDED}, {@link End#EXHAUSTED} and {@link End#LOST_EXHAUSTED}
+   *     when a recurring timer runs next, {@link TimerRecord#NEVER} if never again; for the others
+   *     when to try again
    * @param error why it failed, or null
    * @param now the time of the change
    */
@@ -172,8 +195,6 @@ public sealed interface Change {
     public enum End {
       /** Well. */
       SUCCEEDED,
-      /** Not run, because the run was missed and missed runs are left out. */
-      SKIPPED,
       /** Badly; to be tried again. */
       FAILED,
       /** Badly, and for the last time: set aside, or on to the next run of a recurring timer. */

@@ -17,6 +17,7 @@ import io.timewheel.durable.TimerState;
  * @param state its state: SCHEDULED, RETRYING or FIRING
  * @param handler the handler or queue
  * @param queue whether that is a queue
+ * @param recurring whether the timer fires more than once
  */
 public record DueTimer(
     TimerKey key,
@@ -25,7 +26,8 @@ public record DueTimer(
     int revision,
     TimerState state,
     String handler,
-    boolean queue) {
+    boolean queue,
+    boolean recurring) {
   /** Checks that nothing is null. */
   public DueTimer {
     requireNonNull(key, "key");

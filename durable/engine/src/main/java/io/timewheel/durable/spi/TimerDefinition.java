@@ -3,6 +3,7 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.RetryPolicy;
 import java.util.Arrays;
 import java.util.Map;
@@ -18,10 +19,10 @@ import java.util.Map;
  * @param payload the bytes for the handler; not copied, and must not be changed
  * @param headers small texts for the handler
  * @param retry how often a run is attempted
- * @param missed what happens to missed runs, in the engine's text form
+ * @param missed what becomes of missed runs
  * @param graceMillis how late a run may begin before it counts as missed
  */
-@SuppressWarnings("ArrayRecordComponent") // equals looks at the bytes; copying a payload for each reader would cost too much
+@SuppressWarnings("ArrayRecordComponent") // equals compares bytes; a copy each would cost much
 public record TimerDefinition(
     String recurrence,
     String handler,
@@ -29,7 +30,7 @@ public record TimerDefinition(
     byte[] payload,
     Map<String, String> headers,
     RetryPolicy retry,
-    String missed,
+    MissedRuns missed,
     long graceMillis) {
 
   /** Checks that nothing is null. */
@@ -56,7 +57,7 @@ public record TimerDefinition(
         && Arrays.equals(payload, that.payload)
         && headers.equals(that.headers)
         && retry.equals(that.retry)
-        && missed.equals(that.missed)
+        && missed == that.missed
         && graceMillis == that.graceMillis;
   }
 

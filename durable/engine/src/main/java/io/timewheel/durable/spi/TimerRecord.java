@@ -108,7 +108,14 @@ public record TimerRecord(
   /** {@return the place of this record in the due index, as a scan gives it out} */
   public DueTimer due() {
     return new DueTimer(
-        key, fireAt, version, revision, state, definition.handler(), definition.queue());
+        key,
+        fireAt,
+        version,
+        revision,
+        state,
+        definition.handler(),
+        definition.queue(),
+        definition.isRecurring());
   }
 
   /** {@return a builder that starts with this record} */

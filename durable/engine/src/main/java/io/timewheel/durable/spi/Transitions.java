@@ -88,6 +88,8 @@ public final class Transitions {
       return verb(current, verb);
     } else if (change instanceof Change.Extend extend) {
       return extend(current, extend);
+    } else if (change instanceof Change.Skip skip) {
+      return skip(current, skip);
     } else if (change instanceof Change.Park park) {
       return park(current, park);
     }
@@ -325,7 +327,8 @@ public final class Transitions {
       return of(Answer.OUTDATED, current);
     }
     TimerRecord.Builder next = current.toBuilder();
-    long scheduledAt = current.scheduledAt();
+    boolean newRun = current.attempt() == 0 && current.runAt() == NONE;
+    long scheduledAt = newRun ? change.scheduledAt() : current.scheduledAt();
     if (takeOver) {
       next.end(Attempt.End.LOST, null, change.now());
       if (current.cancelRequested()) {
@@ -363,6 +366,20 @@ public final class Transitions {
         : of(Answer.APPLIED, current.toBuilder().state(READY, NEVER).build(change.now()));
   }
 
+  private static Outcome skip(TimerRecord current, Change.Skip change) {
+    boolean same = current.version() == change.version() && current.revision() == change.revision();
+    if (!same || current.state() != SCHEDULED || !current.definition().isRecurring()) {
+      return of(Answer.OUTDATED, current);
+    }
+    TimerRecord.Builder next = current.toBuilder();
+    if (change.dueAt() == NEVER) {
+      next.state(DONE, NEVER);
+    } else {
+      next.dueAt(change.dueAt()).state(SCHEDULED, Math.max(change.dueAt(), change.now()));
+    }
+    return of(Answer.APPLIED, next.build(change.now()));
+  }
+
   private static Outcome park(TimerRecord current, Change.Park change) {
     boolean same = current.version() == change.version() && current.revision() == change.revision();
     return same && WAITING.contains(current.state())
@@ -385,7 +402,7 @@ public final class Transitions {
     TimerRecord.Builder next =
         current.toBuilder().end(endOf(change.end()), change.error(), change.now());
     switch (change.end()) {
-      case SUCCEEDED, SKIPPED -> completed(current, change, next);
+      case SUCCEEDED -> completed(current, change, next);
       case EXHAUSTED, LOST_EXHAUSTED -> exhausted(current, change, next);
       case FAILED, LOST -> again(current, next, RETRYING, change);
       case RESCHEDULED -> {
@@ -459,7 +476,6 @@ public final class Transitions {
   private static Attempt.End endOf(Change.Finish.End end) {
     return switch (end) {
       case SUCCEEDED -> Attempt.End.SUCCEEDED;
-      case SKIPPED -> Attempt.End.SKIPPED;
       case FAILED, EXHAUSTED -> Attempt.End.FAILED;
       case LOST, LOST_EXHAUSTED -> Attempt.End.LOST;
       case RESCHEDULED -> Attempt.End.RESCHEDULED;

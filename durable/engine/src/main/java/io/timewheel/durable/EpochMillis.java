@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * The grid of stored times: whole milliseconds since 1970, saturating at both ends of a {@code
+ * long}. The last one is never.
+ *
+ * <p>A time at which something is to happen is rounded up, so that it never happens early; the
+ * current time is rounded down, for the same reason.
+ */
+final class EpochMillis {
+  /** The time of what never comes. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  private EpochMillis() {}
+
+  /** The last millisecond that is not after the instant. */
+  static long floor(Instant instant) {
+    return saturatedAdd(
+        saturatedMillis(instant.getEpochSecond()), instant.getNano() / NANOS_PER_MILLI);
+  }
+
+  /** The first millisecond that is not before the instant. */
+  static long ceil(Instant instant) {
+    return saturatedAdd(saturatedMillis(instant.getEpochSecond()), ceilMillis(instant.getNano()));
+  }
+
+  /** The duration in milliseconds, rounded up. */
+  static long ceil(Duration duration) {
+    return saturatedAdd(saturatedMillis(duration.getSeconds()), ceilMillis(duration.getNano()));
+  }
+
+  static Instant toInstant(long millis) {
+    return Instant.ofEpochMilli(millis);
+  }
+
+  static long saturatedMillis(long seconds) {
+    if (seconds > Long.MAX_VALUE / 1_000) {
+      return Long.MAX_VALUE;
+    }
+    return seconds < Long.MIN_VALUE / 1_000 ? Long.MIN_VALUE : seconds * 1_000;
+  }
+
+  static long saturatedAdd(long a, long b) {
+    long sum = a + b;
+    boolean overflow = ((a ^ sum) & (b ^ sum)) < 0;
+    return overflow ? (a < 0 ? Long.MIN_VALUE : Long.MAX_VALUE) : sum;
+  }
+
+  static long saturatedSubtract(long a, long b) {
+    long difference = a - b;
+    boolean overflow = ((a ^ b) & (a ^ difference)) < 0;
+    return overflow ? (a < 0 ? Long.MIN_VALUE : Long.MAX_VALUE) : difference;
+  }
+
+  private static long ceilMillis(int nanos) {
+    return (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI;
+  }
+}
