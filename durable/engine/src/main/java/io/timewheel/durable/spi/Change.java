@@ -117,8 +117,8 @@ public sealed interface Change {
    * @param epoch the epoch of the owner
    * @param token the new claim's token
    * @param scheduledAt the time for which the run is scheduled, if this is the first attempt of a
-   *     run that the recurrence gives: the due time, or a later one if runs were missed. A retry, a
-   *     take-over and a run by hand keep the time they have.
+   *     run that the recurrence gives, and runs were missed; {@link TimerRecord#NONE} for the due
+   *     time of the record. A retry, a take-over and a run by hand keep the time they have.
    * @param now the time of the change
    */
   record Begin(

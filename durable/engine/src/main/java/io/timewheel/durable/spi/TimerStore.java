@@ -45,8 +45,8 @@ public interface TimerStore extends AutoCloseable {
   /**
    * Takes a batch of steps. Each is atomic by itself, together with its index entries and counters;
    * all that were taken are durable when this returns, but for {@link Change.Begin}. Steps of the
-   * same key are taken in the order of the list. Concurrent batches never hold changes of the same
-   * key.
+   * same key are taken in the order of the list. One session never has two batches under way that
+   * hold changes of the same key.
    *
    * @param changes the steps; at least one, at most {@link StoreTraits#maxBatch()}
    * @return an outcome for each, in the same order
