@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Callbacks {
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
 
-  private final Ticks ticks;
+  private final Clock clock;
   private final @Nullable Executor executor;
   private final @Nullable TimerListener listener;
   private final RejectionPolicy onRejected;
@@ -25,8 +25,8 @@ final class Callbacks {
   private final AtomicLong rejected = new AtomicLong();
   private final AtomicLong maxLagNanos = new AtomicLong();
 
-  Callbacks(TimerBuilder<?> settings, Ticks ticks) {
-    this.ticks = ticks;
+  Callbacks(TimerBuilder<?> settings, Clock clock) {
+    this.clock = clock;
     this.executor = settings.executor;
     this.listener = settings.listener;
     this.onRejected = settings.onRejected;
@@ -35,7 +35,7 @@ final class Callbacks {
 
   /** The state in which a timeout is taken whose task {@link #expired} will run or hand off. */
   int takenState() {
-    return executor == null ? WheelTimeout.RUN : WheelTimeout.HANDED_OFF;
+    return executor == null ? WheelTimeout.EXPIRED : WheelTimeout.HANDED_OFF;
   }
 
   void started(Timeout timeout) {
@@ -76,12 +76,12 @@ final class Callbacks {
   /** Runs the task of a timeout that was taken in {@link #takenState}, or hands it off. */
   void expired(WheelTimeout timeout) {
     try {
-      long elapsedNanos = ticks.elapsedNanos();
+      long elapsedNanos = clock.elapsedNanos();
       long lagNanos = elapsedNanos - timeout.deadlineNanos();
       if (lagNanos > maxLagNanos.get()) {
         maxLagNanos.accumulateAndGet(lagNanos, Math::max);
       }
-      Events.taken(timeout, ticks, elapsedNanos);
+      Events.taken(timeout, clock.ticks, elapsedNanos);
       if (listener != null) {
         listener.expired(timeout, lagNanos);
       }
@@ -127,14 +127,16 @@ final class Callbacks {
     Throwable error = null;
     try {
       if (listener != null) {
-        begunNanos = ticks.elapsedNanos();
+        begunNanos = clock.elapsedNanos();
       }
       event = Events.taskBegins();
+      timeout.begin();
       timeout.task().run(timeout);
     } catch (Throwable e) {
       error = e;
       failed.incrementAndGet();
     }
+    timeout.end();
     Events.taskEnded(event, timeout);
     if (listener != null) {
       ran(listener, timeout, error, begunNanos);
@@ -147,7 +149,7 @@ final class Callbacks {
   private void ran(
       TimerListener listener, Timeout timeout, @Nullable Throwable error, long begunNanos) {
     try {
-      long runNanos = ticks.elapsedNanos() - begunNanos;
+      long runNanos = clock.elapsedNanos() - begunNanos;
       if (error == null) {
         listener.completed(timeout, runNanos);
       } else {

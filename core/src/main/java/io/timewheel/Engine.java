@@ -32,13 +32,13 @@ final class Engine {
   private static final int TURN = 64;
 
   final Timer timer;
-  final Ticks ticks;
+  final Clock clock;
+  final Callbacks callbacks;
   final WakeUp wakeUp = new WakeUp();
   private final Stripe[] stripes;
   private final Homes homes;
   private final boolean ownsThread;
   private final @Nullable PendingLimit limit;
-  private final Callbacks callbacks;
   private volatile boolean closed;
   private volatile @Nullable Throwable failure;
 
@@ -50,7 +50,8 @@ final class Engine {
       Function<Ticks, Wheel> wheels) {
     Events.prepare();
     this.timer = timer;
-    this.ticks = new Ticks(settings.timeSource, settings.tickNanos);
+    Ticks ticks = new Ticks(settings.tickNanos);
+    this.clock = new Clock(settings.timeSource, ticks);
     this.stripes = new Stripe[stripes];
     for (int i = 0; i < stripes; i++) {
       this.stripes[i] = new Stripe(this, wheels.apply(ticks));
@@ -59,7 +60,7 @@ final class Engine {
     this.ownsThread = ownsThread;
     this.limit =
         settings.maxPendingTimeouts > 0 ? new PendingLimit(settings.maxPendingTimeouts) : null;
-    this.callbacks = new Callbacks(settings, ticks);
+    this.callbacks = new Callbacks(settings, clock);
   }
 
   // Starting, moving, cancelling: any thread
@@ -67,9 +68,9 @@ final class Engine {
   Timeout start(TimerTask task, long delay, TimeUnit unit) {
     requireNonNull(task, "task");
     requireNonNull(unit, "unit");
-    long elapsedNanos = ticks.elapsedNanos();
+    long elapsedNanos = clock.elapsedNanos();
     long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, unit.toNanos(delay));
-    long deadlineTick = ticks.deadlineTick(deadlineNanos);
+    long deadlineTick = clock.ticks.deadlineTick(deadlineNanos);
     Stripe stripe = stripes[homes.of(Thread.currentThread())];
     WheelTimeout timeout = new WheelTimeout(task, stripe, deadlineNanos);
     acquirePermit();
@@ -90,9 +91,12 @@ final class Engine {
   }
 
   boolean reschedule(WheelTimeout timeout, long delayNanos) {
-    long elapsedNanos = ticks.elapsedNanos();
+    long elapsedNanos = clock.elapsedNanos();
     long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, delayNanos);
-    long deadlineTick = ticks.deadlineTick(deadlineNanos);
+    long deadlineTick = clock.ticks.deadlineTick(deadlineNanos);
+    if (timeout.isRunningHere()) {
+      return rearm(timeout, deadlineNanos, deadlineTick, elapsedNanos);
+    }
     if (!timeout.stripe.reschedule(timeout, deadlineNanos, deadlineTick, elapsedNanos)) {
       return false;
     }
@@ -101,13 +105,34 @@ final class Engine {
     return true;
   }
 
-  boolean cancel(WheelTimeout timeout) {
-    if (!timeout.stripe.cancel(timeout)) {
-      return false;
+  /**
+   * Starts a timeout again from inside its task. It is not held to the limit: it was pending
+   * before, and to refuse it would end what it is needed for.
+   */
+  private boolean rearm(
+      WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+    if (limit != null) {
+      limit.acquireBeyond();
     }
+    boolean rearmed = false;
+    try {
+      rearmed = timeout.stripe.rearm(timeout, deadlineNanos, deadlineTick, elapsedNanos);
+    } finally {
+      if (!rearmed) {
+        releasePermits(1);
+      }
+    }
+    if (rearmed) {
+      wakeUp.dueAt(deadlineTick);
+      callbacks.started(timeout);
+    }
+    return rearmed;
+  }
+
+  /** A timeout was cancelled in its stripe. */
+  void cancelled(WheelTimeout timeout) {
     releasePermits(1);
     callbacks.cancelled(timeout);
-    return true;
   }
 
   /** The current thread met another that starts its timeouts on the same stripe. */
@@ -142,7 +167,7 @@ final class Engine {
    * @return how many
    */
   int runDue(int max) {
-    long nowTick = ticks.nowTick();
+    long nowTick = clock.nowTick();
     int ran = 0;
     boolean more = true;
     while (more && ran < max) {
@@ -171,16 +196,11 @@ final class Engine {
     return max;
   }
 
-  /** Runs the task of a timeout that was handed off and that the current thread has claimed. */
-  void runTask(WheelTimeout timeout) {
-    callbacks.run(timeout);
-  }
-
   /**
    * The tick until which nothing is due, as the last {@link #runDue} that was not cut short saw it.
    */
   long idleUntilTick() {
-    long earliest = Wheel.NEVER;
+    long earliest = Ticks.NEVER;
     for (Stripe stripe : stripes) {
       earliest = Math.min(earliest, stripe.idleUntilTick());
     }
@@ -189,9 +209,9 @@ final class Engine {
 
   // Figures and the end: any thread
 
-  /** The tick at which something is due next, {@link Wheel#NEVER} if nothing is. */
+  /** The tick at which something is due next, {@link Ticks#NEVER} if nothing is. */
   long nextTick() {
-    long earliest = Wheel.NEVER;
+    long earliest = Ticks.NEVER;
     for (Stripe stripe : stripes) {
       earliest = Math.min(earliest, stripe.nextTick());
     }

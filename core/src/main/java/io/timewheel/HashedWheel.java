@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-import java.util.Collection;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +44,7 @@ final class HashedWheel extends Wheel {
   private final long[] occupied;
 
   /** The timeout that the visit of a slot looks at next; null if no slot is being visited. */
-  private @Nullable WheelTimeout cursor;
+  private @Nullable Node cursor;
 
   /** The earliest deadline that the walk has passed. */
   private long passedNanos;
@@ -72,13 +72,13 @@ final class HashedWheel extends Wheel {
   }
 
   @Override
-  void file(WheelTimeout timeout, Slot slot, long deadlineTick) {
+  void file(Node timeout, Slot slot, long deadlineTick) {
     slot.add(timeout, deadlineTick);
     occupied[PADDING_WORDS + (slot.index >>> 6)] |= 1L << slot.index;
   }
 
   @Override
-  void remove(WheelTimeout timeout) {
+  void remove(Node timeout) {
     if (timeout == cursor) {
       stepPast(timeout);
     }
@@ -90,7 +90,7 @@ final class HashedWheel extends Wheel {
   }
 
   @Override
-  @Nullable WheelTimeout poll(long tick) {
+  @Nullable Node poll(long tick) {
     long target = Math.max(tick, nowTick);
     for (int budget = POLL_BUDGET; budget > 0; budget--) {
       if (cursor == null) {
@@ -103,7 +103,7 @@ final class HashedWheel extends Wheel {
         cursor = slotFor(next).first();
         passedNanos = Long.MAX_VALUE;
       }
-      WheelTimeout timeout = cursor;
+      Node timeout = cursor;
       if (timeout.deadlineNanos() <= ticks.nanosAt(nowTick)) {
         remove(timeout);
         return timeout;
@@ -115,7 +115,7 @@ final class HashedWheel extends Wheel {
   }
 
   /** Moves the cursor on; at the end of the slot the visit is over, and the slot's bound is set. */
-  private void stepPast(WheelTimeout timeout) {
+  private void stepPast(Node timeout) {
     cursor = timeout.next;
     if (cursor == null) {
       slotOf(timeout).earliestTick = ticks.deadlineTick(passedNanos);
@@ -123,14 +123,13 @@ final class HashedWheel extends Wheel {
   }
 
   @Override
-  void drainTo(Collection<? super WheelTimeout> sink, int limit) {
+  void drain(Consumer<? super Node> sink, int limit) {
     int left = limit;
     for (int word = 0; word < words; word++) {
       while (occupied(word) != 0 && left > 0) {
-        WheelTimeout timeout =
-            slots[(word << 6) | Long.numberOfTrailingZeros(occupied(word))].first();
-        sink.add(timeout);
+        Node timeout = slots[(word << 6) | Long.numberOfTrailingZeros(occupied(word))].first();
         remove(timeout);
+        sink.accept(timeout);
         left--;
       }
     }
@@ -142,7 +141,7 @@ final class HashedWheel extends Wheel {
       return nowTick;
     }
     int here = index(nowTick);
-    long earliest = NEVER;
+    long earliest = Ticks.NEVER;
     int word = here >>> 6;
     long bits = occupied(word) & (-1L << here);
     // The last round takes the first word again, for the bits before the present slot.
@@ -161,7 +160,7 @@ final class HashedWheel extends Wheel {
     return earliest;
   }
 
-  private Slot slotOf(WheelTimeout timeout) {
+  private Slot slotOf(Node timeout) {
     return slots[timeout.slotIndex()];
   }
 

@@ -2,7 +2,7 @@
 package io.timewheel;
 
 import java.util.Arrays;
-import java.util.Collection;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -184,7 +184,7 @@ final class HierarchicalWheel extends Wheel {
   }
 
   @Override
-  void file(WheelTimeout timeout, Slot slot, long deadlineTick) {
+  void file(Node timeout, Slot slot, long deadlineTick) {
     if (slot.isEmpty()) {
       int word = slot.index >>> 6; // a division takes longer, for it minds the sign
       marks[PADDING_WORDS + word] |= 1L << slot.index;
@@ -194,12 +194,12 @@ final class HierarchicalWheel extends Wheel {
   }
 
   @Override
-  void remove(WheelTimeout timeout) {
+  void remove(Node timeout) {
     slotOf(timeout).remove(timeout);
   }
 
   @Override
-  @Nullable WheelTimeout poll(long tick) {
+  @Nullable Node poll(long tick) {
     long target = Math.max(tick, nowTick);
     int budget = POLL_BUDGET;
     while (true) {
@@ -228,12 +228,12 @@ final class HierarchicalWheel extends Wheel {
   }
 
   @Override
-  void drainTo(Collection<? super WheelTimeout> sink, int limit) {
+  void drain(Consumer<? super Node> sink, int limit) {
     Slot slot = firstOccupied();
     for (int left = limit; slot != null && left > 0; left--) {
-      WheelTimeout timeout = slot.first();
-      sink.add(timeout);
+      Node timeout = slot.first();
       remove(timeout);
+      sink.accept(timeout);
       slot = firstOccupied();
     }
   }
@@ -244,7 +244,7 @@ final class HierarchicalWheel extends Wheel {
       return nowTick;
     }
     Slot slot = firstOccupied();
-    return slot == null ? NEVER : slot.earliestTick;
+    return slot == null ? Ticks.NEVER : slot.earliestTick;
   }
 
   /**
@@ -253,7 +253,7 @@ final class HierarchicalWheel extends Wheel {
   private int open(Slot slot, int budget) {
     int left = budget;
     for (; left > 0 && !slot.isEmpty(); left--) {
-      WheelTimeout timeout = slot.first();
+      Node timeout = slot.first();
       long tick = ticks.deadlineTick(timeout.deadlineNanos());
       Slot lower = slotFor(tick);
       slot.remove(timeout);
@@ -262,13 +262,13 @@ final class HierarchicalWheel extends Wheel {
     return left;
   }
 
-  private static WheelTimeout take(Slot slot) {
-    WheelTimeout first = slot.first();
+  private static Node take(Slot slot) {
+    Node first = slot.first();
     slot.remove(first);
     return first;
   }
 
-  private Slot slotOf(WheelTimeout timeout) {
+  private Slot slotOf(Node timeout) {
     return slots[timeout.slotIndex()];
   }
 

@@ -91,7 +91,7 @@ final class JfrEvents {
   static void woken(Engine engine, long planTick) {
     if (WORKER_STALL.isEnabled()) {
       WorkerStall event = new WorkerStall();
-      event.late = engine.ticks.elapsedNanos() - engine.ticks.nanosAt(planTick);
+      event.late = engine.clock.elapsedNanos() - engine.clock.ticks.nanosAt(planTick);
       if (event.shouldCommit()) {
         event.timer = engine.timer.toString();
         event.commit();

@@ -5,9 +5,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bound on pending timeouts, exact under contention: never more than the limit are pending, and
- * a place is free again before {@code cancel()} returns and before the task runs. That takes one
- * count for all stripes, which only timers with a limit have.
+ * The bound on pending timeouts, exact under contention: nothing is started while as many as the
+ * limit are pending, and a place is free again before {@code cancel()} returns and before the task
+ * runs. That takes one count for all stripes, which only timers with a limit have.
  */
 final class PendingLimit {
   private final long limit;
@@ -28,6 +28,11 @@ final class PendingLimit {
       seen = witness;
     }
     return false;
+  }
+
+  /** Takes a place whether or not there is one. */
+  void acquireBeyond() {
+    pending.incrementAndGet();
   }
 
   void release(long permits) {

@@ -36,14 +36,12 @@ public final class PolledTimer implements Timer {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Engine engine;
-  private final TimeSource timeSource;
   private final ReentrantLock polling = new ReentrantLock();
   private final AtomicBoolean stopped = new AtomicBoolean();
 
   private PolledTimer(Builder settings, @Nullable Timer owner) {
     Timer outward = owner == null ? this : owner;
     engine = new Engine(outward, settings, 1, false, HierarchicalWheel::new);
-    timeSource = settings.timeSource;
   }
 
   /** {@return a new timer with a tick of 1 ms on the clock of the machine} */
@@ -95,9 +93,9 @@ public final class PolledTimer implements Timer {
    */
   public long nextDeadlineNanos() {
     long tick = engine.nextTick();
-    return tick == Wheel.NEVER
-        ? timeSource.nanoTime() + Long.MAX_VALUE
-        : engine.ticks.clockAt(tick);
+    return tick == Ticks.NEVER
+        ? timeSource().nanoTime() + Long.MAX_VALUE
+        : engine.clock.readingAt(tick);
   }
 
   @Override
@@ -152,6 +150,11 @@ public final class PolledTimer implements Timer {
   @Override
   public TimerStats stats() {
     return engine.stats(0);
+  }
+
+  @Override
+  public TimeSource timeSource() {
+    return engine.clock.timeSource;
   }
 
   @Override

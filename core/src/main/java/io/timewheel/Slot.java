@@ -29,9 +29,9 @@ final class Slot {
   long earliestTick;
 
   /** The ends of the list, null if it is empty; to be changed here alone. */
-  @Nullable WheelTimeout first;
+  @Nullable Node first;
 
-  @Nullable WheelTimeout last;
+  @Nullable Node last;
 
   /** Keeps what lies behind off the lines of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
@@ -51,13 +51,13 @@ final class Slot {
   }
 
   /** The timeout that was added first. The slot must not be empty. */
-  WheelTimeout first() {
+  Node first() {
     return requireNonNull(first);
   }
 
   /** Appends a timeout that is in no slot. */
-  void add(WheelTimeout timeout, long deadlineTick) {
-    WheelTimeout before = last;
+  void add(Node timeout, long deadlineTick) {
+    Node before = last;
     if (before == null) {
       first = timeout;
       earliestTick = deadlineTick;
@@ -71,9 +71,9 @@ final class Slot {
   }
 
   /** Removes a timeout that is in this slot. */
-  void remove(WheelTimeout timeout) {
-    WheelTimeout before = timeout.prev;
-    WheelTimeout behind = timeout.next;
+  void remove(Node timeout) {
+    Node before = timeout.prev;
+    Node behind = timeout.next;
     if (before == null) {
       first = behind;
     } else {

@@ -119,6 +119,22 @@ final class Stripe extends Padding {
     }
   }
 
+  /** Makes a timeout of this stripe pending again, whose task runs; false if closed. */
+  boolean rearm(WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+    lock();
+    try {
+      if (closed) {
+        return false;
+      }
+      timeout.deadlineNanos(deadlineNanos);
+      wheel.add(timeout, deadlineTick, elapsedNanos);
+      started++;
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
   /**
    * Takes a timeout that is due at {@code nowTick}, leaving it in the given state, or returns null
    * if there is none. Lets go of the lock whenever the wheel's budget is spent.
@@ -128,10 +144,10 @@ final class Stripe extends Padding {
       lock();
       try {
         if (closed) {
-          idleUntilTick = Wheel.NEVER;
+          idleUntilTick = Ticks.NEVER;
           return null;
         }
-        WheelTimeout timeout = wheel.poll(nowTick);
+        WheelTimeout timeout = (WheelTimeout) wheel.poll(nowTick);
         if (timeout != null) {
           timeout.settle(takenState);
           expired++;
@@ -166,7 +182,7 @@ final class Stripe extends Padding {
     lock();
     try {
       if (closed) {
-        return Wheel.NEVER;
+        return Ticks.NEVER;
       }
       long tick = wheel.nextTick();
       return tick > wheel.nowTick ? tick : 0;
@@ -192,11 +208,13 @@ final class Stripe extends Padding {
       before = sink.size();
       lock();
       try {
-        wheel.drainTo(sink, Wheel.POLL_BUDGET);
-        for (int i = before; i < sink.size(); i++) {
-          sink.get(i).settle(WheelTimeout.CANCELLED);
-          cancelled++;
-        }
+        wheel.drain(
+            node -> {
+              sink.add((WheelTimeout) node);
+              node.settle(WheelTimeout.CANCELLED);
+              cancelled++;
+            },
+            Wheel.POLL_BUDGET);
       } finally {
         unlock();
       }

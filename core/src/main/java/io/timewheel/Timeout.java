@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A task that a {@link Timer} has been asked to run: pending until it expires or is cancelled,
- * which of the two is decided once and for good.
+ * A task that a {@link Timer} has been asked to run: pending until it expires or is cancelled.
+ * Which of the two it is is decided once, unless the task itself re-arms the timeout.
  *
  * <p>All methods may be called from any thread.
  */
@@ -43,10 +43,23 @@ public interface Timeout {
    * Moves the deadline of this timeout, earlier or later, to {@code delay} from now, if it is
    * pending. The timeout keeps its identity; nothing is allocated.
    *
+   * <p>Called by its own task, on the thread that runs the task, this re-arms the timeout: it is
+   * pending again and the task will run again. That is the way to repeat a task without a new
+   * timeout. It is never refused for the limit on pending timeouts, so a timer may exceed the limit
+   * by as many timeouts as have tasks running; only a timer that is stopped answers false. A task
+   * on an executor may overlap with its next run, unless re-arming is the last thing that it does.
+   *
+   * <pre>{@code
+   * timer.newTimeout(timeout -> {
+   *   beat();
+   *   timeout.reschedule(1, SECONDS);
+   * }, 1, SECONDS);
+   * }</pre>
+   *
    * @param delay as in {@link Timer#newTimeout(TimerTask, long, TimeUnit)}
    * @param unit the unit of {@code delay}
-   * @return true if the deadline was moved: the task will not run for the old one any more; false
-   *     if the timeout had expired or been cancelled before
+   * @return true if the deadline was moved, and then the task will not run for the old one any
+   *     more, or if the timeout was re-armed; false if it had expired or been cancelled before
    */
   boolean reschedule(long delay, TimeUnit unit);
 

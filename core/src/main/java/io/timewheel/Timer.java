@@ -94,6 +94,9 @@ public interface Timer extends AutoCloseable {
   /** {@return what this timer has done so far} */
   TimerStats stats();
 
+  /** {@return the clock of this timer, in whose time all delays are counted} */
+  TimeSource timeSource();
+
   /** Stops this timer, as {@link #stop()} does, and forgets which timeouts were pending. */
   @Override
   default void close() {

@@ -17,7 +17,7 @@ package io.timewheel;
  */
 public interface TimerListener {
   /**
-   * A timeout was started.
+   * A timeout was started, or re-armed by its own task.
    *
    * @param timeout the timeout
    */

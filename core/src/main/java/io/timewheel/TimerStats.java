@@ -7,7 +7,7 @@ package io.timewheel;
  * the call.
  *
  * @param pending timeouts that are neither expired nor cancelled
- * @param started timeouts that were started
+ * @param started timeouts that were started, and again each time that their own task re-armed them
  * @param rescheduled deadlines that were moved
  * @param expired timeouts whose task was run or handed to the executor
  * @param cancelled timeouts that were cancelled, by {@link Timer#stop()} too

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-import java.util.Collection;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,11 +17,6 @@ import org.jspecify.annotations.Nullable;
  * before {@code nowTick} is taken for {@code nowTick}.
  */
 abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWheel {
-  /**
-   * The tick that never comes: the deadline of saturated delays, the next tick of an idle wheel.
-   */
-  static final long NEVER = Long.MAX_VALUE;
-
   /**
    * How many timeouts one {@link #poll} may touch before it returns, which bounds the time for
    * which its caller holds the lock.
@@ -41,7 +36,7 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
    * @param deadlineTick the tick of the timeout's deadline
    * @param elapsedNanos the time, which lets an idle wheel catch up
    */
-  final void add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
+  final void add(Node timeout, long deadlineTick, long elapsedNanos) {
     catchUp(elapsedNanos);
     long tick = Math.max(deadlineTick, nowTick);
     file(timeout, slotFor(tick), tick);
@@ -52,7 +47,7 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
    *
    * @see #add
    */
-  final void move(WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+  final void move(Node timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
     catchUp(elapsedNanos);
     long tick = Math.max(deadlineTick, nowTick);
     Slot slot = slotFor(tick); // may run out of memory, so it comes before the removal
@@ -68,10 +63,10 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
   abstract Slot slotFor(long deadlineTick);
 
   /** Appends a timeout to a slot and marks the slot as occupied. */
-  abstract void file(WheelTimeout timeout, Slot slot, long deadlineTick);
+  abstract void file(Node timeout, Slot slot, long deadlineTick);
 
   /** Removes a timeout that is in this wheel, in constant time. */
-  abstract void remove(WheelTimeout timeout);
+  abstract void remove(Node timeout);
 
   /**
    * Removes and returns a timeout that is due at {@code nowTick}, or returns null if there is none
@@ -81,16 +76,17 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
    * <p>Timeouts of an earlier tick come out before those of a later one, except one that was
    * already due when it was added.
    */
-  abstract @Nullable WheelTimeout poll(long nowTick);
+  abstract @Nullable Node poll(long nowTick);
 
   /** Removes timeouts, in any order, until there are none or {@code limit} of them are removed. */
-  abstract void drainTo(Collection<? super WheelTimeout> sink, int limit);
+  abstract void drain(Consumer<? super Node> sink, int limit);
 
   /**
    * The tick at which {@link #poll} next has something to do: never later than the earliest
    * deadline. It is earlier only while a poll has left a slot half done, which is to be gone on
    * with at {@code nowTick}, or when the timeout that had the earliest deadline of its slot was
-   * removed. {@link #NEVER} if there is no such tick. The search may remove marks of empty slots.
+   * removed. {@link Ticks#NEVER} if there is no such tick. The search may remove marks of empty
+   * slots.
    */
   abstract long nextTick();
 }

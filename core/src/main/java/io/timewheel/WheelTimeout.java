@@ -3,10 +3,7 @@ package io.timewheel;
 
 import static java.util.Objects.requireNonNull;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A timeout: the handle that the user holds and the node that the wheel links, in one object of 40
@@ -15,91 +12,58 @@ import org.jspecify.annotations.Nullable;
  * <h2>States</h2>
  *
  * <pre>
- *   PENDING ──► RUN          the worker took it and runs it itself
- *      │  └───► HANDED_OFF ──► RUN   the worker took it for an executor
- *      └──────► CANCELLED    cancel() or stop() took it
+ *   PENDING ──► EXPIRED ◄──► RUNNING    taken by the timer's thread, which runs it itself
+ *    ▲ │ │         ▲            │
+ *    │ │ └─► HANDED_OFF         │       taken for an executor, whose thread then claims it
+ *    │ └───► CANCELLED          │       taken by cancel() or stop()
+ *    └──────────────────────────┘       re-armed by its own task
  * </pre>
  *
- * A timeout is PENDING exactly as long as it is linked in the wheel of its stripe, and leaves that
- * state under the stripe's lock, so that exactly one of the worker, a cancel and a stop gets it.
- * HANDED_OFF to RUN is a compare-and-set, which keeps a task from running twice when an executor
- * accepts it and then reports that it did not. Writes under the lock are releases and not volatile:
- * the lock orders them among writers, and a reader without the lock needs only to see what happened
- * before. The index of the slot shares the field with PENDING; it is written opaquely, because it
- * is for the holder of the lock alone.
+ * A timeout leaves PENDING under the lock of its stripe, so exactly one of the timer's thread, a
+ * cancel and a stop gets it. HANDED_OFF to EXPIRED is a compare-and-set, which keeps a task from
+ * running twice when an executor accepts it and then reports that it did not.
+ *
+ * <h2>Re-arming</h2>
+ *
+ * While its task runs, the state names the thread that runs it, and on that thread {@link
+ * #reschedule} makes the timeout pending again. Nobody else can leave RUNNING, so a task that has
+ * not re-armed its timeout finds it unchanged when it ends. A thread is named by as many lower bits
+ * of its id as there is room for; should two threads share them, the second could re-arm the
+ * timeout too, and no more than that, since the end of a run is a compare-and-set.
  */
-final class WheelTimeout implements Timeout, Runnable {
-  static final int PENDING = 0;
+final class WheelTimeout extends Node implements Timeout, Runnable {
   static final int HANDED_OFF = 1;
-  static final int RUN = 2;
-  static final int CANCELLED = 3;
-  private static final int STATE_BITS = 2;
-  private static final int STATE_MASK = (1 << STATE_BITS) - 1;
-
-  private static final VarHandle STATE;
-  private static final VarHandle DEADLINE;
-
-  static {
-    try {
-      MethodHandles.Lookup lookup = MethodHandles.lookup();
-      STATE = lookup.findVarHandle(WheelTimeout.class, "state", int.class);
-      DEADLINE = lookup.findVarHandle(WheelTimeout.class, "deadlineNanos", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
-  /** The neighbours in the slot, null at its ends and in no slot; {@link Slot} alone sets them. */
-  @Nullable WheelTimeout prev;
-
-  @Nullable WheelTimeout next;
+  static final int EXPIRED = 2;
+  static final int RUNNING = 3;
+  static final int CANCELLED = 4;
 
   private final TimerTask task;
   final Stripe stripe;
 
-  @SuppressWarnings("unused") // read through DEADLINE
-  private long deadlineNanos;
-
-  /** The state in the lower bits; above them, as long as it is PENDING, the index of the slot. */
-  @SuppressWarnings("unused") // read and written through STATE
-  private int state;
-
   WheelTimeout(TimerTask task, Stripe stripe, long deadlineNanos) {
+    super(deadlineNanos);
     this.task = task;
     this.stripe = stripe;
-    this.deadlineNanos = deadlineNanos;
   }
 
-  /** The deadline in elapsed time. Changes under the lock of the stripe only. */
-  long deadlineNanos() {
-    return (long) DEADLINE.getOpaque(this);
+  /** The state while the current thread runs the task. */
+  private static int runningHere() {
+    return (int) Thread.currentThread().getId() << STATE_BITS | RUNNING;
   }
 
-  void deadlineNanos(long nanos) {
-    DEADLINE.setOpaque(this, nanos);
+  /** Whether this is called from inside the task, which has not re-armed the timeout. */
+  boolean isRunningHere() {
+    return state() == RUNNING && (int) STATE.getOpaque(this) == runningHere();
   }
 
-  boolean isPending() {
-    return state() == PENDING;
+  /** The task is about to run on the current thread, which took the timeout. */
+  void begin() {
+    settle(runningHere());
   }
 
-  /** Leaves PENDING. The caller holds the lock of the stripe. */
-  void settle(int newState) {
-    STATE.setRelease(this, newState);
-  }
-
-  private int state() {
-    return (int) STATE.getAcquire(this) & STATE_MASK;
-  }
-
-  /** The index of the slot that this timeout was added to. The caller holds the lock. */
-  int slotIndex() {
-    return (int) STATE.getOpaque(this) >>> STATE_BITS;
-  }
-
-  /** Sets the index of the slot of a pending timeout. The caller holds the lock. */
-  void slotIndex(int index) {
-    STATE.setOpaque(this, index << STATE_BITS | PENDING);
+  /** The task has ended on the current thread. */
+  void end() {
+    STATE.compareAndSet(this, runningHere(), EXPIRED);
   }
 
   @Override
@@ -115,7 +79,7 @@ final class WheelTimeout implements Timeout, Runnable {
   @Override
   public boolean isExpired() {
     int state = state();
-    return state == RUN || state == HANDED_OFF;
+    return state != PENDING && state != CANCELLED;
   }
 
   @Override
@@ -125,7 +89,11 @@ final class WheelTimeout implements Timeout, Runnable {
 
   @Override
   public boolean cancel() {
-    return stripe.engine.cancel(this);
+    if (!stripe.cancel(this)) {
+      return false;
+    }
+    stripe.engine.cancelled(this);
+    return true;
   }
 
   @Override
@@ -141,14 +109,14 @@ final class WheelTimeout implements Timeout, Runnable {
   }
 
   private long remainingNanos() {
-    return deadlineNanos() - stripe.engine.ticks.elapsedNanos();
+    return deadlineNanos() - stripe.engine.clock.elapsedNanos();
   }
 
   /** Runs the task of a timeout that was handed off, unless that has happened before. */
   @Override
   public void run() {
-    if (STATE.compareAndSet(this, HANDED_OFF, RUN)) {
-      stripe.engine.runTask(this);
+    if (STATE.compareAndSet(this, HANDED_OFF, EXPIRED)) {
+      stripe.engine.callbacks.run(this);
     }
   }
 

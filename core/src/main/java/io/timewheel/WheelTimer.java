@@ -132,6 +132,11 @@ public abstract sealed class WheelTimer implements Timer
   }
 
   @Override
+  public final TimeSource timeSource() {
+    return engine.clock.timeSource;
+  }
+
+  @Override
   public final String toString() {
     return getClass().getSimpleName() + "(" + name + (isStopped() ? ", stopped)" : ")");
   }

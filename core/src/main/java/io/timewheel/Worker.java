@@ -62,7 +62,7 @@ final class Worker implements Runnable {
       engine.runDue(Integer.MAX_VALUE);
       // 3. Publish until when there will be nothing to do. A longer run may have made more due.
       long plan = engine.idleUntilTick();
-      if (plan <= engine.ticks.nowTick()) {
+      if (plan <= engine.clock.nowTick()) {
         continue;
       }
       engine.wakeUp.plan(plan);
@@ -72,7 +72,7 @@ final class Worker implements Runnable {
         continue;
       }
       // 5. Park until then, or until someone who has seen the plan starts an earlier timeout.
-      engine.ticks.parkUntil(plan, engine.timer);
+      engine.clock.parkUntil(plan, engine.timer);
       Events.woken(engine, plan);
       wakeups.incrementAndGet();
       Thread.interrupted();

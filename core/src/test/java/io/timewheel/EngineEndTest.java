@@ -67,7 +67,7 @@ class EngineEndTest {
         .withCause(cause);
     timer.clock.advance(10);
     assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
-    assertThat(engine.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(engine.nextTick()).isEqualTo(Ticks.NEVER);
     assertThat(engine.pendingTimeouts()).isEqualTo(1);
     assertThat(engine.shutDown()).containsExactly(pending);
   }

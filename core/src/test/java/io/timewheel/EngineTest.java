@@ -51,7 +51,7 @@ class EngineTest {
     assertThat(engine.idleUntilTick()).isEqualTo(3);
     clock.advance(20);
     assertThat(engine.runDue(Integer.MAX_VALUE)).isEqualTo(6);
-    assertThat(engine.idleUntilTick()).isEqualTo(Wheel.NEVER);
+    assertThat(engine.idleUntilTick()).isEqualTo(Ticks.NEVER);
 
     assertThat(task.ran).extracting(ran -> ((WheelTimeout) ran).stripe).containsAll(stripes);
     assertThat(engine.stats(7))

@@ -63,4 +63,9 @@ final class EngineTimer implements Timer {
   public TimerStats stats() {
     return engine.stats(0);
   }
+
+  @Override
+  public TimeSource timeSource() {
+    return engine.clock.timeSource;
+  }
 }

@@ -106,7 +106,7 @@ class FaultsOfTimeTest {
     assertThat(timer.advance(centuries - 1_000_000)).isZero();
     assertThat(timer.advance(1_000_000)).isEqualTo(1);
     assertThat(timer.task.ran).contains(far);
-    assertThat(timer.engine.nextTick()).as("the rest never fires").isEqualTo(Wheel.NEVER);
+    assertThat(timer.engine.nextTick()).as("the rest never fires").isEqualTo(Ticks.NEVER);
     assertThat(timer.engine.pendingTimeouts()).isEqualTo(TimeUnit.values().length + 1);
   }
 
@@ -122,7 +122,7 @@ class FaultsOfTimeTest {
     }
 
     long next;
-    while ((next = timer.engine.nextTick()) != Wheel.NEVER) {
+    while ((next = timer.engine.nextTick()) != Ticks.NEVER) {
       timer.advanceTo(next * tickNanos - 1);
       timer.advance(1);
     }

@@ -47,6 +47,10 @@ final class FuzzedTimer {
   private final Deque<Poll> polls = new ArrayDeque<>();
   private boolean stopped;
   private long started;
+
+  /** The tasks whose runs have not ended, the innermost first. */
+  private final Deque<Task> running = new ArrayDeque<>();
+
   private long rescheduled;
   private long expired;
   private long cancelled;
@@ -178,6 +182,7 @@ final class FuzzedTimer {
       case "cancel" -> cancel(pick(a));
       case "move" -> move(pick(a), clock.nanos(Math.abs(b)));
       case "moveNanos" -> move(pick(a), b);
+      case "rearm" -> move(running.peek(), clock.nanos(Math.abs(b)));
       case "advance" -> clock.advance(clock.nanos(Math.abs(a)) + b);
       case "advanceNanos" -> clock.advance(a);
       case "advanceNext" ->
@@ -244,12 +249,20 @@ final class FuzzedTimer {
     if (task == null || task.timeout == null) {
       return;
     }
-    boolean expected = task.state == State.PENDING;
+    boolean moving = task.state == State.PENDING;
+    boolean rearming = task.running && task.state == State.RAN && !stopped;
+    boolean expected = moving || rearming;
     long oldNanos = task.deadlineNanos;
     if (expected) {
       task.deadlineNanos = clock.deadlineNanos(delayNanos);
       task.late = clock.dueNanos(task.deadlineNanos) <= clock.seenNanos();
+    }
+    if (moving) {
       rescheduled++;
+    } else if (rearming) {
+      task.state = State.PENDING;
+      pending.add(task);
+      started++;
     }
     clock.see();
     long nowNanos = clock.elapsedNanos();
@@ -355,7 +368,7 @@ final class FuzzedTimer {
     require(stats.maxLagNanos() == maxLagNanos, "stats: lag", stats.maxLagNanos(), maxLagNanos);
     require(handled == thrown, "errors handled", handled, thrown);
     if (linksChecked) {
-      IdentityHashMap<WheelTimeout, Slot> places = WheelChecks.check(wheel, true);
+      IdentityHashMap<Node, Slot> places = WheelChecks.check(wheel, true);
       require(places.size() == pending.size(), "in the wheel", places.size(), pending.size());
       for (Task task : pending) {
         require(task.timeout == null || places.containsKey(task.timeout), "not in the wheel");
@@ -430,6 +443,9 @@ final class FuzzedTimer {
 
     private int told;
 
+    /** Its latest run has not ended. */
+    private boolean running;
+
     Task(int script) {
       this.script = script;
     }
@@ -474,14 +490,19 @@ final class FuzzedTimer {
             require(timeout == null || timeout == self, "ran with another timeout");
             require(self.isExpired() && !self.isCancelled(), "state inside the task");
             require(!self.cancel(), "cancel() inside the task");
-            require(!self.reschedule(1, TimeUnit.SECONDS), "reschedule() inside the task");
+            timeout = self;
+            running = true;
           });
+      FuzzedTimer.this.running.push(this);
       try {
         runScript(script);
       } catch (Throwable e) {
         failed++;
         thrownBy(e);
         throw e;
+      } finally {
+        FuzzedTimer.this.running.pop();
+        running = false;
       }
     }
 

@@ -40,36 +40,36 @@ class HashedWheelTest {
       assertThat(model.runTo(tick - 1)).isEmpty();
       assertThat(model.runTo(tick)).hasSize(1);
     }
-    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(model.wheel.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, -10 * TICK_NANOS, Long.MIN_VALUE})
   void aDelayOfZeroOrLessFiresAtTheNextTick(long delayNanos) {
-    WheelTimeout timeout = model.start(delayNanos);
+    Node timeout = model.start(delayNanos);
     assertThat(model.runTo(0)).isEmpty();
     assertThat(model.runTo(1)).containsExactly(timeout);
   }
 
   @Test
   void timeoutsFireInTheOrderOfTheirTicksHoweverLateTheyArePolled() {
-    WheelTimeout third = model.startAt(10 * TURN + 5);
-    WheelTimeout second = model.startAt(10 * TURN);
-    WheelTimeout first = model.startAt(TURN - 1);
-    WheelTimeout fourth = model.startAt(11 * TURN);
+    Node third = model.startAt(10 * TURN + 5);
+    Node second = model.startAt(10 * TURN);
+    Node first = model.startAt(TURN - 1);
+    Node fourth = model.startAt(11 * TURN);
     assertThat(model.runTo(100 * TURN)).containsExactly(first, second, third, fourth);
   }
 
   @Test
   void timeoutsOfOneTickFireInTheOrderInWhichTheyWereAdded() {
-    List<WheelTimeout> timeouts = model.startAt(10, 5);
+    List<Node> timeouts = model.startAt(10, 5);
     assertThat(model.runTo(10)).containsExactlyElementsOf(timeouts);
   }
 
   @Test
   void whatIsAlreadyDueWhenAddedIsReturnedByTheNextPoll() {
     model.runTo(100);
-    WheelTimeout late = model.start(TICK_NANOS, 20 * TICK_NANOS);
+    Node late = model.start(TICK_NANOS, 20 * TICK_NANOS);
     assertThat(wheel.nextTick()).isEqualTo(100);
     assertThat(model.poll()).isSameAs(late);
   }
@@ -77,7 +77,7 @@ class HashedWheelTest {
   @Test
   void aFullTurnAheadIsNotThisTurn() {
     model.runTo(5);
-    WheelTimeout timeout = model.startAt(5 + TURN);
+    Node timeout = model.startAt(5 + TURN);
     assertThat(wheel.nextTick()).isEqualTo(5 + TURN);
     assertThat(model.runTo(5 + TURN - 1)).isEmpty();
     assertThat(model.runTo(5 + TURN)).containsExactly(timeout);
@@ -87,7 +87,7 @@ class HashedWheelTest {
   @Test
   void nothingDriftsOverManyTurns() {
     for (long tick = 200; tick <= 200 * 20; tick += 200) {
-      WheelTimeout timeout = model.startAt(tick);
+      Node timeout = model.startAt(tick);
       assertThat(model.runTo(tick - 1)).isEmpty();
       assertThat(model.runTo(tick)).containsExactly(timeout);
     }
@@ -96,8 +96,8 @@ class HashedWheelTest {
   @Test
   void whatIsNeverDueStaysUntilTheEndOfTime() {
     WheelModel model = new WheelModel(Long.MIN_VALUE, 1, ticks -> new HashedWheel(ticks, TURN));
-    WheelTimeout last = model.start(Long.MAX_VALUE - 1);
-    WheelTimeout never = model.startNever();
+    Node last = model.start(Long.MAX_VALUE - 1);
+    Node never = model.startNever();
     model.advance(Long.MAX_VALUE - 2);
     assertThat(model.pollAll()).isEmpty();
     assertThat(model.wheel.nextTick()).isEqualTo(Long.MAX_VALUE - 1);
@@ -105,7 +105,7 @@ class HashedWheelTest {
     assertThat(model.pollAll()).containsExactly(last);
     model.advance(1);
     assertThat(model.pollAll()).isEmpty();
-    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(model.wheel.nextTick()).isEqualTo(Ticks.NEVER);
     assertThat(model.drain(10)).containsExactly(never);
   }
 
@@ -114,9 +114,9 @@ class HashedWheelTest {
   void whatIsNeverDueIsPassedInAVisit() {
     WheelModel model = wheelOf(1);
     model.startNever();
-    WheelTimeout timeout = model.startAt(7);
+    Node timeout = model.startAt(7);
     assertThat(model.runTo(7)).containsExactly(timeout);
-    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(model.wheel.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   // The next tick
@@ -160,7 +160,7 @@ class HashedWheelTest {
 
   @Test
   void emptyTurnsAreSleptThrough() {
-    WheelTimeout timeout = model.startAt(1_000_000L * TURN + 5);
+    Node timeout = model.startAt(1_000_000L * TURN + 5);
     assertThat(wheel.nextTick()).isEqualTo(1_000_000L * TURN + 5);
     model.advanceTo(2_000_000L * TURN);
     assertThat(model.poll()).isSameAs(timeout);
@@ -172,7 +172,7 @@ class HashedWheelTest {
   @Test
   void aPollWithATimeReadLongAgoDoesNotTurnTheWheelBack() {
     model.runTo(100);
-    WheelTimeout timeout = model.startAt(101);
+    Node timeout = model.startAt(101);
     assertThat(model.poll(50)).isNull();
     assertThat(wheel.nowTick).isEqualTo(100);
     assertThat(model.runTo(101)).containsExactly(timeout);
@@ -182,8 +182,8 @@ class HashedWheelTest {
 
   @Test
   void aStoppedTimeoutLeavesAtOnceAndNeverFires() {
-    WheelTimeout stopped = model.startAt(50);
-    WheelTimeout other = model.startAt(60);
+    Node stopped = model.startAt(50);
+    Node other = model.startAt(60);
     model.stop(stopped);
     assertThat(wheel.nextTick()).isEqualTo(60);
     assertThat(model.runTo(59)).isEmpty();
@@ -192,8 +192,8 @@ class HashedWheelTest {
 
   @Test
   void stoppingTheEarliestOfASlotLeavesItsTickAsTheBoundUntilTheNextVisit() {
-    WheelTimeout earliest = model.startAt(5);
-    WheelTimeout other = model.startAt(2 * TURN + 5);
+    Node earliest = model.startAt(5);
+    Node other = model.startAt(2 * TURN + 5);
     model.stop(earliest);
     assertThat(wheel.nextTick()).isEqualTo(5);
     assertThat(model.runTo(5)).isEmpty();
@@ -203,7 +203,7 @@ class HashedWheelTest {
 
   @Test
   void aTimeoutMovesEarlierAndLater() {
-    WheelTimeout timeout = model.startAt(1000);
+    Node timeout = model.startAt(1000);
     model.moveTo(timeout, 20);
     assertThat(wheel.nextTick()).isEqualTo(20);
     model.moveTo(timeout, 2000);
@@ -215,7 +215,7 @@ class HashedWheelTest {
   @Test
   void movingToThePastMakesDueAtOnce() {
     model.runTo(100);
-    WheelTimeout timeout = model.startAt(1000);
+    Node timeout = model.startAt(1000);
     model.move(timeout, 0, 10 * TICK_NANOS);
     assertThat(model.pollAll()).containsExactly(timeout);
   }
@@ -225,7 +225,7 @@ class HashedWheelTest {
   @Test
   void aVisitGoesOnOverSeveralPolls() {
     model.startAt(9 * TURN + 5, 2 * BUDGET);
-    WheelTimeout due = model.startAt(5);
+    Node due = model.startAt(5);
     model.advanceTo(7);
     assertThat(model.poll()).isNull();
     assertThat(model.poll()).isNull();
@@ -240,7 +240,7 @@ class HashedWheelTest {
   @Test
   void theBudgetIsSpentOnWhatIsPassedOnly() {
     model.startAt(9 * TURN + 5, BUDGET - 1);
-    WheelTimeout due = model.startAt(5);
+    Node due = model.startAt(5);
     model.advanceTo(5);
     assertThat(model.poll()).isSameAs(due);
   }
@@ -248,8 +248,8 @@ class HashedWheelTest {
   @Test
   void whatIsAddedDuringAVisitIsVisitedToo() {
     halfVisitedSlot();
-    WheelTimeout far = model.startAt(3 * TURN + 5);
-    WheelTimeout due = model.start(0, 0);
+    Node far = model.startAt(3 * TURN + 5);
+    Node due = model.start(0, 0);
     assertThat(model.pollAll()).containsExactly(due);
     assertThat(wheel.nextTick()).isEqualTo(3 * TURN + 5);
     assertThat(model.runTo(3 * TURN + 5)).containsExactly(far);
@@ -257,7 +257,7 @@ class HashedWheelTest {
 
   @Test
   void theTimeoutThatIsLookedAtNextIsStopped() {
-    List<WheelTimeout> timeouts = halfVisitedSlot();
+    List<Node> timeouts = halfVisitedSlot();
     model.stop(timeouts.get(BUDGET));
     assertVisitEnds(9 * TURN + 5);
     assertThat(model.runTo(9 * TURN + 5)).hasSize(2 * BUDGET - 1);
@@ -265,8 +265,8 @@ class HashedWheelTest {
 
   @Test
   void theTimeoutThatIsLookedAtNextIsMoved() {
-    List<WheelTimeout> timeouts = halfVisitedSlot();
-    WheelTimeout next = timeouts.get(BUDGET);
+    List<Node> timeouts = halfVisitedSlot();
+    Node next = timeouts.get(BUDGET);
     model.moveTo(next, 4 * TURN + 5);
     assertVisitEnds(4 * TURN + 5);
     assertThat(model.runTo(4 * TURN + 5)).containsExactly(next);
@@ -274,7 +274,7 @@ class HashedWheelTest {
 
   @Test
   void allThatIsNotYetVisitedIsStopped() {
-    List<WheelTimeout> timeouts = halfVisitedSlot();
+    List<Node> timeouts = halfVisitedSlot();
     timeouts.subList(BUDGET, 2 * BUDGET).forEach(model::stop);
     assertThat(wheel.nextTick()).isEqualTo(9 * TURN + 5); // the visit is over
     assertThat(model.runTo(9 * TURN + 5)).containsExactlyElementsOf(timeouts.subList(0, BUDGET));
@@ -282,17 +282,17 @@ class HashedWheelTest {
 
   @Test
   void allOfTheSlotIsStopped() {
-    List<WheelTimeout> timeouts = halfVisitedSlot();
+    List<Node> timeouts = halfVisitedSlot();
     timeouts.forEach(model::stop);
-    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
-    WheelTimeout timeout = model.startAt(TURN + 5);
+    assertThat(wheel.nextTick()).isEqualTo(Ticks.NEVER);
+    Node timeout = model.startAt(TURN + 5);
     assertThat(model.runTo(TURN + 5)).containsExactly(timeout);
   }
 
   @Test
   void theOnlyOneLeftIsMovedWithinItsSlot() {
-    List<WheelTimeout> timeouts = halfVisitedSlot();
-    WheelTimeout last = timeouts.get(2 * BUDGET - 1);
+    List<Node> timeouts = halfVisitedSlot();
+    Node last = timeouts.get(2 * BUDGET - 1);
     timeouts.subList(0, 2 * BUDGET - 1).forEach(model::stop);
     model.moveTo(last, 2 * TURN + 5);
     assertThat(wheel.nextTick()).isEqualTo(2 * TURN + 5); // the visit is over
@@ -302,8 +302,8 @@ class HashedWheelTest {
   /** The walk remembers the deadline of what it passed, though that has left meanwhile. */
   @Test
   void whatWasPassedIsStoppedBeforeTheVisitEnds() {
-    WheelTimeout passed = model.startAt(2 * TURN + 5);
-    List<WheelTimeout> timeouts = halfVisitedSlot();
+    Node passed = model.startAt(2 * TURN + 5);
+    List<Node> timeouts = halfVisitedSlot();
     model.stop(passed);
     assertVisitEnds(2 * TURN + 5);
     assertThat(model.runTo(2 * TURN + 5)).isEmpty();
@@ -313,21 +313,21 @@ class HashedWheelTest {
 
   @Test
   void timeIsNotLostWhileASlotIsVisited() {
-    WheelTimeout first = model.startAt(7);
-    WheelTimeout second = model.startAt(TURN + 5);
-    List<WheelTimeout> timeouts = halfVisitedSlot();
+    Node first = model.startAt(7);
+    Node second = model.startAt(TURN + 5);
+    List<Node> timeouts = halfVisitedSlot();
     model.advanceTo(9 * TURN + 5);
-    List<WheelTimeout> polled = model.pollAll();
+    List<Node> polled = model.pollAll();
     assertThat(polled).startsWith(first, second).hasSize(2 + timeouts.size());
   }
 
   @Test
   void timeoutsAreDrainedDuringAVisit() {
-    List<WheelTimeout> timeouts = halfVisitedSlot();
-    List<WheelTimeout> drained = new ArrayList<>(model.drain(BUDGET + 1));
+    List<Node> timeouts = halfVisitedSlot();
+    List<Node> drained = new ArrayList<>(model.drain(BUDGET + 1));
     drained.addAll(model.drain(10 * BUDGET));
     assertThat(drained).containsExactlyElementsOf(timeouts);
-    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(wheel.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   private void assertVisitEnds(long nextTick) {
@@ -340,10 +340,10 @@ class HashedWheelTest {
    * At tick 5, walks past the first half of slot 5; a timeout that was due is stopped so that there
    * is a reason to visit it.
    */
-  private List<WheelTimeout> halfVisitedSlot() {
-    WheelTimeout bait = model.startAt(5);
+  private List<Node> halfVisitedSlot() {
+    Node bait = model.startAt(5);
     int before = model.slotMates(bait).size() - 1;
-    List<WheelTimeout> timeouts = model.startAt(9 * TURN + 5, 2 * BUDGET - before);
+    List<Node> timeouts = model.startAt(9 * TURN + 5, 2 * BUDGET - before);
     model.stop(bait);
     model.advanceTo(5);
     assertThat(model.poll()).isNull();
@@ -356,7 +356,7 @@ class HashedWheelTest {
   @Test
   void slotsAreMadeWhenTheyAreFirstNeededAndKept() {
     assertThat(wheel.slots).hasSize(TURN).containsOnlyNulls();
-    WheelTimeout timeout = model.startAt(TURN + 70);
+    Node timeout = model.startAt(TURN + 70);
     Slot made = wheel.slots[70];
     assertThat(WheelChecks.slotOf(wheel, timeout)).isSameAs(made);
     model.stop(timeout);
@@ -374,11 +374,11 @@ class HashedWheelTest {
 
   @Test
   void drainingStopsAtItsLimit() {
-    List<WheelTimeout> timeouts = model.startAt(50, 70);
+    List<Node> timeouts = model.startAt(50, 70);
     timeouts.addAll(model.startAt(100, 30));
     timeouts.add(model.startNever());
     assertThat(model.drain(0)).isEmpty();
-    List<WheelTimeout> drained = new ArrayList<>(model.drain(64));
+    List<Node> drained = new ArrayList<>(model.drain(64));
     assertThat(drained).hasSize(64);
     drained.addAll(model.drain(64));
     assertThat(drained).containsExactlyInAnyOrderElementsOf(timeouts);

@@ -59,7 +59,7 @@ class HierarchicalWheelTableTest {
     BigInteger slots = BigInteger.valueOf(HierarchicalWheel.SLOTS);
     assertThat(row.granularityTicks()).isEqualTo(slots.pow(row.level()).longValueExact());
     assertThat(row.rangeTicks())
-        .isEqualTo(slots.pow(row.level() + 1).min(BigInteger.valueOf(Wheel.NEVER)).longValue());
+        .isEqualTo(slots.pow(row.level() + 1).min(BigInteger.valueOf(Ticks.NEVER)).longValue());
   }
 
   @ParameterizedTest
@@ -92,7 +92,7 @@ class HierarchicalWheelTableTest {
   @MethodSource("rows")
   void aSlotIsAsLongAsTheGranularity(Row row) {
     WheelModel model = new WheelModel(0, 1, HierarchicalWheel::new);
-    WheelTimeout first = model.startAt(row.granularityTicks());
+    Node first = model.startAt(row.granularityTicks());
     long lastTick = row.granularityTicks() + (row.granularityTicks() - 1);
     assertThat(model.slotMates(model.startAt(lastTick))).contains(first);
     assertThat(model.slotMates(model.startAt(lastTick + 1))).doesNotContain(first);

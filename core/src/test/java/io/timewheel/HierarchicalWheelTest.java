@@ -27,17 +27,17 @@ class HierarchicalWheelTest {
 
   @Test
   void nothingFiresBeforeItsTickAndAllThatIsDueFiresAtIt() {
-    WheelTimeout early = model.startAt(99);
-    WheelTimeout late = model.startAt(100);
+    Node early = model.startAt(99);
+    Node late = model.startAt(100);
     assertThat(model.runTo(98)).isEmpty();
     assertThat(model.runTo(99)).containsExactly(early);
     assertThat(model.runTo(100)).containsExactly(late);
-    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(wheel.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   @Test
   void aDeadlineWithinATickFiresAtTheNextOne() {
-    WheelTimeout timeout = model.start(TICK_NANOS + 1);
+    Node timeout = model.start(TICK_NANOS + 1);
     assertThat(model.runTo(1)).isEmpty();
     assertThat(model.runTo(2)).containsExactly(timeout);
   }
@@ -45,32 +45,32 @@ class HierarchicalWheelTest {
   @ParameterizedTest
   @ValueSource(longs = {0, -1, -10 * TICK_NANOS, Long.MIN_VALUE})
   void aDelayOfZeroOrLessFiresAtTheNextTick(long delayNanos) {
-    WheelTimeout timeout = model.start(delayNanos);
+    Node timeout = model.start(delayNanos);
     assertThat(model.runTo(0)).isEmpty();
     assertThat(model.runTo(1)).containsExactly(timeout);
   }
 
   @Test
   void timeoutsOfOneTickFireInTheOrderInWhichTheyWereAdded() {
-    List<WheelTimeout> timeouts = model.startAt(10, 5);
+    List<Node> timeouts = model.startAt(10, 5);
     assertThat(model.runTo(10)).containsExactlyElementsOf(timeouts);
   }
 
   @Test
   void timeoutsFireInTheOrderOfTheirTicksHoweverLateTheyArePolled() {
-    WheelTimeout third = model.startAt(2 * HOUR);
-    WheelTimeout first = model.startAt(30);
-    WheelTimeout fourth = model.startAt(2 * HOUR + 1);
-    WheelTimeout second = model.startAt(5 * SECOND);
+    Node third = model.startAt(2 * HOUR);
+    Node first = model.startAt(30);
+    Node fourth = model.startAt(2 * HOUR + 1);
+    Node second = model.startAt(5 * SECOND);
     assertThat(model.runTo(YEAR)).containsExactly(first, second, third, fourth);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {256, 2 * 256, 65_536, 3 * 65_536, 16_777_216, 4_294_967_296L})
   void whatIsDueExactlyAtTheStartOfAHigherSlotFiresThen(long startTick) {
-    WheelTimeout before = model.startAt(startTick - 1);
-    WheelTimeout atStart = model.startAt(startTick);
-    WheelTimeout after = model.startAt(startTick + 1);
+    Node before = model.startAt(startTick - 1);
+    Node atStart = model.startAt(startTick);
+    Node after = model.startAt(startTick + 1);
     assertThat(model.runTo(startTick - 1)).containsExactly(before);
     assertThat(wheel.nextTick()).isEqualTo(startTick);
     assertThat(model.runTo(startTick)).containsExactly(atStart);
@@ -81,7 +81,7 @@ class HierarchicalWheelTest {
   @Test
   void whatIsAlreadyDueWhenAddedIsReturnedByTheNextPoll() {
     model.runTo(100);
-    WheelTimeout late = model.start(TICK_NANOS, 20 * TICK_NANOS);
+    Node late = model.start(TICK_NANOS, 20 * TICK_NANOS);
     assertThat(wheel.nextTick()).isEqualTo(100);
     assertThat(model.poll()).isSameAs(late);
   }
@@ -89,8 +89,8 @@ class HierarchicalWheelTest {
   @Test
   void whatIsNeverDueStaysUntilTheEndOfTime() {
     WheelModel model = new WheelModel(Long.MIN_VALUE, 1, HierarchicalWheel::new);
-    WheelTimeout last = model.start(Long.MAX_VALUE - 1);
-    WheelTimeout never = model.startNever();
+    Node last = model.start(Long.MAX_VALUE - 1);
+    Node never = model.startNever();
     model.advance(Long.MAX_VALUE - 2);
     assertThat(model.pollAll()).isEmpty();
     assertThat(model.wheel.nextTick()).isEqualTo(Long.MAX_VALUE - 1);
@@ -98,7 +98,7 @@ class HierarchicalWheelTest {
     assertThat(model.pollAll()).containsExactly(last);
     model.advance(1);
     assertThat(model.pollAll()).isEmpty();
-    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(model.wheel.nextTick()).isEqualTo(Ticks.NEVER);
     assertThat(model.drain(10)).containsExactly(never);
   }
 
@@ -106,8 +106,8 @@ class HierarchicalWheelTest {
 
   @Test
   void aStoppedTimeoutLeavesAtOnceAndNeverFires() {
-    WheelTimeout stopped = model.startAt(50);
-    WheelTimeout other = model.startAt(5000);
+    Node stopped = model.startAt(50);
+    Node other = model.startAt(5000);
     model.stop(stopped);
     assertThat(wheel.nextTick()).isEqualTo(5000);
     assertThat(model.runTo(4999)).isEmpty();
@@ -117,8 +117,8 @@ class HierarchicalWheelTest {
   /** It wakes the worker once for nothing; a walk for the exact bound would cost more. */
   @Test
   void stoppingTheEarliestOfASlotLeavesItsTickAsTheBound() {
-    WheelTimeout earliest = model.startAt(65_536 + 50);
-    WheelTimeout other = model.startAt(65_536 + 500);
+    Node earliest = model.startAt(65_536 + 50);
+    Node other = model.startAt(65_536 + 500);
     model.stop(earliest);
     assertThat(wheel.nextTick()).isEqualTo(65_536 + 50);
     assertThat(model.runTo(65_536 + 50)).isEmpty();
@@ -128,7 +128,7 @@ class HierarchicalWheelTest {
 
   @Test
   void aTimeoutMovesEarlierAndLater() {
-    WheelTimeout timeout = model.startAt(HOUR);
+    Node timeout = model.startAt(HOUR);
     model.moveTo(timeout, 20);
     assertThat(wheel.nextTick()).isEqualTo(20);
     model.moveTo(timeout, 2 * HOUR);
@@ -139,8 +139,8 @@ class HierarchicalWheelTest {
 
   @Test
   void movingWithinOneSlotPutsTheTimeoutBehindTheOthers() {
-    WheelTimeout first = model.startAt(30);
-    WheelTimeout second = model.startAt(30);
+    Node first = model.startAt(30);
+    Node second = model.startAt(30);
     model.moveTo(first, 30);
     assertThat(model.runTo(30)).containsExactly(second, first);
   }
@@ -148,7 +148,7 @@ class HierarchicalWheelTest {
   @Test
   void movingToThePastMakesDueAtOnce() {
     model.runTo(100);
-    WheelTimeout timeout = model.startAt(HOUR);
+    Node timeout = model.startAt(HOUR);
     model.move(timeout, 0, 10 * TICK_NANOS);
     assertThat(model.pollAll()).containsExactly(timeout);
   }
@@ -166,7 +166,7 @@ class HierarchicalWheelTest {
 
   @Test
   void theWheelFollowsTheTimeUpToTheFirstSlotInItsWay() {
-    WheelTimeout far = model.startAt(10 * 65_536 + 4000);
+    Node far = model.startAt(10 * 65_536 + 4000);
     model.advanceTo(9 * 65_536);
     model.startAt(10 * 65_536);
     assertThat(wheel.nowTick).isEqualTo(9 * 65_536);
@@ -183,9 +183,9 @@ class HierarchicalWheelTest {
 
   @Test
   void theWheelFollowsTheTimeAgainWhenTheSlotInItsWayIsEmptied() {
-    WheelTimeout inTheWay = model.startAt(65_536 + 4000);
+    Node inTheWay = model.startAt(65_536 + 4000);
     model.advanceTo(65_536 + 100);
-    WheelTimeout coarse = model.startAt(65_536 + 101);
+    Node coarse = model.startAt(65_536 + 101);
     assertThat(levelOf(coarse)).isEqualTo(2);
     model.stop(inTheWay);
     model.stop(coarse);
@@ -196,7 +196,7 @@ class HierarchicalWheelTest {
 
   @Test
   void movingFollowsTheTimeAsAddingDoes() {
-    WheelTimeout timeout = model.startAt(2 * HOUR);
+    Node timeout = model.startAt(2 * HOUR);
     model.advanceTo(HOUR);
     model.moveTo(timeout, HOUR + 5);
     assertThat(wheel.nowTick).isEqualTo(HOUR);
@@ -205,9 +205,9 @@ class HierarchicalWheelTest {
 
   @Test
   void addingDoesNotAdvanceTheTimeOverWhatIsDue() {
-    WheelTimeout due = model.startAt(10);
+    Node due = model.startAt(10);
     model.advanceTo(20);
-    WheelTimeout next = model.startAt(21);
+    Node next = model.startAt(21);
     assertThat(wheel.nowTick).isZero();
     assertThat(wheel.nextTick()).isEqualTo(10);
     assertThat(model.pollAll()).containsExactly(due);
@@ -217,11 +217,11 @@ class HierarchicalWheelTest {
   /** Or what is at level 0 in a slot of the next 256 ticks is taken for due at once. */
   @Test
   void aTimeReadLongAgoDoesNotTurnTheWheelBack() {
-    WheelTimeout timeout = model.startAt(300);
+    Node timeout = model.startAt(300);
     model.runTo(256);
     assertThat(levelOf(timeout)).isZero();
 
-    WheelTimeout slow = model.start(TICK_NANOS, 255 * TICK_NANOS);
+    Node slow = model.start(TICK_NANOS, 255 * TICK_NANOS);
 
     assertThat(wheel.nowTick).isEqualTo(256);
     assertThat(model.runTo(299)).containsExactly(slow);
@@ -231,7 +231,7 @@ class HierarchicalWheelTest {
   @Test
   void aPollWithATimeReadLongAgoDoesNotTurnTheWheelBack() {
     model.runTo(100);
-    WheelTimeout timeout = model.startAt(101);
+    Node timeout = model.startAt(101);
     assertThat(model.poll(50)).isNull();
     assertThat(wheel.nowTick).isEqualTo(100);
     assertThat(model.runTo(101)).containsExactly(timeout);
@@ -241,7 +241,7 @@ class HierarchicalWheelTest {
 
   @Test
   void theSlotOfLastTimeIsNotTakenAgainOnceTimeHasReachedIt() {
-    WheelTimeout coarse = model.startAt(300);
+    Node coarse = model.startAt(300);
     assertThat(levelOf(coarse)).isEqualTo(1);
     model.stop(coarse);
     model.advanceTo(256);
@@ -250,20 +250,20 @@ class HierarchicalWheelTest {
 
   @Test
   void theSlotOfLastTimeIsNotTakenForAnOpenedOne() {
-    WheelTimeout first = model.startAt(300);
+    Node first = model.startAt(300);
     model.startAt(310);
     assertThat(model.runTo(300)).containsExactly(first);
-    WheelTimeout later = model.startAt(320);
+    Node later = model.startAt(320);
     assertThat(levelOf(later)).isZero();
     assertThat(model.runTo(320)).hasSize(2).endsWith(later);
   }
 
   @Test
   void delaysInTurnFindTheirOwnSlots() {
-    WheelTimeout near = model.startAt(5);
-    WheelTimeout far = model.startAt(70_000);
-    WheelTimeout nearAgain = model.startAt(5);
-    WheelTimeout farAgain = model.startAt(70_001);
+    Node near = model.startAt(5);
+    Node far = model.startAt(70_000);
+    Node nearAgain = model.startAt(5);
+    Node farAgain = model.startAt(70_001);
     assertThat(model.slotMates(near)).containsExactly(near, nearAgain);
     assertThat(model.slotMates(far)).containsExactly(far, farAgain);
   }
@@ -272,8 +272,8 @@ class HierarchicalWheelTest {
 
   @Test
   void theMarkOfAnEmptySlotIsRemovedByTheNextSearch() {
-    WheelTimeout timeout = model.startAt(5);
-    WheelTimeout other = model.startAt(70);
+    Node timeout = model.startAt(5);
+    Node other = model.startAt(70);
     wheel.remove(timeout); // the model would search
     assertThat(wheel.marks(0)).isEqualTo(1 << 5);
     assertThat(wheel.nextTick()).isEqualTo(70);
@@ -281,7 +281,7 @@ class HierarchicalWheelTest {
     assertThat(wheel.markedWords).isEqualTo(1 << 1);
     wheel.remove(other);
     assertThat(wheel.markedWords).isEqualTo(1 << 1);
-    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(wheel.nextTick()).isEqualTo(Ticks.NEVER);
     assertThat(wheel.markedWords).isZero();
   }
 
@@ -290,7 +290,7 @@ class HierarchicalWheelTest {
   @Test
   void aFarSlotWakesNobodyBeforeItsEarliestDeadline() {
     model.startAt(5 * 16_777_216 + 200_000);
-    WheelTimeout earliest = model.startAt(5 * 16_777_216 + 100_000);
+    Node earliest = model.startAt(5 * 16_777_216 + 100_000);
     model.startAt(5 * 16_777_216 + 150_000);
     assertThat(wheel.nextTick()).isEqualTo(5 * 16_777_216 + 100_000);
     assertThat(model.runTo(5 * 16_777_216 + 100_000)).containsExactly(earliest);
@@ -299,7 +299,7 @@ class HierarchicalWheelTest {
 
   @Test
   void aPollWithinAFarSlotOpensItAndFiresNothing() {
-    WheelTimeout timeout = model.startAt(5 * 65_536 + 3000);
+    Node timeout = model.startAt(5 * 65_536 + 3000);
     assertThat(model.runTo(5 * 65_536 + 1000)).isEmpty();
     assertThat(wheel.nowTick).isEqualTo(5 * 65_536 + 1000);
     assertThat(wheel.nextTick()).isEqualTo(5 * 65_536 + 3000);
@@ -310,8 +310,8 @@ class HierarchicalWheelTest {
   /** The nearer the time to the timeouts of the slot, the lower they land. */
   @Test
   void aSlotOpensAtTheTimeOfItsEarliestDeadline() {
-    WheelTimeout first = model.startAt(5 * 65_536 + 3008);
-    WheelTimeout second = model.startAt(5 * 65_536 + 3009);
+    Node first = model.startAt(5 * 65_536 + 3008);
+    Node second = model.startAt(5 * 65_536 + 3009);
     model.advanceTo(6 * 65_536);
     assertThat(model.poll()).isSameAs(first);
     assertThat(wheel.nowTick).isEqualTo(5 * 65_536 + 3008);
@@ -322,7 +322,7 @@ class HierarchicalWheelTest {
 
   @Test
   void openingASlotGoesOnOverSeveralPolls() {
-    List<WheelTimeout> timeouts = model.startAt(65_536 + 100, 3 * BUDGET);
+    List<Node> timeouts = model.startAt(65_536 + 100, 3 * BUDGET);
     model.advanceTo(65_536 + 50);
     for (int left = 3 * BUDGET; left > BUDGET; left -= BUDGET) {
       assertThat(model.poll()).isNull();
@@ -339,7 +339,7 @@ class HierarchicalWheelTest {
   /** So that one full slot does not hold up what is due until all of it is moved. */
   @Test
   void whatIsDueIsHandedOutWhileTheSlotIsStillBeingOpened() {
-    List<WheelTimeout> timeouts = model.startAt(65_536, 3 * BUDGET);
+    List<Node> timeouts = model.startAt(65_536, 3 * BUDGET);
     model.advanceTo(65_536);
     assertThat(model.poll()).isSameAs(timeouts.get(0));
     assertThat(isOpening()).isTrue();
@@ -349,8 +349,8 @@ class HierarchicalWheelTest {
   /** The slot of level 2 opens at a bound that is not exact, so one of level 1 opens after it. */
   @Test
   void oneBudgetServesAllTheSlotsThatAPollOpens() {
-    WheelTimeout bait = model.startAt(65_536 + 10);
-    List<WheelTimeout> timeouts = model.startAt(65_536 + 600, BUDGET / 2 + 8);
+    Node bait = model.startAt(65_536 + 10);
+    List<Node> timeouts = model.startAt(65_536 + 600, BUDGET / 2 + 8);
     model.stop(bait);
     model.advanceTo(65_536 + 700);
     assertThat(model.poll()).isSameAs(timeouts.get(0));
@@ -361,12 +361,12 @@ class HierarchicalWheelTest {
 
   @Test
   void timeoutsAreAddedWhileASlotIsBeingOpened() {
-    List<WheelTimeout> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
+    List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
 
-    WheelTimeout due = model.start(0, 0);
-    WheelTimeout soon = model.startAt(65_536 + 51);
-    WheelTimeout same = model.startAt(65_536 + 200);
-    WheelTimeout far = model.startAt(HOUR);
+    Node due = model.start(0, 0);
+    Node soon = model.startAt(65_536 + 51);
+    Node same = model.startAt(65_536 + 200);
+    Node far = model.startAt(HOUR);
 
     assertThat(isOpening()).isTrue();
     assertThat(model.poll()).isSameAs(due);
@@ -378,11 +378,11 @@ class HierarchicalWheelTest {
 
   @Test
   void timeoutsAreStoppedWhileASlotIsBeingOpened() {
-    List<WheelTimeout> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
-    WheelTimeout moved = timeouts.get(0);
-    WheelTimeout nextToMove = timeouts.get(BUDGET);
-    WheelTimeout last = timeouts.get(timeouts.size() - 1);
-    for (WheelTimeout timeout : List.of(moved, nextToMove, last)) {
+    List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
+    Node moved = timeouts.get(0);
+    Node nextToMove = timeouts.get(BUDGET);
+    Node last = timeouts.get(timeouts.size() - 1);
+    for (Node timeout : List.of(moved, nextToMove, last)) {
       model.stop(timeout);
     }
     timeouts.removeAll(List.of(moved, nextToMove, last));
@@ -391,7 +391,7 @@ class HierarchicalWheelTest {
 
   @Test
   void stoppingAllTheRestEndsTheOpening() {
-    List<WheelTimeout> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
+    List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
     timeouts.subList(BUDGET, timeouts.size()).forEach(model::stop);
     assertThat(isOpening()).isFalse();
     assertThat(wheel.nextTick()).isEqualTo(65_536 + 200);
@@ -400,8 +400,8 @@ class HierarchicalWheelTest {
 
   @Test
   void movingAllTheRestEndsTheOpening() {
-    List<WheelTimeout> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
-    List<WheelTimeout> rest = timeouts.subList(BUDGET, timeouts.size());
+    List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
+    List<Node> rest = timeouts.subList(BUDGET, timeouts.size());
     rest.forEach(timeout -> model.moveTo(timeout, 65_536 + 60));
     assertThat(isOpening()).isFalse();
     assertThat(model.runTo(65_536 + 60)).containsExactlyElementsOf(rest);
@@ -409,8 +409,8 @@ class HierarchicalWheelTest {
 
   @Test
   void timeoutsAreDrainedWhileASlotIsBeingOpened() {
-    List<WheelTimeout> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
-    List<WheelTimeout> drained = new ArrayList<>(model.drain(BUDGET + 1));
+    List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
+    List<Node> drained = new ArrayList<>(model.drain(BUDGET + 1));
     assertThat(isOpening()).isTrue();
     drained.addAll(model.drain(10 * BUDGET));
     assertThat(isOpening()).isFalse();
@@ -420,13 +420,13 @@ class HierarchicalWheelTest {
   /** Or what is still in the slot lands behind it, and waits for all that is before it. */
   @Test
   void addingDoesNotAdvanceTheTimeOverWhatIsStillInTheSlotBeingOpened() {
-    List<WheelTimeout> others = model.startAt(65_536 + 200, BUDGET);
-    List<WheelTimeout> early = model.startAt(65_536 + 10, 2);
+    List<Node> others = model.startAt(65_536 + 200, BUDGET);
+    List<Node> early = model.startAt(65_536 + 10, 2);
     model.advanceTo(65_536 + 10);
     assertThat(model.poll()).isNull(); // the budget went into the others
 
     model.advanceTo(65_536 + 80);
-    WheelTimeout late = model.startAt(65_536 + 120);
+    Node late = model.startAt(65_536 + 120);
 
     assertThat(wheel.nowTick).isEqualTo(65_536 + 10);
     assertThat(model.pollAll()).containsExactlyElementsOf(early);
@@ -435,8 +435,8 @@ class HierarchicalWheelTest {
   }
 
   /** Opens a slot of level 2 with one poll, which leaves half of it. */
-  private List<WheelTimeout> halfOpenSlot(long nowTick, long deadlineTick) {
-    List<WheelTimeout> timeouts = model.startAt(deadlineTick, 2 * BUDGET);
+  private List<Node> halfOpenSlot(long nowTick, long deadlineTick) {
+    List<Node> timeouts = model.startAt(deadlineTick, 2 * BUDGET);
     model.advanceTo(nowTick);
     assertThat(model.poll()).isNull();
     assertThat(model.slotMates(timeouts.get(BUDGET))).hasSize(BUDGET);
@@ -464,7 +464,7 @@ class HierarchicalWheelTest {
 
   @Test
   void aStallOfYearsCostsOnePoll() {
-    WheelTimeout timeout = model.startAt(7 * YEAR + 12_345);
+    Node timeout = model.startAt(7 * YEAR + 12_345);
     model.advanceTo(250 * YEAR);
     assertThat(model.poll()).isSameAs(timeout);
     assertThat(model.poll()).isNull();
@@ -482,11 +482,11 @@ class HierarchicalWheelTest {
 
   @Test
   void aSlotIsUsedAgainInItsTurnOnly() {
-    WheelTimeout timeout = model.startAt(100_000);
+    Node timeout = model.startAt(100_000);
     Slot slot = slotOf(timeout);
     assertThat(slot.startTick).isEqualTo(65_536);
     model.stop(timeout);
-    WheelTimeout same = model.startAt(110_000);
+    Node same = model.startAt(110_000);
     assertThat(slotOf(same)).isSameAs(slot);
     model.stop(same);
 
@@ -501,27 +501,27 @@ class HierarchicalWheelTest {
 
   @Test
   void drainingStopsAtItsLimit() {
-    List<WheelTimeout> timeouts = model.startAt(50, 70);
+    List<Node> timeouts = model.startAt(50, 70);
     timeouts.addAll(model.startAt(100_000, 30));
     timeouts.add(model.startNever());
     assertThat(model.drain(0)).isEmpty();
-    List<WheelTimeout> drained = new ArrayList<>(model.drain(64));
+    List<Node> drained = new ArrayList<>(model.drain(64));
     assertThat(drained).hasSize(64);
     drained.addAll(model.drain(64));
     assertThat(drained).containsExactlyInAnyOrderElementsOf(timeouts);
     assertThat(model.drain(64)).isEmpty();
-    assertThat(wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(wheel.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   private boolean isOpening() {
     return WheelChecks.isOpening(wheel);
   }
 
-  private Slot slotOf(WheelTimeout timeout) {
+  private Slot slotOf(Node timeout) {
     return WheelChecks.slotOf(wheel, timeout);
   }
 
-  private int levelOf(WheelTimeout timeout) {
+  private int levelOf(Node timeout) {
     return slotOf(timeout).index / HierarchicalWheel.SLOTS;
   }
 }

@@ -83,7 +83,7 @@ class IncidentsTest {
     assertThat(timer.advance(50)).isEqualTo(2);
     assertThat(timer.task.ran).containsExactly(before, after);
     assertThat(timer.task.cancelled).containsExactly(twice);
-    assertThat(timer.engine.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   /** Not to look at slots that were thought empty left timeouts behind; it was taken back. */
@@ -184,7 +184,7 @@ class IncidentsTest {
     assertThat(timer.task.cancelled).hasSize(100).contains(slot.get(1), slot.get(198));
     assertThat(timer.advance(TICK)).as("what the tasks started").isEqualTo(100);
     assertThat(timer.engine.pendingTimeouts()).isZero();
-    assertThat(timer.engine.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   /** Delays were counted from the last tick that had been processed, and not from now. */

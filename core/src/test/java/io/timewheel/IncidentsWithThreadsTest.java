@@ -79,7 +79,7 @@ class IncidentsWithThreadsTest {
     assertThat(cancelled).hasSize(5_000).doesNotHaveDuplicates();
     assertThat(timer.task.cancelled).hasSize(5_000).doesNotHaveDuplicates();
     assertThat(timer.engine.pendingTimeouts()).isZero();
-    assertThat(timer.engine.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   /** The next wake-up was that of a timer that was gone; those after it were never woken for. */
@@ -134,7 +134,7 @@ class IncidentsWithThreadsTest {
         });
 
     assertThat(timer.engine.pendingTimeouts()).isZero();
-    assertThat(timer.engine.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
     assertThat(timer.engine.stats(0).cancelled()).isEqualTo(rounds);
   }
 

@@ -33,8 +33,8 @@ class MemoryTest {
   @Test
   void pendingTimeoutTakesNothingBesideItsHandle() {
     long ticks = Duration.ofMillis(1).toNanos();
-    assertPendingTimeoutsTake40BytesEach(new HierarchicalWheel(new Ticks(clock, ticks)), 40_000);
-    assertPendingTimeoutsTake40BytesEach(new HashedWheel(new Ticks(clock, ticks), 512), 66_000);
+    assertPendingTimeoutsTake40BytesEach(new HierarchicalWheel(new Ticks(ticks)), 40_000);
+    assertPendingTimeoutsTake40BytesEach(new HashedWheel(new Ticks(ticks), 512), 66_000);
   }
 
   /** Timeouts of up to a day, which need four levels. */
@@ -53,8 +53,8 @@ class MemoryTest {
   /** Slots are made when they are needed: an unused timer is small. */
   @Test
   void unusedTimerIsSmall() {
-    assertThat(footprint(new HierarchicalWheel(new Ticks(clock, 1)))).isLessThan(1_200);
-    assertThat(footprint(new HashedWheel(new Ticks(clock, 1), 512))).isLessThan(4_000);
+    assertThat(footprint(new HierarchicalWheel(new Ticks(1)))).isLessThan(1_200);
+    assertThat(footprint(new HashedWheel(new Ticks(1), 512))).isLessThan(4_000);
     assertThat(footprint(PolledTimer.builder().timeSource(clock).build())).isLessThan(2_500);
   }
 

@@ -20,7 +20,7 @@ class StripeTest {
 
   private final TestClock clock = new TestClock();
   private final PolledTimer owner = PolledTimer.builder().timeSource(clock).build();
-  private final Ticks ticks = new Ticks(clock, 1);
+  private final Ticks ticks = new Ticks(1);
   private final Engine engine =
       new Engine(
           owner, PolledTimer.builder().timeSource(clock), 1, false, t -> new HashedWheel(t, 8));
@@ -35,7 +35,7 @@ class StripeTest {
 
     assertThat(stripe.cancel(cancelled)).isTrue();
     assertThat(stripe.reschedule(moved, 9, 9, 0)).isTrue();
-    assertThat(stripe.poll(1, WheelTimeout.RUN)).isSameAs(expires);
+    assertThat(stripe.poll(1, WheelTimeout.EXPIRED)).isSameAs(expires);
 
     assertThat(counts()).containsExactly(3L, 1L, 1L, 1L);
     assertThat(stripe.pending()).isEqualTo(1);
@@ -61,7 +61,7 @@ class StripeTest {
     WheelTimeout run = add(1);
     WheelTimeout handedOff = add(1);
 
-    stripe.poll(1, WheelTimeout.RUN);
+    stripe.poll(1, WheelTimeout.EXPIRED);
     stripe.poll(1, WheelTimeout.HANDED_OFF);
     run.run();
     handedOff.run();
@@ -74,14 +74,14 @@ class StripeTest {
   void pollThatFindsNothingKnowsUntilWhen() {
     add(5);
 
-    assertThat(stripe.poll(3, WheelTimeout.RUN)).isNull();
+    assertThat(stripe.poll(3, WheelTimeout.EXPIRED)).isNull();
     assertThat(stripe.idleUntilTick()).isEqualTo(5);
     assertThat(stripe.nextTick()).isEqualTo(5);
 
-    assertThat(stripe.poll(5, WheelTimeout.RUN)).isNotNull();
-    assertThat(stripe.poll(5, WheelTimeout.RUN)).isNull();
-    assertThat(stripe.idleUntilTick()).isEqualTo(Wheel.NEVER);
-    assertThat(stripe.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(stripe.poll(5, WheelTimeout.EXPIRED)).isNotNull();
+    assertThat(stripe.poll(5, WheelTimeout.EXPIRED)).isNull();
+    assertThat(stripe.idleUntilTick()).isEqualTo(Ticks.NEVER);
+    assertThat(stripe.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   /** The wheel gives up when its budget is spent on refiling; the stripe asks it again. */
@@ -93,8 +93,8 @@ class StripeTest {
     }
     WheelTimeout first = add(4_096 + 1);
 
-    assertThat(stripe.poll(4_096 + 1, WheelTimeout.RUN)).isSameAs(first);
-    assertThat(stripe.poll(4_096 + 1, WheelTimeout.RUN)).isNull();
+    assertThat(stripe.poll(4_096 + 1, WheelTimeout.EXPIRED)).isSameAs(first);
+    assertThat(stripe.poll(4_096 + 1, WheelTimeout.EXPIRED)).isNull();
     assertThat(stripe.pending()).isEqualTo(many);
   }
 
@@ -107,8 +107,8 @@ class StripeTest {
     }
     WheelTimeout last = add(4_096 + 1);
 
-    assertThat(stripe.poll(4_096 + 1, WheelTimeout.RUN)).isSameAs(first);
-    assertThat(stripe.poll(10, WheelTimeout.RUN)).isSameAs(last);
+    assertThat(stripe.poll(4_096 + 1, WheelTimeout.EXPIRED)).isSameAs(first);
+    assertThat(stripe.poll(10, WheelTimeout.EXPIRED)).isSameAs(last);
   }
 
   @Test
@@ -118,9 +118,9 @@ class StripeTest {
 
     WheelTimeout late = new WheelTimeout(NOTHING, stripe, 1);
     assertThat(stripe.add(late, 1, 0)).isFalse();
-    assertThat(stripe.poll(1, WheelTimeout.RUN)).isNull();
-    assertThat(stripe.idleUntilTick()).isEqualTo(Wheel.NEVER);
-    assertThat(stripe.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(stripe.poll(1, WheelTimeout.EXPIRED)).isNull();
+    assertThat(stripe.idleUntilTick()).isEqualTo(Ticks.NEVER);
+    assertThat(stripe.nextTick()).isEqualTo(Ticks.NEVER);
     assertThat(pending.isPending()).isTrue();
     assertThat(counts()).containsExactly(1L, 0L, 0L, 0L);
 
@@ -143,32 +143,6 @@ class StripeTest {
     assertThat(stripe.pending()).isZero();
     assertThat(counts()).containsExactly((long) added.size(), 0L, 0L, (long) added.size());
     assertThat(drain()).isEmpty();
-  }
-
-  /** What one batch took is settled before the next one begins. */
-  @Test
-  void drainGoesInBatches() {
-    int budget = Wheel.POLL_BUDGET;
-    for (int i = 0; i < 2 * budget + 1; i++) {
-      add(7);
-    }
-
-    List<WheelTimeout> drained = new ArrayList<>();
-    List<Integer> batchEnds = new ArrayList<>();
-    stripe.drainTo(
-        new ArrayList<WheelTimeout>() {
-          @Override
-          public boolean add(WheelTimeout timeout) {
-            if (!drained.isEmpty() && drained.get(drained.size() - 1).isCancelled()) {
-              batchEnds.add(drained.size());
-            }
-            drained.add(timeout);
-            return super.add(timeout);
-          }
-        });
-
-    assertThat(drained).hasSize(2 * budget + 1);
-    assertThat(batchEnds).containsExactly(budget, 2 * budget);
   }
 
   @Test
@@ -277,12 +251,12 @@ class StripeTest {
 
     long all = (long) threads * rounds;
     assertThat(counts()).containsExactly(all, all, 0L, all);
-    assertThat(stripe.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(stripe.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   private WheelTimeout add(long tick) {
     WheelTimeout timeout = new WheelTimeout(NOTHING, stripe, tick);
-    assertThat(stripe.add(timeout, tick, ticks.elapsedNanos())).isTrue();
+    assertThat(stripe.add(timeout, tick, clock.nanoTime())).isTrue();
     return timeout;
   }
 

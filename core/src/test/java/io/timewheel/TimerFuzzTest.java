@@ -80,6 +80,7 @@ class TimerFuzzTest {
       case 45, 46 -> FuzzOp.of("throw", 0, 0);
       case 47 -> FuzzOp.of("interrupt", 0, 0);
       case 48, 49 -> FuzzOp.of("runAccepted", 0, 0);
+      case 50, 51, 52 -> FuzzOp.of("rearm", 0, ticks(random));
       default -> FuzzOp.of("poll", random.nextInt(4) == 0 ? 1 + random.nextInt(70) : 0, 0);
     };
   }

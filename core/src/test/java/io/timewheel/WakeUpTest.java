@@ -28,7 +28,7 @@ class WakeUpTest {
   void onlyAnEarlierDeadlineWithdrawsThePlan() throws Exception {
     wakeUp.plan(100);
 
-    wakeUp.dueAt(Wheel.NEVER);
+    wakeUp.dueAt(Ticks.NEVER);
     wakeUp.dueAt(101);
     wakeUp.dueAt(100);
     assertThat(plan()).isEqualTo(100);
@@ -39,12 +39,12 @@ class WakeUpTest {
 
   @Test
   void planToSleepForEverIsWithdrawnByAnyDeadlineButNever() throws Exception {
-    wakeUp.plan(Wheel.NEVER);
+    wakeUp.plan(Ticks.NEVER);
 
-    wakeUp.dueAt(Wheel.NEVER);
-    assertThat(plan()).isEqualTo(Wheel.NEVER);
+    wakeUp.dueAt(Ticks.NEVER);
+    assertThat(plan()).isEqualTo(Ticks.NEVER);
 
-    wakeUp.dueAt(Wheel.NEVER - 1);
+    wakeUp.dueAt(Ticks.NEVER - 1);
     assertThat(plan()).isEqualTo(WakeUp.AWAKE);
   }
 
@@ -59,7 +59,7 @@ class WakeUpTest {
 
   @Test
   void wakeNeedsNoDeadline() {
-    Sleeper sleeper = new Sleeper(Wheel.NEVER);
+    Sleeper sleeper = new Sleeper(Ticks.NEVER);
 
     wakeUp.wake();
 

@@ -23,8 +23,8 @@ final class WheelChecks {
    *     every time, or no operation ever meets one
    * @return every timeout of the wheel and the slot that it is in
    */
-  static IdentityHashMap<WheelTimeout, Slot> check(Wheel wheel, boolean searching) {
-    IdentityHashMap<WheelTimeout, Slot> places = new IdentityHashMap<>();
+  static IdentityHashMap<Node, Slot> check(Wheel wheel, boolean searching) {
+    IdentityHashMap<Node, Slot> places = new IdentityHashMap<>();
     if (wheel instanceof HierarchicalWheel hierarchical) {
       check(hierarchical, places);
     } else {
@@ -37,7 +37,7 @@ final class WheelChecks {
   }
 
   /** The slot that a pending timeout is in. */
-  static Slot slotOf(Wheel wheel, WheelTimeout timeout) {
+  static Slot slotOf(Wheel wheel, Node timeout) {
     return slots(wheel)[timeout.slotIndex()];
   }
 
@@ -47,7 +47,7 @@ final class WheelChecks {
         : ((HashedWheel) wheel).slots;
   }
 
-  static long effectiveTick(Wheel wheel, WheelTimeout timeout) {
+  static long effectiveTick(Wheel wheel, Node timeout) {
     Ticks ticks =
         wheel instanceof HierarchicalWheel hierarchical
             ? hierarchical.ticks
@@ -84,7 +84,7 @@ final class WheelChecks {
     return tick / length * length;
   }
 
-  private static void check(HierarchicalWheel wheel, IdentityHashMap<WheelTimeout, Slot> places) {
+  private static void check(HierarchicalWheel wheel, IdentityHashMap<Node, Slot> places) {
     boolean openingFound = false;
     long latestOfLowerLevels = -1;
     for (int number = 0; number < HierarchicalWheel.LEVELS; number++) {
@@ -99,7 +99,7 @@ final class WheelChecks {
         }
         require(slot.index == place, "identity of slot", number, index);
         require(!marked || isOfThisTurn(wheel, slot, number), "an outdated mark", number, index);
-        List<WheelTimeout> content = checkSlot(wheel, slot, places);
+        List<Node> content = checkSlot(wheel, slot, places);
         require(marked || content.isEmpty(), "not marked", number, index);
         if (content.isEmpty()) {
           continue;
@@ -117,7 +117,7 @@ final class WheelChecks {
               index,
               current);
         }
-        for (WheelTimeout timeout : content) {
+        for (Node timeout : content) {
           long tick = effectiveTick(wheel, timeout);
           int levelOfTick = highestDifferingDigit(tick, wheel.nowTick);
           if (slot == wheel.opening) {
@@ -153,7 +153,7 @@ final class WheelChecks {
     return (word >> index % 64 & 1) != 0;
   }
 
-  private static void check(HashedWheel wheel, IdentityHashMap<WheelTimeout, Slot> places) {
+  private static void check(HashedWheel wheel, IdentityHashMap<Node, Slot> places) {
     for (int index = 0; index < wheel.slots.length; index++) {
       Slot slot = wheel.slots[index];
       boolean marked = isMarked(wheel.occupied(index / 64), index);
@@ -162,9 +162,9 @@ final class WheelChecks {
         continue;
       }
       require(slot.index == index, "identity of slot", index);
-      List<WheelTimeout> content = checkSlot(wheel, slot, places);
+      List<Node> content = checkSlot(wheel, slot, places);
       require(marked == !content.isEmpty(), "mark of slot", index);
-      for (WheelTimeout timeout : content) {
+      for (Node timeout : content) {
         long tick = effectiveTick(wheel, timeout);
         require(tick % wheel.slots.length == index, "a tick and its wrong slot", tick, index);
       }
@@ -175,12 +175,11 @@ final class WheelChecks {
   }
 
   /** Checks the links and the bound of a slot, and returns what is in it. */
-  private static List<WheelTimeout> checkSlot(
-      Wheel wheel, Slot slot, IdentityHashMap<WheelTimeout, Slot> places) {
-    List<WheelTimeout> content = new ArrayList<>(0);
-    long earliest = Wheel.NEVER;
-    WheelTimeout before = null;
-    for (WheelTimeout timeout = slot.first; timeout != null; timeout = timeout.next) {
+  private static List<Node> checkSlot(Wheel wheel, Slot slot, IdentityHashMap<Node, Slot> places) {
+    List<Node> content = new ArrayList<>(0);
+    long earliest = Ticks.NEVER;
+    Node before = null;
+    for (Node timeout = slot.first; timeout != null; timeout = timeout.next) {
       require(timeout.prev == before, "back link in slot", slot.index);
       require(timeout.slotIndex() == slot.index, "in another slot", slot.index);
       // Also ends the walk around a circle.
@@ -205,16 +204,16 @@ final class WheelChecks {
     return content;
   }
 
-  private static void checkNextTick(Wheel wheel, IdentityHashMap<WheelTimeout, Slot> places) {
-    long earliest = Wheel.NEVER;
-    for (WheelTimeout timeout : places.keySet()) {
+  private static void checkNextTick(Wheel wheel, IdentityHashMap<Node, Slot> places) {
+    long earliest = Ticks.NEVER;
+    for (Node timeout : places.keySet()) {
       earliest = Math.min(earliest, effectiveTick(wheel, timeout));
     }
     long next = wheel.nextTick();
     require(next >= wheel.nowTick, "the next tick is before now", next, wheel.nowTick);
     require(next <= earliest, "the next tick is after the earliest deadline", next, earliest);
     if (places.isEmpty()) {
-      require(next == Wheel.NEVER, "an empty wheel has something to do at", next);
+      require(next == Ticks.NEVER, "an empty wheel has something to do at", next);
     }
     if (wheel instanceof HierarchicalWheel hierarchical && isOpening(hierarchical)) {
       require(next == wheel.nowTick, "the next tick while a slot is being opened", next);

@@ -75,7 +75,7 @@ class WheelFuzzTest {
       case "advanceNanos" -> model.advance(Math.max(-100 * MILLI, a));
       case "advanceBorder" -> model.advance(Math.max(0, untilBorder(model, a, b)));
       case "advanceNext" -> {
-        if (model.wheel.nextTick() != Wheel.NEVER) {
+        if (model.wheel.nextTick() != Ticks.NEVER) {
           model.advanceTo(Math.max(model.nowTick(), model.wheel.nextTick() + Math.abs(a % 3) - 1));
         }
       }
@@ -91,12 +91,12 @@ class WheelFuzzTest {
     if (model.size() == 0) {
       return;
     }
-    WheelTimeout timeout = model.pick((int) Math.floorMod(op.a(), (long) model.size()));
+    Node timeout = model.pick((int) Math.floorMod(op.a(), (long) model.size()));
     Ticks ticks = model.ticks;
     switch (op.name()) {
       case "stop" -> model.stop(timeout);
       case "stopSlot" -> {
-        List<WheelTimeout> mates = model.slotMates(timeout);
+        List<Node> mates = model.slotMates(timeout);
         mates
             .subList(0, Math.max(0, mates.size() - (int) Math.abs(op.b() % 70)))
             .forEach(model::stop);

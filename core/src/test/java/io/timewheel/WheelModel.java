@@ -23,17 +23,15 @@ import java.util.function.Function;
  * <p>It also is the clock, which moves only when it is told to.
  */
 final class WheelModel {
-  private static final TimerTask NO_TASK = timeout -> {};
-
   final Wheel wheel;
   final Ticks ticks;
   private final long originNanos;
   private long clockNanos;
 
-  private final NavigableMap<Long, Set<WheelTimeout>> pending = new TreeMap<>();
+  private final NavigableMap<Long, Set<Node>> pending = new TreeMap<>();
 
   /** What is pending, in the order of starting, for those who want to pick one. */
-  private final List<WheelTimeout> started = new ArrayList<>();
+  private final List<Node> started = new ArrayList<>();
 
   /**
    * For every slot, the effective ticks of what was stopped or moved since the slot was last empty:
@@ -53,7 +51,7 @@ final class WheelModel {
   WheelModel(long originNanos, long tickNanos, Function<Ticks, Wheel> wheels) {
     this.originNanos = originNanos;
     this.clockNanos = originNanos;
-    this.ticks = new Ticks(() -> clockNanos, tickNanos);
+    this.ticks = new Ticks(tickNanos);
     this.wheel = wheels.apply(ticks);
     check();
   }
@@ -65,7 +63,7 @@ final class WheelModel {
   }
 
   long nowTick() {
-    return ticks.nowTick();
+    return ticks.tickAt(elapsedNanos());
   }
 
   /** Moves the clock by a span, but not beyond its ends; the wheel is not told. */
@@ -85,30 +83,30 @@ final class WheelModel {
   // Operations
 
   /** Starts a timeout that is due at the very beginning of a tick. */
-  WheelTimeout startAt(long tick) {
+  Node startAt(long tick) {
     return start(ticks.nanosAt(tick) - elapsedNanos());
   }
 
-  List<WheelTimeout> startAt(long tick, int count) {
-    List<WheelTimeout> timeouts = new ArrayList<>();
+  List<Node> startAt(long tick, int count) {
+    List<Node> timeouts = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       timeouts.add(startAt(tick));
     }
     return timeouts;
   }
 
-  WheelTimeout startNever() {
+  Node startNever() {
     return start(Long.MAX_VALUE);
   }
 
-  WheelTimeout start(long delayNanos) {
+  Node start(long delayNanos) {
     return start(delayNanos, elapsedNanos());
   }
 
   /** Starts a timeout at a time that was read from the clock some time ago. */
-  WheelTimeout start(long delayNanos, long elapsedNanos) {
+  Node start(long delayNanos, long elapsedNanos) {
     long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, delayNanos);
-    WheelTimeout timeout = new WheelTimeout(NO_TASK, null, deadlineNanos);
+    Node timeout = new BareNode(deadlineNanos);
     catchUp(
         elapsedNanos, () -> wheel.add(timeout, ticks.deadlineTick(deadlineNanos), elapsedNanos));
     insert(timeout);
@@ -116,7 +114,7 @@ final class WheelModel {
     return timeout;
   }
 
-  void stop(WheelTimeout timeout) {
+  void stop(Node timeout) {
     leaves(timeout);
     long nowTick = wheel.nowTick;
     wheel.remove(timeout);
@@ -126,15 +124,15 @@ final class WheelModel {
     check();
   }
 
-  void moveTo(WheelTimeout timeout, long tick) {
+  void moveTo(Node timeout, long tick) {
     move(timeout, ticks.nanosAt(tick) - elapsedNanos());
   }
 
-  void move(WheelTimeout timeout, long delayNanos) {
+  void move(Node timeout, long delayNanos) {
     move(timeout, delayNanos, elapsedNanos());
   }
 
-  void move(WheelTimeout timeout, long delayNanos, long elapsedNanos) {
+  void move(Node timeout, long delayNanos, long elapsedNanos) {
     leaves(timeout);
     long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, delayNanos);
     long formerTick = ticks.deadlineTick(timeout.deadlineNanos());
@@ -148,16 +146,16 @@ final class WheelModel {
   }
 
   /** Polls once, at the time of the clock. */
-  WheelTimeout poll() {
+  Node poll() {
     return poll(nowTick());
   }
 
   /** Polls once, at a time that was read from the clock some time ago. */
-  WheelTimeout poll(long tick) {
+  Node poll(long tick) {
     long before = wheel.nowTick;
     long targetTick = Math.max(tick, before);
     boolean nothingToDo = checks % 2 == 0 && wheel.nextTick() > targetTick;
-    WheelTimeout polled = wheel.poll(tick);
+    Node polled = wheel.poll(tick);
     assertThat(wheel.nowTick).as("now after polling").isBetween(before, targetTick);
     if (polled != null) {
       long deadlineTick = ticks.deadlineTick(polled.deadlineNanos());
@@ -184,13 +182,13 @@ final class WheelModel {
   }
 
   /** Polls until nothing is left to do at the time of the clock. */
-  List<WheelTimeout> pollAll() {
-    List<WheelTimeout> polled = new ArrayList<>();
+  List<Node> pollAll() {
+    List<Node> polled = new ArrayList<>();
     // A hashed wheel of one slot walks past everything once for every tick that is occupied.
     long rounds = 100L + 20L * size() + (long) size() * size() / Wheel.POLL_BUDGET;
     do {
       assertThat(rounds--).as("polls that are left").isPositive();
-      WheelTimeout timeout = poll();
+      Node timeout = poll();
       if (timeout != null) {
         polled.add(timeout);
       }
@@ -199,20 +197,20 @@ final class WheelModel {
   }
 
   /** Sets the clock to a tick, and polls until nothing is left to do. */
-  List<WheelTimeout> runTo(long tick) {
+  List<Node> runTo(long tick) {
     advanceTo(tick);
     return pollAll();
   }
 
-  List<WheelTimeout> drain(int limit) {
-    for (WheelTimeout timeout : started) {
+  List<Node> drain(int limit) {
+    for (Node timeout : started) {
       leaves(timeout); // more than will, which makes the check of the bounds no less than safe
     }
     int expected = Math.min(limit, size());
-    List<WheelTimeout> drained = new ArrayList<>();
-    wheel.drainTo(drained, limit);
+    List<Node> drained = new ArrayList<>();
+    wheel.drain(drained::add, limit);
     assertThat(drained).hasSize(expected);
-    for (WheelTimeout timeout : drained) {
+    for (Node timeout : drained) {
       assertUnlinked(timeout);
       delete(timeout);
     }
@@ -227,14 +225,14 @@ final class WheelModel {
   }
 
   /** One of those pending, by the order of starting. */
-  WheelTimeout pick(int number) {
+  Node pick(int number) {
     return started.get(number);
   }
 
   /** All that is in one slot with a timeout. */
-  List<WheelTimeout> slotMates(WheelTimeout timeout) {
-    List<WheelTimeout> mates = new ArrayList<>();
-    WheelTimeout mate = WheelChecks.slotOf(wheel, timeout).first;
+  List<Node> slotMates(Node timeout) {
+    List<Node> mates = new ArrayList<>();
+    Node mate = WheelChecks.slotOf(wheel, timeout).first;
     for (; mate != null; mate = mate.next) {
       mates.add(mate);
     }
@@ -243,12 +241,12 @@ final class WheelModel {
 
   /** The effective tick of what is due next. */
   long earliestTick() {
-    return pending.isEmpty() ? Wheel.NEVER : Math.max(pending.firstKey(), wheel.nowTick);
+    return pending.isEmpty() ? Ticks.NEVER : Math.max(pending.firstKey(), wheel.nowTick);
   }
 
   // The model
 
-  private void insert(WheelTimeout timeout) {
+  private void insert(Node timeout) {
     long tick = ticks.deadlineTick(timeout.deadlineNanos());
     pending
         .computeIfAbsent(tick, key -> Collections.newSetFromMap(new IdentityHashMap<>()))
@@ -256,12 +254,12 @@ final class WheelModel {
     started.add(timeout);
   }
 
-  private void delete(WheelTimeout timeout) {
+  private void delete(Node timeout) {
     delete(timeout, ticks.deadlineTick(timeout.deadlineNanos()));
   }
 
-  private void delete(WheelTimeout timeout, long tick) {
-    Set<WheelTimeout> same = pending.get(tick);
+  private void delete(Node timeout, long tick) {
+    Set<Node> same = pending.get(tick);
     assertThat(same).as("timeouts that are pending and due at %s", tick).isNotNull();
     assertThat(same.remove(timeout)).as("was pending").isTrue();
     if (same.isEmpty()) {
@@ -270,7 +268,7 @@ final class WheelModel {
     started.remove(timeout); // equality is identity
   }
 
-  private void leaves(WheelTimeout timeout) {
+  private void leaves(Node timeout) {
     leftTicks
         .computeIfAbsent(WheelChecks.slotOf(wheel, timeout), slot -> new HashSet<>())
         .add(WheelChecks.effectiveTick(wheel, timeout));
@@ -316,7 +314,7 @@ final class WheelModel {
 
   private void check() {
     boolean searching = ++checks % 4 == 0;
-    IdentityHashMap<WheelTimeout, Slot> places = WheelChecks.check(wheel, searching);
+    IdentityHashMap<Node, Slot> places = WheelChecks.check(wheel, searching);
     if (places.size() != size() || !places.keySet().containsAll(started)) {
       throw new AssertionError("the wheel has " + places.size() + " timeouts, not " + size());
     }
@@ -325,7 +323,7 @@ final class WheelModel {
     places.forEach(
         (timeout, slot) ->
             earliest.merge(slot, WheelChecks.effectiveTick(wheel, timeout), Math::min));
-    long earliestBound = Wheel.NEVER;
+    long earliestBound = Ticks.NEVER;
     for (Map.Entry<Slot, Long> entry : earliest.entrySet()) {
       Slot slot = entry.getKey();
       earliestBound = Math.min(earliestBound, slot.earliestTick);
@@ -359,7 +357,7 @@ final class WheelModel {
         : slot.earliestTick == wheel.nowTick;
   }
 
-  private static void assertUnlinked(WheelTimeout timeout) {
+  private static void assertUnlinked(Node timeout) {
     if (timeout.next != null || timeout.prev != null) {
       throw new AssertionError("a timeout that left the wheel is still linked");
     }

@@ -58,7 +58,7 @@ class WheelPropertyTest {
       assertThat(model.size()).isLessThan(before);
     }
     model.drain(MAX_PENDING);
-    assertThat(model.wheel.nextTick()).isEqualTo(Wheel.NEVER);
+    assertThat(model.wheel.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
   // What a script is made of
@@ -92,7 +92,7 @@ class WheelPropertyTest {
     @Override
     public void applyTo(WheelModel model) {
       if (model.size() > 0) {
-        List<WheelTimeout> mates = model.slotMates(model.pick(from % model.size()));
+        List<Node> mates = model.slotMates(model.pick(from % model.size()));
         mates.subList(0, Math.max(0, mates.size() - keep)).forEach(model::stop);
       }
     }
@@ -102,7 +102,7 @@ class WheelPropertyTest {
     @Override
     public void applyTo(WheelModel model) {
       for (int i = 0; i < count && model.size() > 0; i++) {
-        WheelTimeout timeout = model.pick(from % model.size());
+        Node timeout = model.pick(from % model.size());
         model.move(timeout, delay.nanos(model), staleNanos(model, stale));
       }
     }
@@ -178,7 +178,7 @@ class WheelPropertyTest {
 
     private static long nextTick(WheelModel model) {
       long nextTick = model.wheel.nextTick();
-      return nextTick == Wheel.NEVER ? model.nowTick() + 1 : nextTick;
+      return nextTick == Ticks.NEVER ? model.nowTick() + 1 : nextTick;
     }
 
     private long until(WheelModel model, long tick) {

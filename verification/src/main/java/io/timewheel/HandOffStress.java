@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Tasks that run on an executor: the comment of {@link WheelTimeout}, "HANDED_OFF to RUN is a
+ * Tasks that run on an executor: the comment of {@link WheelTimeout}, "HANDED_OFF to EXPIRED is a
  * compare-and-set, which keeps a task from running twice when an executor accepts it and then
  * reports that it did not".
  */

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.Await;
 import io.timewheel.PolledTimer;
+import io.timewheel.TimeSource;
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import io.timewheel.TimerListener;
@@ -197,6 +198,11 @@ class ArmingTest {
     @Override
     public TimerStats stats() {
       return timer.stats();
+    }
+
+    @Override
+    public TimeSource timeSource() {
+      return timer.timeSource();
     }
   }
 }

@@ -14,6 +14,7 @@ import io.timewheel.Await;
 import io.timewheel.HashedWheelTimer;
 import io.timewheel.PolledTimer;
 import io.timewheel.TestClock;
+import io.timewheel.TimeSource;
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import io.timewheel.TimerStats;
@@ -423,6 +424,11 @@ class WheelScheduledExecutorTest {
     @Override
     public TimerStats stats() {
       return delegate.stats();
+    }
+
+    @Override
+    public TimeSource timeSource() {
+      return delegate.timeSource();
     }
   }
 }

@@ -214,6 +214,7 @@ public final class ManualTimer implements Timer {
   }
 
   /** {@return the clock of this timer} To move it runs nothing by itself. */
+  @Override
   public ManualTimeSource timeSource() {
     return timeSource;
   }

@@ -3,16 +3,23 @@ package io.timewheel.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
+import io.timewheel.TimerTask;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What moving a deadline does: the old one counts for nothing, the timeout stays the same. */
@@ -126,15 +133,124 @@ abstract class ReschedulingContract extends CancellingContract {
   }
 
   @Test
-  void rescheduleIsFalseInsideItsOwnTask() {
+  void rescheduleInsideItsOwnTaskRearmsIt() {
     Timer timer = timer();
-    AtomicBoolean inside = new AtomicBoolean(true);
+    long startNanos = timer.timeSource().nanoTime();
+    List<Long> runs = new ArrayList<>();
     Timeout timeout =
-        startIn(timer, millis(10), new Probe(self -> inside.set(self.reschedule(millis(10)))));
+        startIn(
+            timer,
+            millis(10),
+            self -> {
+              runs.add(TimeUnit.NANOSECONDS.toMillis(timer.timeSource().nanoTime() - startNanos));
+              if (runs.size() < 3) {
+                assertTrue(self.reschedule(millis(20)), "reschedule() inside the task");
+                assertFalse(self.isExpired(), "isExpired() of what was re-armed");
+                assertEquals(20, self.remaining(TimeUnit.MILLISECONDS));
+                assertEquals(1, timer.pendingTimeouts());
+              }
+            });
     advanceUntil(millis(10));
-    assertFalse(inside.get(), "reschedule() inside the task");
+    assertFalse(timeout.isExpired());
+    advanceUntil(millis(29));
+    assertEquals(1, runs.size());
+    advanceUntil(millis(30));
+    assertEquals(2, runs.size());
+    advanceTickwiseUntil(millis(200));
+    assertEquals(List.of(10L, 30L, 50L), runs);
+    assertTrue(timeout.isExpired());
+    assertEquals(0, timer.pendingTimeouts());
+    assertEquals(3, timer.stats().started());
+    assertEquals(3, timer.stats().expired());
+    assertEquals(0, timer.stats().rescheduled());
+    assertEquals(0, timer.stats().failed());
+  }
+
+  @Test
+  void whatWasRearmedCanBeMovedAndCancelled() {
+    Timer timer = timer();
+    AtomicInteger runs = new AtomicInteger();
+    AtomicBoolean cancelled = new AtomicBoolean();
+    TimerTask task =
+        self -> {
+          if (runs.incrementAndGet() == 1) {
+            assertTrue(self.reschedule(millis(10)) && self.reschedule(millis(40)));
+          } else {
+            cancelled.set(self.reschedule(millis(10)) && self.cancel());
+          }
+        };
+    Timeout timeout = startIn(timer, millis(10), task);
+    advanceUntil(millis(10));
+    advanceUntil(millis(49));
+    assertEquals(1, runs.get());
+    advanceUntil(millis(50));
+    assertEquals(2, runs.get());
+    assertTrue(cancelled.get(), "cancel() of what was re-armed");
+    assertTrue(timeout.isCancelled());
+    advanceUntil(millis(500));
+    assertEquals(2, runs.get());
+    assertEquals(1, timer.stats().cancelled());
+  }
+
+  @Test
+  void rearmingIsNotHeldToTheLimit() {
+    Timer timer = timer(settings().withLimit(1));
+    AtomicBoolean rearmed = new AtomicBoolean();
+    startIn(
+        timer,
+        millis(10),
+        self -> {
+          if (!rearmed.get()) {
+            startIn(timer, millis(1), new Probe()); // takes the place
+            rearmed.set(self.reschedule(millis(20)));
+          }
+        });
+    advanceUntil(millis(10));
+    assertTrue(rearmed.get(), "reschedule() at the limit");
+    assertEquals(2, timer.pendingTimeouts());
+    assertThrows(RejectedExecutionException.class, () -> startIn(timer, millis(1), new Probe()));
     advanceUntil(millis(100));
-    assertRan(timeout);
+    assertEquals(0, timer.pendingTimeouts());
+    startIn(timer, millis(1), new Probe());
+  }
+
+  @Test
+  void onlyTheThreadThatRunsTheTaskCanRearmIt() {
+    Timer timer = timer();
+    AtomicBoolean elsewhere = new AtomicBoolean(true);
+    startIn(
+        timer,
+        millis(10),
+        self -> {
+          Thread other = new Thread(() -> elsewhere.set(self.reschedule(millis(10))));
+          other.start();
+          other.join();
+        });
+    advanceUntil(millis(10));
+    assertFalse(elsewhere.get(), "reschedule() on another thread");
+    assertEquals(0, timer.pendingTimeouts());
+  }
+
+  @Test
+  void whatWasRearmedIsReturnedByStopAndNothingIsRearmedAfterIt() {
+    Queue<Runnable> work = new ArrayDeque<>();
+    Timer timer = timer(settings().withExecutor(work::add));
+    AtomicBoolean late = new AtomicBoolean(true);
+    Timeout rearmed = startIn(timer, millis(10), self -> self.reschedule(millis(10)));
+    startIn(
+        timer,
+        millis(10),
+        self -> {
+          assertEquals(Set.of(rearmed), timer.stop());
+          late.set(self.reschedule(millis(10)));
+        });
+    advanceUntil(millis(10));
+    while (!work.isEmpty()) {
+      work.remove().run();
+    }
+    assertTrue(rearmed.isCancelled());
+    assertFalse(late.get(), "reschedule() after stop()");
+    assertEquals(0, timer.pendingTimeouts());
   }
 
   @Test

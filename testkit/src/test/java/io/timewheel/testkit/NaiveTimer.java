@@ -133,10 +133,25 @@ class NaiveTimer implements Timer {
   }
 
   protected synchronized boolean reschedule(NaiveTimeout timeout, long delayNanos) {
+    if (timeout.runner == Thread.currentThread()) {
+      return rearm(timeout, delayNanos);
+    }
     if (!heap.remove(timeout)) {
       return false;
     }
     rescheduled++;
+    schedule(timeout, delayNanos);
+    return true;
+  }
+
+  /** From inside the task of the timeout. */
+  protected boolean rearm(NaiveTimeout timeout, long delayNanos) {
+    if (stopped) {
+      return false;
+    }
+    timeout.runner = null;
+    timeout.expired = false;
+    timeout.number = started++;
     schedule(timeout, delayNanos);
     return true;
   }
@@ -224,6 +239,7 @@ class NaiveTimer implements Timer {
   }
 
   protected void run(NaiveTimeout timeout) {
+    timeout.runner = Thread.currentThread();
     try {
       timeout.task().run(timeout);
     } catch (Throwable e) {
@@ -231,6 +247,10 @@ class NaiveTimer implements Timer {
         failed++;
       }
       handle(timeout, e);
+    } finally {
+      if (timeout.runner == Thread.currentThread()) {
+        timeout.runner = null;
+      }
     }
   }
 
@@ -313,6 +333,11 @@ class NaiveTimer implements Timer {
         heap.size(), started, rescheduled, expired, cancelled, failed, rejected, 0, maxLagNanos);
   }
 
+  @Override
+  public TimeSource timeSource() {
+    return clock;
+  }
+
   /** A timeout that knows its timer, which does everything. */
   static class NaiveTimeout implements Timeout {
     private final NaiveTimer timer;
@@ -322,6 +347,9 @@ class NaiveTimer implements Timer {
     long tick;
     volatile boolean expired;
     volatile boolean cancelled;
+
+    /** The thread that runs the task, unless that has re-armed this timeout. */
+    volatile Thread runner;
 
     NaiveTimeout(NaiveTimer timer, TimerTask task) {
       this.timer = timer;

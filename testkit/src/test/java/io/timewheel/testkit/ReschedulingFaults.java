@@ -57,7 +57,6 @@ final class ReschedulingFaults {
   @FoundBy({
     "rescheduleIsFalseOnceExpired",
     "rescheduleIsFalseOnceCancelled",
-    "rescheduleIsFalseInsideItsOwnTask",
     "whatIsMovedWhileItExpiresRunsOnce",
     "afterStopNothingStartsMovesOrRuns"
   })
@@ -84,6 +83,53 @@ final class ReschedulingFaults {
           cancelled++;
         }
         return done;
+      }
+    };
+  }
+
+  @FoundBy({
+    "rescheduleInsideItsOwnTaskRearmsIt",
+    "whatWasRearmedCanBeMovedAndCancelled",
+    "whatWasRearmedIsReturnedByStopAndNothingIsRearmedAfterIt"
+  })
+  static NaiveTimer neverRearms(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected boolean rearm(NaiveTimeout timeout, long delayNanos) {
+        return false;
+      }
+    };
+  }
+
+  @FoundBy({"rearmingIsNotHeldToTheLimit"})
+  static NaiveTimer holdsRearmingToTheLimit(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected boolean rearm(NaiveTimeout timeout, long delayNanos) {
+        refuseIfFull(heap.size(), settings.maxPendingTimeouts());
+        return super.rearm(timeout, delayNanos);
+      }
+    };
+  }
+
+  @FoundBy({"onlyTheThreadThatRunsTheTaskCanRearmIt"})
+  static NaiveTimer rearmsOnAnyThread(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected synchronized boolean reschedule(NaiveTimeout timeout, long delayNanos) {
+        return timeout.runner != null
+            ? rearm(timeout, delayNanos)
+            : super.reschedule(timeout, delayNanos);
+      }
+    };
+  }
+
+  @FoundBy({"whatWasRearmedIsReturnedByStopAndNothingIsRearmedAfterIt"})
+  static NaiveTimer rearmsAfterStop(TimerSettings settings, TimeSource clock) {
+    return new NaiveTimer(settings, clock) {
+      @Override
+      protected boolean rearm(NaiveTimeout timeout, long delayNanos) {
+        return super.rearm(timeout, delayNanos) || isStopped();
       }
     };
   }

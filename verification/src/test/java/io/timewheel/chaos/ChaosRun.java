@@ -370,7 +370,11 @@ final class ChaosRun {
           }
         }
         case CANCELS -> tasks.get(number / 2).cancel();
-        case MOVES -> tasks.get(number / 2).move(HOUR);
+        case MOVES -> {
+          if (number > 0) { // not itself: that would re-arm it
+            tasks.get(number / 2).move(HOUR);
+          }
+        }
       }
     }
 
