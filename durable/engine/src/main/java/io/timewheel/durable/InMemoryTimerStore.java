@@ -148,9 +148,7 @@ public final class InMemoryTimerStore implements TimerStore {
         int shard = data.tables.shardOf(change.key());
         boolean stale = change.epoch() != 0 && change.epoch() != data.epochs[shard];
         outcomes.add(
-            stale
-                ? new Outcome(Outcome.Answer.STALE_OWNER, 0, null)
-                : data.tables.apply(change));
+            stale ? new Outcome(Outcome.Answer.STALE_OWNER, 0, null) : data.tables.apply(change));
       }
     }
     if (data.hints) {

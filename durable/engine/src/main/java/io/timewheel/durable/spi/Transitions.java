@@ -328,7 +328,8 @@ public final class Transitions {
     }
     TimerRecord.Builder next = current.toBuilder();
     boolean newRun = current.attempt() == 0 && current.runAt() == NONE;
-    long scheduledAt = newRun && change.scheduledAt() != NONE ? change.scheduledAt() : current.scheduledAt();
+    long scheduledAt =
+        newRun && change.scheduledAt() != NONE ? change.scheduledAt() : current.scheduledAt();
     if (takeOver) {
       next.end(Attempt.End.LOST, null, change.now());
       if (current.cancelRequested()) {

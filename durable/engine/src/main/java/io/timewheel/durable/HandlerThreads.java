@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Who runs the tasks of an executor that was given no workers: a virtual thread each, where the JVM
+ * has them, and otherwise a pool of as many daemon threads as there are processors, two at least,
+ * that end when they have nothing to do.
+ */
+final class HandlerThreads {
+  private static final AtomicInteger NUMBERS = new AtomicInteger();
+
+  private HandlerThreads() {}
+
+  static ExecutorService create() {
+    return create("newVirtualThreadPerTaskExecutor");
+  }
+
+  /** Calls a factory of {@link Executors} that this JVM may have. */
+  static ExecutorService create(String factory) {
+    try {
+      return (ExecutorService)
+          MethodHandles.publicLookup()
+              .findStatic(Executors.class, factory, MethodType.methodType(ExecutorService.class))
+              .invokeExact();
+    } catch (Throwable e) {
+      return pool(); // there is no such method, or it is a preview that is not enabled
+    }
+  }
+
+  private static ExecutorService pool() {
+    int threads = Math.max(2, Runtime.getRuntime().availableProcessors());
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            threads,
+            threads,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            HandlerThreads::newThread);
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
+  }
+
+  private static Thread newThread(Runnable work) {
+    Thread thread = new Thread(work, "timewheel-durable-handler-" + NUMBERS.incrementAndGet());
+    thread.setDaemon(true);
+    return thread;
+  }
+}
