@@ -81,7 +81,7 @@ final class CronParser {
     Cron cron = new Cron(text, seconds, minutes, hours, months, days);
     if (!cron.comes()) {
       throw wrong(
-          "never comes: no month of '%s' has a day that is '%s' and '%s'"
+          "never comes: no day of month '%s' matches day-of-month '%s' and day-of-week '%s'"
               .formatted(fields[at + 3], fields[at + 2], fields[at + 4]));
     }
     return cron;
@@ -154,7 +154,7 @@ final class CronParser {
       if (hash >= 0) {
         int weekday = value(field, item, item.substring(0, hash)) % 7;
         int n = number(field, item, item.substring(hash + 1), 1, 5);
-        nthWeekdays |= 1L << 7 * (n - 1) + weekday;
+        nthWeekdays |= 1L << (7 * (n - 1) + weekday);
         return true;
       }
       if (item.endsWith("L")) {
@@ -175,10 +175,11 @@ final class CronParser {
     int dash = values.indexOf('-');
     int from = value(field, item, dash < 0 ? values : values.substring(0, dash));
     if (dash >= 0) {
-      return range(field, from, value(field, item, values.substring(dash + 1)), step);
+      String end = values.substring(dash + 1);
+      int to = value(field, item, end);
+      return range(field, from, end.equals("SUN") ? field.greatest() : to, step);
     }
-    int first = field.min + (from - field.min) % field.size();
-    return range(field, first, slash < 0 ? first : field.max, step);
+    return range(field, from, slash < 0 ? from : field.greatest(), step);
   }
 
   /** A range that ends before it begins goes on at the least value: 22-2 is 22, 23, 0, 1, 2. */
@@ -186,7 +187,7 @@ final class CronParser {
     long bits = 0;
     int last = to < from ? to + field.size() : to;
     for (int i = from; i <= last; i += step) {
-      bits |= 1L << field.min + (i - field.min) % field.size();
+      bits |= 1L << (field.min + (i - field.min) % field.size());
     }
     return bits;
   }
@@ -208,7 +209,7 @@ final class CronParser {
   private int number(CronField field, String item, String text, int min, int max) {
     int number = parseNumber(text);
     if (number < min || number > max) {
-      if (text.equals(item)) {
+      if (text.isEmpty() || text.equals(item)) {
         throw wrong(field, item, "is not valid; expected " + field.expected);
       }
       throw wrong(

@@ -21,18 +21,24 @@ final class EpochMillis {
 
   /** The last millisecond that is not after the instant. */
   static long floor(Instant instant) {
-    return saturatedAdd(
-        saturatedMillis(instant.getEpochSecond()), instant.getNano() / NANOS_PER_MILLI);
+    return millis(instant.getEpochSecond(), instant.getNano() / NANOS_PER_MILLI);
   }
 
   /** The first millisecond that is not before the instant. */
   static long ceil(Instant instant) {
-    return saturatedAdd(saturatedMillis(instant.getEpochSecond()), ceilMillis(instant.getNano()));
+    return millis(instant.getEpochSecond(), ceilMillis(instant.getNano()));
   }
 
   /** The duration in milliseconds, rounded up. */
   static long ceil(Duration duration) {
-    return saturatedAdd(saturatedMillis(duration.getSeconds()), ceilMillis(duration.getNano()));
+    return millis(duration.getSeconds(), ceilMillis(duration.getNano()));
+  }
+
+  /** Towards zero first: the second in which the range begins is not in it as a whole. */
+  private static long millis(long seconds, long fraction) {
+    return seconds < 0
+        ? saturatedAdd(saturatedMillis(seconds + 1), fraction - 1_000)
+        : saturatedAdd(saturatedMillis(seconds), fraction);
   }
 
   static Instant toInstant(long millis) {
