@@ -14,7 +14,7 @@ final class Futures {
     } catch (CompletionException e) {
       if (e.getCause() instanceof DurableTimerException failure) {
         throw new DurableTimerException(
-            failure.reason(), failure.version(), failure.getMessage(), failure);
+            failure.reason(), failure.version(), String.valueOf(failure.getMessage()), failure);
       }
       if (e.getCause() instanceof IllegalStateException failure) {
         throw new IllegalStateException(failure.getMessage(), failure);

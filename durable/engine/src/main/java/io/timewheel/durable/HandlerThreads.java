@@ -5,15 +5,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Who runs the tasks of an executor that was given no workers: a virtual thread each, where the JVM
- * has them, and otherwise a pool of as many daemon threads as there are processors, two at least,
- * that end when they have nothing to do.
+ * The threads of handlers: a virtual one for each attempt where the JVM has them, otherwise a pool
+ * of daemons that grows as it must and shrinks again. The limits of the handlers bound it.
  */
 final class HandlerThreads {
   private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -37,17 +33,7 @@ final class HandlerThreads {
   }
 
   private static ExecutorService pool() {
-    int threads = Math.max(2, Runtime.getRuntime().availableProcessors());
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            threads,
-            threads,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            HandlerThreads::newThread);
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
+    return Executors.newCachedThreadPool(HandlerThreads::newThread);
   }
 
   private static Thread newThread(Runnable work) {

@@ -50,8 +50,9 @@ final class MemoryTables implements Transitions.Context {
   Outcome apply(Change change) {
     TimerRecord current = records.get(change.key());
     Outcome outcome = Transitions.apply(current, change, this);
-    if (outcome.record() != current && outcome.record() != null) {
-      put(current, outcome.record());
+    TimerRecord record = outcome.record();
+    if (record != null && outcome.changes(current)) {
+      put(current, record);
     }
     return outcome;
   }

@@ -179,7 +179,10 @@ final class Queues {
       if (waiter != null && remove(waiter)) {
         waiter.future.completeExceptionally(
             new DurableTimerException(
-                DurableTimerException.Reason.STORE_UNAVAILABLE, 0, e.getMessage(), e));
+                DurableTimerException.Reason.STORE_UNAVAILABLE,
+                0,
+                String.valueOf(e.getMessage()),
+                e));
       }
     }
     if (impatient != null) {

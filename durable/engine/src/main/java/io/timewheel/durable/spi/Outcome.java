@@ -20,6 +20,17 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record)
     requireNonNull(answer, "answer");
   }
 
+  /**
+   * Whether the record has to be written.
+   *
+   * @param current the record as it was before the change
+   * @return true if the change made another one of it
+   */
+  @SuppressWarnings("ReferenceEquality") // a record that is left as it is is the same object
+  public boolean changes(@Nullable TimerRecord current) {
+    return record != null && record != current;
+  }
+
   /** What a change is answered. */
   public enum Answer {
     /** The timer is new. */
