@@ -15,12 +15,13 @@ import java.time.Duration;
  * @param maxBackoff the longest wait, at least {@code backoff}
  */
 public record RetryPolicy(int maxAttempts, Duration backoff, Duration maxBackoff) {
+  // In front of DEFAULT, whose constructor reads them.
+  private static final Duration MIN_BACKOFF = Duration.ofMillis(10);
+  private static final Duration MAX_BACKOFF = Duration.ofDays(365);
+
   /** Five attempts; a second after the first failure, a minute at most. */
   public static final RetryPolicy DEFAULT =
       new RetryPolicy(5, Duration.ofSeconds(1), Duration.ofMinutes(1));
-
-  private static final Duration MIN_BACKOFF = Duration.ofMillis(10);
-  private static final Duration MAX_BACKOFF = Duration.ofDays(365);
 
   /** Checks the ranges. */
   public RetryPolicy {
