@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /** One attempt that was claimed: calls the handler, and records how it ended. */
 final class AttemptRun implements Runnable {
+  /** A run that is later than this may have been missed. The least grace there is. */
+  static final long MIN_GRACE_MILLIS = 1_000;
+
   private static final int MAX_ERROR_LENGTH = 1_000;
 
   private final Engine engine;
@@ -22,7 +25,6 @@ final class AttemptRun implements Runnable {
   private final Window window;
   private final TimerRecord record;
   private final Claim claim;
-  private final boolean madeUp;
   private @Nullable Thread thread;
   private boolean outOfTime;
 
@@ -31,15 +33,13 @@ final class AttemptRun implements Runnable {
       HandlerLane lane,
       HandlerLane.Config config,
       Window window,
-      TimerRecord record,
-      boolean madeUp) {
+      TimerRecord record) {
     this.engine = engine;
     this.lane = lane;
     this.config = config;
     this.window = window;
     this.record = record;
     this.claim = requireNonNull(record.claim(), "claim");
-    this.madeUp = madeUp;
   }
 
   /** Whether the attempts that died with their processes were all there were. */
@@ -57,11 +57,11 @@ final class AttemptRun implements Runnable {
 
   @Override
   public void run() {
-    if (lane.isClosed()) {
+    if (lane.isClosed() || window.isClosed()) {
       giveBack(engine.nowMillis());
       return;
     }
-    Firing firing = new Firing(record, engine.nowMillis(), madeUp);
+    Firing firing = new Firing(record, engine.nowMillis(), isMadeUp());
     engine.counters.fired.increment();
     engine.counters.maxLagMillis.accumulate(
         Math.max(0, engine.nowMillis() - Math.max(claim.scheduledAt(), record.createdAt())));
@@ -90,6 +90,12 @@ final class AttemptRun implements Runnable {
     }
     lane.ended(this);
     recordEnd(firing, error);
+  }
+
+  private boolean isMadeUp() {
+    return record.definition().isRecurring()
+        && record.runAt() == TimerRecord.NONE
+        && claim.beganAt() - claim.scheduledAt() > graceMillis(record.definition());
   }
 
   private void recordEnd(Firing firing, @Nullable Throwable error) {
@@ -147,11 +153,23 @@ final class AttemptRun implements Runnable {
     return nextRunMillis(record.definition(), claim, engine.nowMillis());
   }
 
-  /** When a timer runs after a run that ends now. */
+  /**
+   * When a timer runs after a run that ends now; runs that are missed already are accounted for.
+   */
   static long nextRunMillis(TimerDefinition definition, Claim claim, long nowMillis) {
-    return definition.isRecurring()
-        ? Recurrence.parse(definition.recurrence()).next(claim.scheduledAt(), nowMillis)
-        : TimerRecord.NEVER;
+    if (!definition.isRecurring()) {
+      return TimerRecord.NEVER;
+    }
+    Recurrence recurrence = Recurrence.parse(definition.recurrence());
+    long nextMillis = recurrence.next(claim.scheduledAt(), nowMillis);
+    return Decision.of(
+            recurrence, definition.missed(), graceMillis(definition), nextMillis, nowMillis)
+        .atMillis();
+  }
+
+  /** How late a run may begin before it counts as missed. */
+  static long graceMillis(TimerDefinition definition) {
+    return Math.max(MIN_GRACE_MILLIS, definition.graceMillis());
   }
 
   // The thread of the handler, which a time limit and the end of the engine interrupt

@@ -112,6 +112,9 @@ final class Committer {
     final @Nullable Consumer<@Nullable Outcome> then;
     int tries;
 
+    /** Whether an earlier try may have been done: from then on no failure means "not done". */
+    boolean mayBeDone;
+
     Item(
         Change change,
         @Nullable CompletableFuture<Outcome> future,
@@ -307,6 +310,7 @@ final class Committer {
       List<Item> again = new ArrayList<>();
       for (Item item : batch) {
         if (failure.kind() == StoreException.Kind.UNKNOWN) {
+          item.mayBeDone = true;
           onUnknown.accept(item.change);
         }
         if (isRepeated(item, failure.kind())) {
@@ -315,7 +319,7 @@ final class Committer {
           if (item.isOwn()) {
             LOG.log(System.Logger.Level.ERROR, "the store refuses " + item.change, failure);
           }
-          item.fail(reason(failure.kind()), failure);
+          item.fail(item.mayBeDone ? Reason.UNKNOWN : reason(failure.kind()), failure);
         }
       }
       repeatLater(again);

@@ -335,7 +335,7 @@ final class Engine implements StoreListener {
       }
       release();
       for (String handler : lanes.keySet()) {
-        each(query(TimerState.PARKED, handler), record -> Change.Verb.What.REVIVE);
+        each(query(TimerState.PARKED, handler), record -> Change.Verb.What.RELEASE);
       }
     } catch (StoreException e) {
       LOG.log(System.Logger.Level.WARNING, "upkeep has failed, and is tried again", e);

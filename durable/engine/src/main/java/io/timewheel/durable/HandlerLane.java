@@ -28,9 +28,6 @@ final class HandlerLane {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final AtomicLong TOKENS = new AtomicLong();
 
-  /** A run that is later than this may have been missed. The least grace there is. */
-  static final long MIN_GRACE_MILLIS = 1_000;
-
   /** The wait of what is given back because the handlers' executor refuses it. */
   private static final long REFUSED_WAIT_MILLIS = 1_000;
 
@@ -65,14 +62,14 @@ final class HandlerLane {
       boolean mayBeMissed =
           entry.due.recurring()
               && entry.due.state() == TimerState.SCHEDULED
-              && engine.nowMillis() - entry.due.fireAt() > MIN_GRACE_MILLIS;
+              && engine.nowMillis() - entry.due.fireAt() > AttemptRun.MIN_GRACE_MILLIS;
       if (!entry.begin()) {
         release();
       } else if (mayBeMissed) {
         Window.Entry late = entry;
         engine.executeStoreWork(() -> decide(late));
       } else {
-        claim(entry, TimerRecord.NONE, false);
+        claim(entry, TimerRecord.NONE);
       }
     }
   }
@@ -118,7 +115,7 @@ final class HandlerLane {
     }
     if (decision.fires()) {
       boolean moved = record.runAt() == TimerRecord.NONE;
-      claim(entry, moved ? decision.atMillis() : TimerRecord.NONE, decision.madeUp());
+      claim(entry, moved ? decision.atMillis() : TimerRecord.NONE);
       return;
     }
     engine.counters.skipped.increment();
@@ -140,7 +137,7 @@ final class HandlerLane {
     return Decision.of(
         Recurrence.parse(record.definition().recurrence()),
         record.definition().missed(),
-        Math.max(MIN_GRACE_MILLIS, record.definition().graceMillis()),
+        AttemptRun.graceMillis(record.definition()),
         record.dueAt(),
         engine.nowMillis());
   }
@@ -153,7 +150,7 @@ final class HandlerLane {
 
   // Claims
 
-  private void claim(Window.Entry entry, long scheduledAt, boolean madeUp) {
+  private void claim(Window.Entry entry, long scheduledAt) {
     Change.Begin begin =
         new Change.Begin(
             entry.due.key(),
@@ -163,11 +160,10 @@ final class HandlerLane {
             new ClaimToken(entry.window().epoch, TOKENS.incrementAndGet()),
             scheduledAt,
             engine.nowMillis());
-    engine.submitOwn(begin, outcome -> claimed(entry, begin, outcome, madeUp));
+    engine.submitOwn(begin, outcome -> claimed(entry, begin, outcome));
   }
 
-  private void claimed(
-      Window.Entry entry, Change.Begin begin, @Nullable Outcome outcome, boolean madeUp) {
+  private void claimed(Window.Entry entry, Change.Begin begin, @Nullable Outcome outcome) {
     TimerRecord record = outcome == null ? null : outcome.record();
     Claim claim = record == null ? null : record.claim();
     boolean mine =
@@ -182,7 +178,7 @@ final class HandlerLane {
     if (entry.due.state() == TimerState.FIRING) {
       engine.counters.lost.increment();
     }
-    AttemptRun run = new AttemptRun(engine, this, config, entry.window(), record, madeUp);
+    AttemptRun run = new AttemptRun(engine, this, config, entry.window(), record);
     if (run.isExhausted()) {
       run.recordLoss();
       return;

@@ -111,7 +111,7 @@ final class Window {
     }
 
     private void arm() {
-      timeout = engine.timer().newTimeout(this, Math.max(0, millisLeft()), TimeUnit.MILLISECONDS);
+      timeout = engine.timer().newTimeout(this, millisLeft(), TimeUnit.MILLISECONDS);
     }
 
     private void drop() {
@@ -190,6 +190,8 @@ final class Window {
   }
 
   private void offer(DueTimer due) {
+    Entry entry;
+    boolean isDue;
     lock.lock();
     try {
       if (closed || (due.state() == TimerState.FIRING && running.containsKey(due.key()))) {
@@ -206,14 +208,20 @@ final class Window {
       if (loaded == null || due.position().compareTo(loaded) > 0) {
         return;
       }
-      Entry entry = new Entry(due);
+      entry = new Entry(due);
       entries.put(due.key(), entry);
-      entry.arm();
+      isDue = entry.millisLeft() <= 0;
+      if (!isDue) {
+        entry.arm();
+      }
       if (entries.size() > cap) {
         shrink();
       }
     } finally {
       lock.unlock();
+    }
+    if (isDue) {
+      engine.due(entry); // and not a tick later
     }
   }
 
@@ -370,6 +378,16 @@ final class Window {
       closed = true;
       entries.values().forEach(Entry::drop);
       entries.clear();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the shard is being given away, or has been: what has not begun here, does not. */
+  boolean isClosed() {
+    lock.lock();
+    try {
+      return closed;
     } finally {
       lock.unlock();
     }

@@ -97,7 +97,7 @@ public sealed interface Change {
       PAUSE,
       /** Ends a pause; what is overdue fires. */
       RESUME,
-      /** Ends only a pause that came from the namespace; used when that one is over. */
+      /** Puts back what a pause of its namespace held, or what was parked; made by engines. */
       RELEASE,
       /** Fires now, and leaves the schedule of a recurring timer alone. */
       RUN,

@@ -247,7 +247,10 @@ public final class Transitions {
     return switch (change.what()) {
       case PAUSE -> pause(current, change.now());
       case RESUME -> resume(current, change.now());
-      case RELEASE -> current.isHeld() ? resume(current, change.now()) : unchanged(current);
+      case RELEASE ->
+          current.isHeld() || current.state() == PARKED
+              ? back(current, change.now())
+              : unchanged(current);
       case RUN -> run(current, change.now());
       case REVIVE -> revive(current, change.now());
     };
@@ -275,11 +278,17 @@ public final class Transitions {
           ? of(Answer.APPLIED, current.toBuilder().paused(false).build(now))
           : unchanged(current);
     }
+    return back(current, now);
+  }
+
+  /** Back to where its time finds it; attempts that have failed stay counted. */
+  private static Outcome back(TimerRecord current, long now) {
     TimerState next = current.attempt() > 0 ? RETRYING : SCHEDULED;
     return of(
         Answer.APPLIED,
         current.toBuilder()
             .paused(false)
+            .note(null)
             .state(next, next == RETRYING ? now : Math.max(current.scheduledAt(), now))
             .build(now));
   }
