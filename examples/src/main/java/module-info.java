@@ -4,7 +4,6 @@
 @SuppressWarnings("requires-automatic") // most libraries have no module of their own
 module io.timewheel.examples {
   requires io.timewheel.core;
-  requires java.management;
   requires static com.github.benmanes.caffeine;
   requires static dev.failsafe.core;
   requires static io.github.resilience4j.retry;

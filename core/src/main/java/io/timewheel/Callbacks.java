@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import static java.util.Objects.requireNonNull;
+
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,21 +17,23 @@ import org.jspecify.annotations.Nullable;
 final class Callbacks {
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
 
+  private static final TimerListener NOBODY = new TimerListener() {};
+
   private final Clock clock;
+  private final Counters counters;
   private final @Nullable Executor executor;
-  private final @Nullable TimerListener listener;
+  private final TimerListener listener;
   private final RejectionPolicy onRejected;
   private final TaskErrorHandler onError;
-  private final AtomicLong failed = new AtomicLong();
-  private final AtomicLong rejected = new AtomicLong();
-  private final AtomicLong maxLagNanos = new AtomicLong();
 
-  Callbacks(TimerBuilder<?> settings, Clock clock) {
+  Callbacks(TimerBuilder<?> settings, Clock clock, Counters counters) {
     this.clock = clock;
+    this.counters = counters;
     this.executor = settings.executor;
-    this.listener = settings.listener;
     this.onRejected = settings.onRejected;
     this.onError = settings.onError;
+    this.listener =
+        settings.listener == null ? NOBODY : new GuardedListener(settings.listener, this::handle);
   }
 
   /** The state in which a timeout is taken whose task {@link #expired} will run or hand off. */
@@ -39,23 +42,11 @@ final class Callbacks {
   }
 
   void started(Timeout timeout) {
-    if (listener != null) {
-      try {
-        listener.started(timeout);
-      } catch (Throwable e) {
-        handle(timeout, e);
-      }
-    }
+    listener.started(timeout);
   }
 
   void rescheduled(Timeout timeout) {
-    if (listener != null) {
-      try {
-        listener.rescheduled(timeout);
-      } catch (Throwable e) {
-        handle(timeout, e);
-      }
-    }
+    listener.rescheduled(timeout);
   }
 
   void cancelled(Timeout timeout) {
@@ -64,13 +55,7 @@ final class Callbacks {
     } catch (Throwable e) {
       handle(timeout, e);
     }
-    if (listener != null) {
-      try {
-        listener.cancelled(timeout);
-      } catch (Throwable e) {
-        handle(timeout, e);
-      }
-    }
+    listener.cancelled(timeout);
   }
 
   /** Runs the task of a timeout that was taken in {@link #takenState}, or hands it off. */
@@ -78,13 +63,9 @@ final class Callbacks {
     try {
       long elapsedNanos = clock.elapsedNanos();
       long lagNanos = elapsedNanos - timeout.deadlineNanos();
-      if (lagNanos > maxLagNanos.get()) {
-        maxLagNanos.accumulateAndGet(lagNanos, Math::max);
-      }
+      counters.lag(lagNanos);
       Events.taken(timeout, clock.ticks, elapsedNanos);
-      if (listener != null) {
-        listener.expired(timeout, lagNanos);
-      }
+      listener.expired(timeout, lagNanos);
     } catch (Throwable e) {
       handle(timeout, e);
     }
@@ -104,14 +85,8 @@ final class Callbacks {
   }
 
   private void rejected(WheelTimeout timeout, Throwable cause) {
-    rejected.incrementAndGet();
-    try {
-      if (listener != null) {
-        listener.rejected(timeout, cause);
-      }
-    } catch (Throwable e) {
-      handle(timeout, e);
-    }
+    counters.rejected.incrementAndGet();
+    listener.rejected(timeout, cause);
     try {
       onRejected.rejected(timeout, timeout, cause);
     } catch (Throwable e) {
@@ -126,30 +101,25 @@ final class Callbacks {
     Object event = null;
     Throwable error = null;
     try {
-      if (listener != null) {
-        begunNanos = clock.elapsedNanos();
-      }
+      begunNanos = elapsedForListener();
       event = Events.taskBegins();
       timeout.begin();
       timeout.task().run(timeout);
     } catch (Throwable e) {
       error = e;
-      failed.incrementAndGet();
+      counters.failed.incrementAndGet();
     }
     timeout.end();
     Events.taskEnded(event, timeout);
-    if (listener != null) {
-      ran(listener, timeout, error, begunNanos);
-    }
+    ran(timeout, error, begunNanos);
     if (error != null) {
       handle(timeout, error);
     }
   }
 
-  private void ran(
-      TimerListener listener, Timeout timeout, @Nullable Throwable error, long begunNanos) {
+  private void ran(Timeout timeout, @Nullable Throwable error, long begunNanos) {
     try {
-      long runNanos = clock.elapsedNanos() - begunNanos;
+      long runNanos = elapsedForListener() - begunNanos;
       if (error == null) {
         listener.completed(timeout, runNanos);
       } else {
@@ -158,6 +128,11 @@ final class Callbacks {
     } catch (Throwable e) {
       handle(timeout, e);
     }
+  }
+
+  /** The time, zero for nobody: without a listener no clock is read. */
+  private long elapsedForListener() {
+    return listener == NOBODY ? 0 : clock.elapsedNanos();
   }
 
   private void handle(Timeout timeout, Throwable error) {
@@ -172,23 +147,19 @@ final class Callbacks {
   static void log(Timeout timeout, Throwable error) {
     try {
       LOGGER.log(
-          Level.WARNING,
-          "a callback of a " + timeout.task().getClass().getName() + " threw",
-          error);
+          Level.WARNING, "a callback of a " + taskClass(timeout).getName() + " threw", error);
     } catch (Throwable e) {
       // A log is foreign code too, as is the text of an error. There is nobody left to tell.
     }
   }
 
-  long failedCount() {
-    return failed.get();
-  }
-
-  long rejectedCount() {
-    return rejected.get();
-  }
-
-  long maxLagNanos() {
-    return maxLagNanos.get();
+  /** The class that the task of a timeout names, or else its own. */
+  static Class<?> taskClass(Timeout timeout) {
+    TimerTask task = timeout.task();
+    try {
+      return requireNonNull(task.taskClass());
+    } catch (Throwable e) {
+      return task.getClass();
+    }
   }
 }

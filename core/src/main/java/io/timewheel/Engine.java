@@ -3,10 +3,6 @@ package io.timewheel;
 
 import static java.util.Objects.requireNonNull;
 
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -33,8 +29,9 @@ final class Engine {
 
   final Timer timer;
   final Clock clock;
+  final Counters counters = new Counters();
   final Callbacks callbacks;
-  final WakeUp wakeUp = new WakeUp();
+  final WakeUp wakeUp = new WakeUp(this);
   private final Stripe[] stripes;
   private final Homes homes;
   private final boolean ownsThread;
@@ -60,7 +57,18 @@ final class Engine {
     this.ownsThread = ownsThread;
     this.limit =
         settings.maxPendingTimeouts > 0 ? new PendingLimit(settings.maxPendingTimeouts) : null;
-    this.callbacks = new Callbacks(settings, clock);
+    this.callbacks = new Callbacks(settings, clock, counters);
+    rehearse(ticks);
+  }
+
+  /**
+   * Links what a thread runs between taking the lock and waking the worker. It has enough of its
+   * stack left for that, as {@link StripeLock} makes sure, but not for linking.
+   */
+  private void rehearse(Ticks ticks) {
+    Stripe.rehearse(new Stripe(this, new HashedWheel(ticks, 1)));
+    wakeUp.plan(1);
+    wakeUp.dueAt(0, this); // withdraws the plan
   }
 
   // Starting, moving, cancelling: any thread
@@ -85,7 +93,7 @@ final class Engine {
     if (!added) {
       throw closedException();
     }
-    wakeUp.dueAt(deadlineTick);
+    wakeUp.dueAt(deadlineTick, this);
     callbacks.started(timeout);
     return timeout;
   }
@@ -100,7 +108,7 @@ final class Engine {
     if (!timeout.stripe.reschedule(timeout, deadlineNanos, deadlineTick, elapsedNanos)) {
       return false;
     }
-    wakeUp.dueAt(deadlineTick);
+    wakeUp.dueAt(deadlineTick, this);
     callbacks.rescheduled(timeout);
     return true;
   }
@@ -123,7 +131,7 @@ final class Engine {
       }
     }
     if (rearmed) {
-      wakeUp.dueAt(deadlineTick);
+      wakeUp.dueAt(deadlineTick, this);
       callbacks.started(timeout);
     }
     return rearmed;
@@ -162,7 +170,12 @@ final class Engine {
   // Expiring: one thread at a time
 
   /**
-   * Runs or hands off what is due, at most {@code max} tasks.
+   * Runs or hands off what is due, at most {@code max} tasks, and then prepares some of what will
+   * be.
+   *
+   * <p>The timer's own thread looks at the clock in each round over the stripes, so that what falls
+   * due in one stripe does not wait until all is done that was due in the others before. A caller
+   * who polls wants to come back, and gets what is due at the time of the call.
    *
    * @return how many
    */
@@ -170,12 +183,29 @@ final class Engine {
     long nowTick = clock.nowTick();
     int ran = 0;
     boolean more = true;
+    OutOfMemoryError lack = null;
     while (more && ran < max) {
       more = false;
       for (Stripe stripe : stripes) {
-        int turn = runDue(stripe, nowTick, Math.min(TURN, max - ran));
-        ran += turn;
-        more |= turn == TURN;
+        int limit = Math.min(TURN, max - ran);
+        try {
+          int turn = runDue(stripe, nowTick, limit);
+          ran += turn;
+          more |= turn == limit || stripe.isCutShort();
+        } catch (OutOfMemoryError e) {
+          lack = e; // the other stripes may do without
+        }
+      }
+      if (lack != null) {
+        throw lack;
+      }
+      if (more && ownsThread) {
+        nowTick = Math.max(nowTick, clock.nowTick());
+      }
+    }
+    if (!more) {
+      for (Stripe stripe : stripes) {
+        stripe.openAhead(nowTick);
       }
     }
     return ran;
@@ -226,7 +256,7 @@ final class Engine {
     return pending;
   }
 
-  TimerStats stats(long wakeups) {
+  TimerStats stats() {
     Stripe.Counts counts = new Stripe.Counts();
     for (Stripe stripe : stripes) {
       stripe.addTo(counts);
@@ -237,10 +267,10 @@ final class Engine {
         counts.rescheduled,
         counts.expired,
         counts.cancelled,
-        callbacks.failedCount(),
-        callbacks.rejectedCount(),
-        wakeups,
-        callbacks.maxLagNanos());
+        counters.failed.get(),
+        counters.rejected.get(),
+        counters.wakeups.get(),
+        counters.maxLagNanos());
   }
 
   /** Refuses timeouts from now on, because nobody would run them; those pending stay so. */
@@ -251,11 +281,13 @@ final class Engine {
 
   /**
    * Refuses timeouts from now on, and cancels those pending; their callbacks are yet to be called.
+   *
+   * @throws OutOfMemoryError if there is no memory for the answer; then all stay pending
    */
-  List<WheelTimeout> shutDown() {
+  Drained shutDown() {
     close();
     // Nothing is added any more, so there is room for all of them.
-    List<WheelTimeout> drained = new ArrayList<>(Math.toIntExact(pendingTimeouts()));
+    Drained drained = new Drained(Math.toIntExact(pendingTimeouts()));
     for (Stripe stripe : stripes) {
       stripe.drainTo(drained);
     }
@@ -271,10 +303,7 @@ final class Engine {
   }
 
   /** Calls the callbacks of what {@link #shutDown} cancelled. */
-  Set<Timeout> afterShutDown(List<WheelTimeout> drained) {
-    Set<Timeout> answer = Collections.newSetFromMap(new IdentityHashMap<>(drained.size()));
-    answer.addAll(drained);
-    drained.forEach(callbacks::cancelled);
-    return Collections.unmodifiableSet(answer);
+  Set<Timeout> afterShutDown(Drained drained) {
+    return drained.answer(callbacks);
   }
 }

@@ -24,13 +24,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Costs</h2>
  *
- * Adding and removing touch one slot. Finding the next tick looks at the occupied slots up to it,
- * at most one look for each tick that is then slept through, or at each occupied slot once if
- * nothing is due within a turn. A visit walks the whole slot, later turns included: give the wheel
- * about as many slots as there are ticks in a usual delay, or take a {@link HierarchicalWheel}.
+ * Adding and removing touch one slot. The next tick is remembered until it is reached. Finding it
+ * anew looks at the occupied slots up to it, at most one look for each tick that is then slept
+ * through; if nothing is due within a turn, at one bound for each 64 slots, and into those few that
+ * may have the earliest. A visit walks the whole slot, later turns included: give the wheel about
+ * as many slots as there are ticks in a usual delay, or take a {@link HierarchicalWheel}.
  */
 final class HashedWheel extends Wheel {
   static final int MAX_SLOTS = 1 << 20;
+
+  /** No bound, but one that has been reached. */
+  private static final long SEARCH = -1;
 
   final Ticks ticks;
 
@@ -43,6 +47,15 @@ final class HashedWheel extends Wheel {
   /** The words, between the padding. */
   private final long[] occupied;
 
+  /** A lower bound of the ticks in the slots of each word that is not zero. */
+  private final long[] earliestTicks;
+
+  /**
+   * What {@link #nextTick} answers as long as it is after {@code nowTick}: adding lowers it, and
+   * when it is reached, or what it stands for has left, it is searched anew.
+   */
+  private long boundTick = Ticks.NEVER;
+
   /** The timeout that the visit of a slot looks at next; null if no slot is being visited. */
   private @Nullable Node cursor;
 
@@ -54,6 +67,7 @@ final class HashedWheel extends Wheel {
     this.slots = new Slot[slots];
     this.words = (slots + Long.SIZE - 1) / Long.SIZE;
     this.occupied = new long[PADDING_WORDS + words + PADDING_WORDS];
+    this.earliestTicks = new long[PADDING_WORDS + words + PADDING_WORDS];
   }
 
   /** Nothing to gain: where a timeout is kept does not depend on the time. */
@@ -72,9 +86,17 @@ final class HashedWheel extends Wheel {
   }
 
   @Override
-  void file(Node timeout, Slot slot, long deadlineTick) {
+  boolean file(Node timeout, Slot slot, long deadlineTick) {
+    int word = PADDING_WORDS + (slot.index >>> 6);
+    if (occupied[word] == 0 || deadlineTick < earliestTicks[word]) {
+      earliestTicks[word] = deadlineTick;
+    }
+    if (deadlineTick < boundTick) {
+      boundTick = deadlineTick;
+    }
     slot.add(timeout, deadlineTick);
-    occupied[PADDING_WORDS + (slot.index >>> 6)] |= 1L << slot.index;
+    occupied[word] |= 1L << slot.index;
+    return false;
   }
 
   @Override
@@ -86,6 +108,9 @@ final class HashedWheel extends Wheel {
     slot.remove(timeout);
     if (slot.isEmpty()) {
       occupied[PADDING_WORDS + (slot.index >>> 6)] &= ~(1L << slot.index);
+      if (slot.earliestTick == boundTick) {
+        boundTick = SEARCH;
+      }
     }
   }
 
@@ -97,6 +122,7 @@ final class HashedWheel extends Wheel {
         long next = nextTick();
         if (next > target) {
           nowTick = target;
+          cutShort = false;
           return null;
         }
         nowTick = next;
@@ -111,8 +137,13 @@ final class HashedWheel extends Wheel {
       passedNanos = Math.min(passedNanos, timeout.deadlineNanos());
       stepPast(timeout);
     }
+    cutShort = true;
     return null;
   }
+
+  /** Nothing to gain: no timeout is moved before it is due. */
+  @Override
+  void openAhead() {}
 
   /** Moves the cursor on; at the end of the slot the visit is over, and the slot's bound is set. */
   private void stepPast(Node timeout) {
@@ -140,19 +171,37 @@ final class HashedWheel extends Wheel {
     if (cursor != null) {
       return nowTick;
     }
+    if (boundTick <= nowTick) {
+      boundTick = search();
+    }
+    return boundTick;
+  }
+
+  /**
+   * The earliest of the slots' bounds. It passes over words that cannot have it, and makes the
+   * bound exact of those that it has to look into.
+   */
+  private long search() {
     int here = index(nowTick);
     long earliest = Ticks.NEVER;
     int word = here >>> 6;
     long bits = occupied(word) & (-1L << here);
     // The last round takes the first word again, for the bits before the present slot.
     for (int round = 0; round <= words; round++) {
-      for (; bits != 0; bits &= bits - 1) {
-        int index = (word << 6) | Long.numberOfTrailingZeros(bits);
-        long tick = slots[index].earliestTick;
-        if (tick - nowTick < slots.length) {
-          return tick; // within this turn, in which the slots stand in the order of their ticks
+      if (bits != 0 && earliestTicks[PADDING_WORDS + word] < earliest) {
+        boolean whole = bits == occupied(word);
+        long earliestOfWord = Ticks.NEVER;
+        for (; bits != 0; bits &= bits - 1) {
+          long tick = slots[(word << 6) | Long.numberOfTrailingZeros(bits)].earliestTick;
+          if (tick - nowTick < slots.length) {
+            return tick; // within this turn, in which the slots stand in the order of their ticks
+          }
+          earliestOfWord = Math.min(earliestOfWord, tick);
         }
-        earliest = Math.min(earliest, tick);
+        if (whole) {
+          earliestTicks[PADDING_WORDS + word] = earliestOfWord;
+        }
+        earliest = Math.min(earliest, earliestOfWord);
       }
       word = (word + 1) & (words - 1);
       bits = occupied(word);
@@ -161,7 +210,7 @@ final class HashedWheel extends Wheel {
   }
 
   private Slot slotOf(Node timeout) {
-    return slots[timeout.slotIndex()];
+    return slots[timeout.place()];
   }
 
   /** Bit n of word w is set if slot 64 w + n is occupied. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A wheel of wheels (scheme 7 of Varghese and Lauck): from one tick to 292 years in one structure,
- * with 256 slots a level and no level that is not needed.
+ * with 256 slots a level and turn, and no level that is not needed.
  *
  * <h2>Structure</h2>
  *
@@ -34,19 +34,25 @@ import org.jspecify.annotations.Nullable;
  * <p>The more slots a level has, the fewer levels there are, and the fewer times a timeout is moved
  * on its way down. docs/adr/0007 has the figures.
  *
+ * <h2>Two turns</h2>
+ *
+ * A level has places for 512 slots: those of its present turn, and those of the next one. The slots
+ * of the next turn are used once the slot above that stands for all of them has been opened, which
+ * is done when time reaches it, or before. So time and what is opened ahead of it do not meet.
+ *
  * <h2>Invariants</h2>
  *
  * <ol>
  *   <li>Levels are disjoint in time: whatever is at a level is due before whatever is at a higher
- *       one, except for the slot that is being opened. The first occupied slot (one that is not
- *       empty) of the lowest occupied level therefore holds the earliest deadline. No search wraps:
- *       a slot before the current digit is always empty.
- *   <li>The slot of the current digit is occupied at level 0 only (it holds what is due now), and
- *       at the level of the slot that is being opened.
- *   <li>An occupied slot stands for the ticks of the present turn of its level, from its {@code
- *       startTick} on.
- *   <li>{@code nowTick} never passes an occupied slot, and enters one above level 0 only by opening
- *       it, so every timeout stays at the level that invariant 1 gives it without being moved.
+ *       one, except for what is still in a slot that is being opened. The first occupied slot (one
+ *       that is not empty) of the lowest occupied level therefore holds the earliest deadline, or a
+ *       slot that is being opened and begins no later does.
+ *   <li>The slot of the current digit is occupied at level 0 only (it holds what is due now):
+ *       {@code nowTick} never passes an occupied slot, and never enters one above level 0. So every
+ *       timeout stays at the level that invariant 1 gives it without being moved.
+ *   <li>An occupied slot stands for ticks of the present turn of its level, or of the next one if
+ *       that is open, from its {@code startTick} on.
+ *   <li>Only the slot behind that of the current digit is opened, and only one of a level.
  *   <li>An occupied slot is marked: its bit is set, and the bit of its word. Two bit searches find
  *       the first marked slot. It may be empty: a cancel leaves the mark to the next search, which
  *       removes it.
@@ -54,18 +60,24 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Opening a slot</h2>
  *
- * When time reaches a slot above level 0, its timeouts are filed anew, each at a lower level.
- * {@code nowTick} is set first, to the earliest deadline in the slot or to the time if that is
- * earlier: no timeout of the slot is before it, and the nearer it is to them, the lower they land.
- * What is due exactly then goes to the <i>current</i> slot of level 0. A slot may hold millions, so
- * opening goes on over several polls; until it ends, {@link #nextTick} answers {@code nowTick}.
+ * Before time enters a slot above level 0, its timeouts move down one level. A slot may hold
+ * millions, so opening goes on over several polls; until it ends, {@link #nextTick} answers {@code
+ * nowTick}, time stands still before the slot, and what is due before the slot is handed out. What
+ * is added for a slot that is being opened goes to its end and comes down in its turn; what is
+ * added later goes to the lower level at once. So timeouts of one tick are handed out in the order
+ * in which they were added.
+ *
+ * <p>A slot of {@link #MANY} is opened ahead of time, by {@link #openAhead}, from {@link
+ * #LEAD_NANOS} before its start on; for that alone {@code nextTick} is earlier than the earliest
+ * deadline. To open a slot of fewer delays nobody by more than a millisecond. At level 0 many are
+ * kept in arrays; see {@link Slot}.
  *
  * <h2>Sleeping past slots</h2>
  *
  * A slot above level 0 knows its earliest deadline, and the next tick of the wheel is that
- * deadline, not the start of the slot: timeouts that lie far ahead wake nobody just to be filed
- * anew. The price is that {@code nowTick} must stay before the slot's start while the clock goes
- * on, and that what is added meanwhile is filed more coarsely than it could be, so that it is moved
+ * deadline, not the start of the slot: timeouts that lie far ahead wake nobody just to be moved
+ * down. The price is that {@code nowTick} must stay before the slot's start while the clock goes
+ * on, and that what is added meanwhile is kept more coarsely than it could be, so that it is moved
  * once more if it is still there at the next poll, which ends both.
  *
  * <h2>The slot of last time</h2>
@@ -73,7 +85,8 @@ import org.jspecify.annotations.Nullable;
  * Starting a timeout is a chain of steps that wait for one another, and to work out the slot is a
  * good part of it. Most timeouts of a program have one of a few delays, so the slot that was found
  * last is tried first: while it is checked, the processor already goes on with it. It remains the
- * right slot for the deadlines that lie in it until {@code nowTick} reaches it.
+ * right slot for the deadlines that lie in it until it has been opened, or {@code nowTick} reaches
+ * it.
  *
  * <h2>A slot lives for one turn</h2>
  *
@@ -82,8 +95,8 @@ import org.jspecify.annotations.Nullable;
  * to it a reference from old to young, which the collectors record in tables that all threads write
  * to. A timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
  *
- * <p>So opening a slot may have to make others. If there is no memory for one, nothing has been
- * moved.
+ * <p>So opening a slot may have to make others. If there is no memory for one, the empty slot of an
+ * earlier turn serves again; if there is none, nothing has been moved.
  *
  * <h2>Costs</h2>
  *
@@ -96,25 +109,51 @@ final class HierarchicalWheel extends Wheel {
   private static final int DIGIT_BITS = Byte.SIZE;
   static final int SLOTS = 1 << DIGIT_BITS;
   static final int LEVELS = Long.SIZE / DIGIT_BITS;
-  static final int WORDS = LEVELS * SLOTS / Long.SIZE;
+
+  private static final int TURN_BITS = DIGIT_BITS + 1;
+
+  /** The places of a level. */
+  static final int PLACES = 1 << TURN_BITS;
+
+  static final int WORDS = LEVELS * PLACES / Long.SIZE;
+  private static final int WORDS_OF_TURN = SLOTS / Long.SIZE;
+  private static final int WORDS_OF_LEVEL = PLACES / Long.SIZE;
+
+  /** So many take a millisecond to move down. */
+  static final int MANY = 1 << 14;
+
+  /** Time enough to move down many millions. */
+  static final long LEAD_NANOS = 2_000_000_000L;
+
+  private static final int FIRST_ARRAY = 64;
+
+  private static final int INDEX_MASK = (1 << Slot.INDEX_BITS) - 1;
 
   // Not in the superclass: after a reference there, a JVM puts those of this class first, not last.
   final Ticks ticks;
 
+  private final SlotFactory factory;
+  final int many;
+
   /**
    * The slots of level 0, then those of level 1, and so on, up to the highest level that a timeout
-   * has needed.
+   * has needed. A place is the lowest digits of the tick, with one bit more for the turn.
    */
   @Nullable Slot[] slots = new Slot[0];
 
   /** Bit w is set if any is set in word w; there are as many words as bits here. */
-  int markedWords;
+  long markedWords;
 
   /** The words, between the padding: bit n of word w is set if slot 64 w + n is marked. */
   private final long[] marks = new long[PADDING_WORDS + WORDS + PADDING_WORDS];
 
-  /** The slot that is being opened; null, or empty, if none is. */
-  @Nullable Slot opening;
+  /** Bit l is set if the slot behind that of the current digit of level l is being opened. */
+  int opening;
+
+  /** Bit l is set if it has been opened, and the next turn of the level below is in use. */
+  int opened;
+
+  private final long leadTicks;
 
   /**
    * The time from which {@link #catchUp} looks again: the start of the tick after its last look.
@@ -122,8 +161,8 @@ final class HierarchicalWheel extends Wheel {
   private long catchUpNanos;
 
   // The slot of last time: its ticks are those that lastMask leaves equal to lastStartTick. None is
-  // -1, for a tick is never negative. A place in the table is given to another slot by slotFor
-  // alone, which then remembers that one, so what is at lastIndex is always the slot meant.
+  // -1, for a tick is never negative. A place in the table is given to another slot only when time
+  // has passed the one that was there.
   private long lastMask;
   private long lastStartTick = -1;
   private int lastIndex;
@@ -134,7 +173,20 @@ final class HierarchicalWheel extends Wheel {
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
 
   HierarchicalWheel(Ticks ticks) {
+    this(ticks, MANY, Slot::new);
+  }
+
+  /** For tests, which have fewer timeouts. */
+  HierarchicalWheel(Ticks ticks, int many, SlotFactory factory) {
     this.ticks = ticks;
+    this.many = many;
+    this.factory = factory;
+    this.leadTicks = ticks.tickAt(LEAD_NANOS);
+  }
+
+  /** Makes slots; tests make some that have no memory. */
+  interface SlotFactory {
+    Slot make(int index, long startTick);
   }
 
   /**
@@ -148,10 +200,10 @@ final class HierarchicalWheel extends Wheel {
     }
     long tick = ticks.tickAt(elapsedNanos);
     catchUpNanos = ticks.nanosAt(tick + 1);
-    if (tick <= nowTick || isOpening()) {
+    if (tick <= nowTick) {
       return;
     }
-    Slot slot = firstOccupied();
+    Slot slot = next();
     if (slot == null || slot.startTick > tick) {
       advanceTo(tick);
     } else if (levelOf(slot) > 0) {
@@ -165,37 +217,75 @@ final class HierarchicalWheel extends Wheel {
       return slots[lastIndex];
     }
     int level = levelOf(deadlineTick);
-    int shift = level * DIGIT_BITS;
-    long turn = deadlineTick >>> shift;
-    int index = level * SLOTS + ((int) turn & (SLOTS - 1));
-    if (index >= slots.length) {
-      slots = Arrays.copyOf(slots, (level + 1) * SLOTS);
+    if (opened != 0) {
+      level = belowOpened(level, deadlineTick);
     }
-    Slot slot = slots[index];
-    long startTick = turn << shift;
-    if (slot == null || slot.startTick != startTick) {
-      slot = new Slot(index, startTick);
-      slots[index] = slot;
-    }
-    lastIndex = index;
-    lastStartTick = startTick;
-    lastMask = -1L << shift;
+    Slot slot = slotAt(level, deadlineTick);
+    lastIndex = slot.index;
+    lastStartTick = slot.startTick;
+    lastMask = -length(level);
     return slot;
   }
 
+  private int belowOpened(int level, long tick) {
+    int below = level;
+    while ((opened >>> below & 1) != 0 && number(below, tick) == number(below, nowTick) + 1) {
+      below--;
+    }
+    return below;
+  }
+
+  /** The slot of a level for a tick; makes it if need be. */
+  private Slot slotAt(int level, long tick) {
+    int index = indexAt(level, tick);
+    if (index >= slots.length) {
+      slots = Arrays.copyOf(slots, (level + 1) * PLACES);
+    }
+    Slot slot = slots[index];
+    long startTick = number(level, tick) << (level * DIGIT_BITS);
+    if (slot == null || slot.startTick != startTick) {
+      slot = makeSlot(slot, index, startTick);
+      slots[index] = slot;
+    }
+    return slot;
+  }
+
+  private Slot makeSlot(@Nullable Slot former, int index, long startTick) {
+    try {
+      return factory.make(index, startTick);
+    } catch (OutOfMemoryError e) {
+      if (former == null) {
+        throw e;
+      }
+      former.startTick = startTick;
+      return former;
+    }
+  }
+
   @Override
-  void file(Node timeout, Slot slot, long deadlineTick) {
+  boolean file(Node timeout, Slot slot, long deadlineTick) {
     if (slot.isEmpty()) {
-      int word = slot.index >>> 6; // a division takes longer, for it minds the sign
-      marks[PADDING_WORDS + word] |= 1L << slot.index;
-      markedWords |= 1 << word;
+      mark(slot);
     }
     slot.add(timeout, deadlineTick);
+    return slot.size() == many;
+  }
+
+  private void mark(Slot slot) {
+    int word = slot.index >>> 6; // a division takes longer, for it minds the sign
+    marks[PADDING_WORDS + word] |= 1L << slot.index;
+    markedWords |= 1L << word;
   }
 
   @Override
   void remove(Node timeout) {
-    slotOf(timeout).remove(timeout);
+    int place = timeout.place();
+    Slot slot = slots[place & INDEX_MASK];
+    if (place > INDEX_MASK) {
+      slot.removeFromArray(place >>> Slot.INDEX_BITS);
+    } else {
+      slot.remove(timeout);
+    }
   }
 
   @Override
@@ -203,80 +293,132 @@ final class HierarchicalWheel extends Wheel {
     long target = Math.max(tick, nowTick);
     int budget = POLL_BUDGET;
     while (true) {
-      if (opening != null) {
-        budget = open(opening, budget);
-        if (!opening.isEmpty()) {
-          Slot first = firstOccupied();
-          return first != null && first != opening && first.startTick == nowTick
-              ? take(first)
-              : null;
-        }
-        opening = null;
-      }
-      Slot slot = firstOccupied();
+      Slot slot = next();
       if (slot == null || slot.startTick > target) {
         advanceTo(target);
+        cutShort = false;
         return null;
       }
-      if (levelOf(slot) == 0) {
+      int level = levelOf(slot);
+      if (level == 0) {
         advanceTo(slot.startTick);
-        return take(slot);
+        return slot.take();
       }
-      advanceTo(Math.min(slot.earliestTick, target));
-      opening = slot;
+      if (budget == 0) {
+        cutShort = true;
+        return null;
+      }
+      advanceTo(Math.max(nowTick, slot.startTick - 1));
+      budget = open(slot, level, budget);
+    }
+  }
+
+  @Override
+  void openAhead() {
+    Slot slot = next();
+    if (opening != 0) {
+      int level = Integer.numberOfTrailingZeros(opening);
+      open(slotBehindCurrent(level), level, POLL_BUDGET);
+      return;
+    }
+    while (slot != null) {
+      int level = levelOf(slot);
+      if (level > 0 && openingTick(slot, level) <= nowTick) {
+        open(slot, level, POLL_BUDGET);
+        return;
+      }
+      slot = firstOccupied(level + 1);
     }
   }
 
   @Override
   void drain(Consumer<? super Node> sink, int limit) {
-    Slot slot = firstOccupied();
+    Slot slot = firstOccupied(0);
     for (int left = limit; slot != null && left > 0; left--) {
-      Node timeout = slot.first();
-      remove(timeout);
-      sink.accept(timeout);
-      slot = firstOccupied();
+      sink.accept(slot.take());
+      slot = firstOccupied(0);
     }
   }
 
   @Override
   long nextTick() {
-    if (isOpening()) {
+    Slot slot = next();
+    if (opening != 0) {
       return nowTick;
     }
-    Slot slot = firstOccupied();
-    return slot == null ? Ticks.NEVER : slot.earliestTick;
+    long earliest = slot == null ? Ticks.NEVER : slot.earliestTick;
+    while (slot != null) {
+      int level = levelOf(slot);
+      if (level > 0) {
+        earliest = Math.min(earliest, Math.max(nowTick, openingTick(slot, level)));
+      }
+      slot = firstOccupied(level + 1);
+    }
+    return earliest;
+  }
+
+  /** The tick from which a slot is opened ahead of time; never, if it is not worth it. */
+  private long openingTick(Slot slot, int level) {
+    return slot.size() < many ? Ticks.NEVER : slot.startTick - Math.min(leadTicks, length(level));
   }
 
   /**
-   * Files timeouts of the slot that is being opened anew, and returns what is left of the budget.
+   * Moves timeouts of the slot behind that of the current digit down one level, and returns what is
+   * left of the budget.
    */
-  private int open(Slot slot, int budget) {
+  private int open(Slot slot, int level, int budget) {
+    opening |= 1 << level;
     int left = budget;
     for (; left > 0 && !slot.isEmpty(); left--) {
       Node timeout = slot.first();
       long tick = ticks.deadlineTick(timeout.deadlineNanos());
-      Slot lower = slotFor(tick);
+      Slot lower = slotAt(level - 1, tick);
+      boolean inArray = level == 1 && (slot.size() >= many || lower.hasArray());
       slot.remove(timeout);
-      file(timeout, lower, tick);
+      if (lower.isEmpty()) {
+        mark(lower);
+      }
+      if (inArray) {
+        lower.addToArray(timeout, tick, FIRST_ARRAY + (slot.size() + slot.size() / 4) / SLOTS);
+      } else {
+        lower.add(timeout, tick);
+      }
     }
     return left;
   }
 
-  private static Node take(Slot slot) {
-    Node first = slot.first();
-    slot.remove(first);
-    return first;
+  /**
+   * The occupied slot that has the earliest deadline, or may have it, because it is being opened.
+   * An opening that has come to its end is noted here, whether the last timeout was moved or
+   * cancelled.
+   */
+  private @Nullable Slot next() {
+    Slot next = firstOccupied(0);
+    for (int levels = opening; levels != 0; levels &= levels - 1) {
+      int level = Integer.numberOfTrailingZeros(levels);
+      Slot slot = slotBehindCurrent(level);
+      if (slot.isEmpty()) {
+        opening &= ~(1 << level);
+        opened |= 1 << level;
+        lastStartTick = -1; // it may be this slot, which is closed from now on
+      } else if (next == null || slot.startTick <= next.startTick) {
+        next = slot;
+      }
+    }
+    return next;
   }
 
-  private Slot slotOf(Node timeout) {
-    return slots[timeout.slotIndex()];
-  }
-
-  private boolean isOpening() {
-    return opening != null && !opening.isEmpty();
+  private Slot slotBehindCurrent(int level) {
+    return slots[indexAt(level, nowTick + length(level))];
   }
 
   private void advanceTo(long tick) {
+    if ((opening | opened) != 0) {
+      // At these levels the slot of the current digit is another one now.
+      int passed = (2 << levelOf(tick)) - 1;
+      opening &= ~passed;
+      opened &= ~passed;
+    }
     nowTick = tick;
     if (tick >= lastStartTick) {
       lastStartTick = -1;
@@ -289,25 +431,61 @@ final class HierarchicalWheel extends Wheel {
   }
 
   private static int levelOf(Slot slot) {
-    return slot.index / SLOTS;
+    return slot.index >>> TURN_BITS;
   }
 
-  /** Removes the marks of the empty slots before it. */
-  private @Nullable Slot firstOccupied() {
-    while (markedWords != 0) {
-      int word = Integer.numberOfTrailingZeros(markedWords);
+  /** How many ticks a slot of a level stands for. */
+  private static long length(int level) {
+    return 1L << (level * DIGIT_BITS);
+  }
+
+  /** How many slots of a level have begun before or at a tick, since time began. */
+  private static long number(int level, long tick) {
+    return tick >>> (level * DIGIT_BITS);
+  }
+
+  private static int indexAt(int level, long tick) {
+    return (level << TURN_BITS) | ((int) number(level, tick) & (PLACES - 1));
+  }
+
+  /**
+   * The first occupied slot of the lowest occupied level, but of none below {@code fromLevel}.
+   * Removes the marks of the empty slots before it.
+   */
+  private @Nullable Slot firstOccupied(int fromLevel) {
+    if (fromLevel == LEVELS) {
+      return null;
+    }
+    long below = (1L << (fromLevel * WORDS_OF_LEVEL)) - 1;
+    while ((markedWords & ~below) != 0) {
+      int word = firstMarkedWord(markedWords & ~below);
       long bits = marks(word);
       Slot slot = slots[word * Long.SIZE + Long.numberOfTrailingZeros(bits)];
       if (!slot.isEmpty()) {
         return slot;
       }
+      slot.dropArray();
       bits &= bits - 1;
       marks[PADDING_WORDS + word] = bits;
       if (bits == 0) {
-        markedWords &= markedWords - 1;
+        markedWords &= ~(1L << word);
       }
     }
     return null;
+  }
+
+  /** The words of the present turn come first, and in every second turn they lie behind. */
+  private int firstMarkedWord(long words) {
+    int word = Long.numberOfTrailingZeros(words);
+    int level = word / WORDS_OF_LEVEL;
+    if ((number(level, nowTick) & SLOTS) != 0) {
+      int firstOfTurn = level * WORDS_OF_LEVEL + WORDS_OF_TURN;
+      long ofTurn = words & (((1L << WORDS_OF_TURN) - 1) << firstOfTurn);
+      if (ofTurn != 0) {
+        return Long.numberOfTrailingZeros(ofTurn);
+      }
+    }
+    return word;
   }
 
   /** The marks of the slots from 64 times {@code word} on. */

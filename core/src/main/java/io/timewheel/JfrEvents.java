@@ -63,7 +63,7 @@ final class JfrEvents {
       event.late = elapsedNanos - ticks.nanosAt(ticks.deadlineTick(deadlineNanos));
       if (event.shouldCommit()) {
         event.timer = timeout.timer().toString();
-        event.taskClass = timeout.task().getClass();
+        event.taskClass = Callbacks.taskClass(timeout);
         event.commit();
       }
     }
@@ -83,7 +83,7 @@ final class JfrEvents {
     event.end();
     if (event.shouldCommit()) {
       event.timer = timeout.timer().toString();
-      event.taskClass = timeout.task().getClass();
+      event.taskClass = Callbacks.taskClass(timeout);
       event.commit();
     }
   }

@@ -9,16 +9,19 @@ import org.jspecify.annotations.Nullable;
  * What a wheel keeps: a deadline, the links of the slot that it is in, and a state of which the
  * wheel knows one, {@link #PENDING}. A node is pending exactly as long as it is in a wheel.
  *
- * <p>The index of the slot shares a field with the state, so that a timeout takes 40 bytes. The
+ * <p>The place in the wheel shares a field with the state, so that a timeout takes 40 bytes. The
  * caller holds the lock of the stripe, unless the method says otherwise. Writes of the state are
  * releases and not volatile: the lock orders writers, and a reader without the lock needs only to
- * see what happened before. The index is for the holder of the lock alone, so it is written
+ * see what happened before. The place is for the holder of the lock alone, so it is written
  * opaquely.
  */
 abstract class Node {
   static final int PENDING = 0;
   static final int STATE_BITS = 3;
   static final int STATE_MASK = (1 << STATE_BITS) - 1;
+
+  /** How many bits of the field a wheel has for a place. */
+  static final int PLACE_BITS = Integer.SIZE - STATE_BITS;
 
   /** Read and written through it by subclasses, which have more states. */
   static final VarHandle STATE;
@@ -35,7 +38,7 @@ abstract class Node {
     }
   }
 
-  /** The neighbours in the slot, null at its ends and in no slot; {@link Slot} alone sets them. */
+  /** The neighbours in a list, null at its ends and in no list; {@link Slot} alone sets them. */
   @Nullable Node prev;
 
   @Nullable Node next;
@@ -43,7 +46,7 @@ abstract class Node {
   @SuppressWarnings("unused") // read and written through DEADLINE
   private long deadlineNanos;
 
-  /** The state in the lower bits; above them, as long as it is PENDING, the index of the slot. */
+  /** The state in the lower bits; above them, as long as it is PENDING, the place in the wheel. */
   @SuppressWarnings("unused") // read and written through STATE
   private int state;
 
@@ -74,13 +77,18 @@ abstract class Node {
     STATE.setRelease(this, newState);
   }
 
-  /** The index of the slot that this node was added to. */
-  final int slotIndex() {
+  /** Where the wheel keeps this node, in the wheel's own code. */
+  final int place() {
     return (int) STATE.getOpaque(this) >>> STATE_BITS;
   }
 
-  /** Makes the node pending in the slot of that index. */
-  final void slotIndex(int index) {
-    STATE.setOpaque(this, index << STATE_BITS | PENDING);
+  /** Makes the node pending at that place. */
+  final void place(int place) {
+    STATE.setOpaque(this, place << STATE_BITS | PENDING);
+  }
+
+  /** Reads from both of the cache lines that a node may lie on; the answer means nothing. */
+  final int touch() {
+    return next == null ? state : -state;
   }
 }

@@ -4,12 +4,10 @@ package io.timewheel;
 import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A timer without a thread: the caller polls it, from an event loop, an actor or a test, and the
@@ -31,17 +29,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is a hierarchical wheel with a tick of 1 ms unless set otherwise, in one stripe: timeouts
  * of different ticks fire in the order of their ticks.
+ *
+ * <p>It can be extended by a timer that is polled in a way of its own, such as the {@code
+ * ManualTimer} of {@code timewheel-testkit}; {@link Timeout#timer()} then answers that timer.
  */
-public final class PolledTimer implements Timer {
+public class PolledTimer implements Timer {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Engine engine;
   private final ReentrantLock polling = new ReentrantLock();
   private final AtomicBoolean stopped = new AtomicBoolean();
 
-  private PolledTimer(Builder settings, @Nullable Timer owner) {
-    Timer outward = owner == null ? this : owner;
-    engine = new Engine(outward, settings, 1, false, HierarchicalWheel::new);
+  /**
+   * Makes a timer with the given settings, as they are now.
+   *
+   * @param settings the settings
+   */
+  @SuppressWarnings("this-escape") // the engine hands it to nobody before there is a timeout
+  protected PolledTimer(Builder settings) {
+    engine = new Engine(this, settings, 1, false, HierarchicalWheel::new);
   }
 
   /** {@return a new timer with a tick of 1 ms on the clock of the machine} */
@@ -59,7 +65,7 @@ public final class PolledTimer implements Timer {
    *
    * @return how many
    */
-  public int poll() {
+  public final int poll() {
     return poll(Integer.MAX_VALUE);
   }
 
@@ -91,11 +97,16 @@ public final class PolledTimer implements Timer {
    *
    * @return the time of the next poll that is worth it
    */
-  public long nextDeadlineNanos() {
+  public final long nextDeadlineNanos() {
     long tick = engine.nextTick();
     return tick == Ticks.NEVER
         ? timeSource().nanoTime() + Long.MAX_VALUE
         : engine.clock.readingAt(tick);
+  }
+
+  /** {@return the length of a tick} */
+  public final Duration tick() {
+    return Duration.ofNanos(engine.clock.ticks.tickNanos);
   }
 
   @Override
@@ -104,7 +115,7 @@ public final class PolledTimer implements Timer {
   }
 
   @Override
-  public Set<Timeout> stop() {
+  public final Set<Timeout> stop() {
     return stop(PATIENCE);
   }
 
@@ -120,7 +131,7 @@ public final class PolledTimer implements Timer {
     }
     boolean first = stopped.compareAndSet(false, true);
     // Not by the first call only: no call may return while timeouts are still accepted or pending.
-    List<WheelTimeout> drained = engine.shutDown();
+    Drained drained = engine.shutDown();
     if (first) {
       awaitPoll(patience);
     }
@@ -134,22 +145,24 @@ public final class PolledTimer implements Timer {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (OutOfMemoryError e) {
+      // There is no memory to wait with. The caller's answer matters more than the wait.
     }
   }
 
   @Override
-  public boolean isStopped() {
+  public final boolean isStopped() {
     return stopped.get();
   }
 
   @Override
-  public long pendingTimeouts() {
+  public final long pendingTimeouts() {
     return engine.pendingTimeouts();
   }
 
   @Override
-  public TimerStats stats() {
-    return engine.stats(0);
+  public final TimerStats stats() {
+    return engine.stats();
   }
 
   @Override
@@ -175,18 +188,7 @@ public final class PolledTimer implements Timer {
 
     /** {@return a new timer with these settings} */
     public PolledTimer build() {
-      return new PolledTimer(this, null);
-    }
-
-    /**
-     * Makes the inner timer of another one, which is what its users see and which delegates to it:
-     * {@link Timeout#timer()} answers {@code owner}.
-     *
-     * @param owner the timer that users see
-     * @return the inner timer
-     */
-    public PolledTimer buildFor(Timer owner) {
-      return new PolledTimer(this, requireNonNull(owner, "owner"));
+      return new PolledTimer(this);
     }
   }
 }

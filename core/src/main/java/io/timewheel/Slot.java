@@ -3,23 +3,39 @@ package io.timewheel;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timeouts that a wheel keeps in one place, in the order in which they were added: a doubly
- * linked list through the timeouts themselves.
+ * The timeouts that a wheel keeps in one place, in the order in which they came: an array, which is
+ * empty in most slots, and behind it a doubly linked list through the timeouts themselves.
  *
- * <p>A timeout knows the index of its slot and has no reference to it. A slot is younger or older
- * than most of what is in it, and garbage collectors keep a record of references across ages and
- * regions; neighbours were mostly made at the same time and lie close together. docs/adr/0007 has
- * the figures.
+ * <p>A timeout knows its place and has no reference to its slot. A slot is younger or older than
+ * most of what is in it, and garbage collectors keep a record of references across ages and
+ * regions; neighbours in a list were mostly made at the same time and lie close together.
+ * docs/adr/0007 has the figures.
+ *
+ * <p>Timeouts that have come down from a higher level to be due together do not lie together, so a
+ * list of them would have all those references, and to walk it would be one cache miss after
+ * another. They are kept in an array, if there are many: it is as young as the slot, and {@link
+ * #take} reads from many of them at once, so that the misses overlap. docs/adr/0008 has the
+ * figures.
  */
-final class Slot {
+class Slot {
+  /** The bits of a place that name the slot, in a wheel that has arrays. */
+  static final int INDEX_BITS = 12;
+
+  /** The longest array: positions in it fit beside the index, and collectors do not mind it. */
+  static final int MAX_ARRAY = 1 << 16;
+
+  private static final int TOUCHED_AHEAD = 32;
+  private static final @Nullable Node[] NO_ARRAY = new Node[0];
+
   /** The position of this slot in its wheel. */
   final int index;
 
   /** The first tick that this slot is for. */
-  final long startTick;
+  long startTick;
 
   /**
    * A lower bound of the deadline ticks in this slot, meaningless when it is empty. Adding keeps it
@@ -27,6 +43,21 @@ final class Slot {
    * a walk.
    */
   long earliestTick;
+
+  /** How many timeouts are in this slot. */
+  private int size;
+
+  /** What {@link #take} takes next from the array, and where the array has room. */
+  int head;
+
+  int tail;
+
+  /** Keeps the reads that fetch what is ahead; the value means nothing. */
+  @SuppressWarnings("unused")
+  private int touched;
+
+  /** Null where a timeout has left. */
+  @Nullable Node[] array = NO_ARRAY;
 
   /** The ends of the list, null if it is empty; to be changed here alone. */
   @Nullable Node first;
@@ -39,39 +70,86 @@ final class Slot {
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
 
   @SuppressWarnings("unused")
-  private @Nullable Object t20, t21, t22, t23, t24, t25;
+  private @Nullable Object t20;
 
   Slot(int index, long startTick) {
     this.index = index;
     this.startTick = startTick;
   }
 
-  boolean isEmpty() {
-    return first == null;
+  final boolean isEmpty() {
+    return size == 0;
   }
 
-  /** The timeout that was added first. The slot must not be empty. */
-  Node first() {
+  final int size() {
+    return size;
+  }
+
+  /** The timeout at the head of the list, which must not be empty. */
+  final Node first() {
     return requireNonNull(first);
   }
 
-  /** Appends a timeout that is in no slot. */
-  void add(Node timeout, long deadlineTick) {
+  /** Appends a timeout that is in no slot to the list. */
+  final void add(Node timeout, long deadlineTick) {
+    count(deadlineTick);
     Node before = last;
     if (before == null) {
       first = timeout;
-      earliestTick = deadlineTick;
     } else {
       before.next = timeout;
       timeout.prev = before;
-      earliestTick = Math.min(earliestTick, deadlineTick);
     }
     last = timeout;
-    timeout.slotIndex(index);
+    timeout.place(index);
   }
 
-  /** Removes a timeout that is in this slot. */
-  void remove(Node timeout) {
+  /**
+   * Appends a timeout that is in no slot to the array; to the list, if the array has no room or the
+   * list has been begun.
+   *
+   * @param expected how many are likely to come
+   */
+  final void addToArray(Node timeout, long deadlineTick, int expected) {
+    if (last != null || (tail == array.length && !grow(expected))) {
+      add(timeout, deadlineTick);
+      return;
+    }
+    count(deadlineTick);
+    array[tail++] = timeout;
+    timeout.place((tail << INDEX_BITS) | index);
+  }
+
+  private void count(long deadlineTick) {
+    earliestTick = size == 0 ? deadlineTick : Math.min(earliestTick, deadlineTick);
+    size++;
+  }
+
+  /** Whether the array has room now. Without memory the list will do. */
+  private boolean grow(int expected) {
+    if (tail == MAX_ARRAY) {
+      return false;
+    }
+    try {
+      array = enlarged(array, Math.min(MAX_ARRAY, Math.max(expected, tail + (tail >> 1))));
+      return true;
+    } catch (OutOfMemoryError e) {
+      return false;
+    }
+  }
+
+  /** Overridden by tests, which have no memory. */
+  @Nullable Node[] enlarged(@Nullable Node[] array, int length) {
+    return Arrays.copyOf(array, length);
+  }
+
+  final boolean hasArray() {
+    return array.length > 0;
+  }
+
+  /** Removes a timeout that is in the list. */
+  final void remove(Node timeout) {
+    size--;
     Node before = timeout.prev;
     Node behind = timeout.next;
     if (before == null) {
@@ -86,5 +164,53 @@ final class Slot {
       behind.prev = before;
       timeout.next = null;
     }
+  }
+
+  /** Removes a timeout that is in the array, at the position that its place has above the index. */
+  final void removeFromArray(int position) {
+    array[position - 1] = null;
+    size--;
+  }
+
+  /** Lets go of the array, of which nothing is left. */
+  final void dropArray() {
+    array = NO_ARRAY;
+    head = 0;
+    tail = 0;
+  }
+
+  /** Removes the timeout that came first. The slot must not be empty. */
+  final Node take() {
+    while (head < tail) {
+      if (head % TOUCHED_AHEAD == 0) {
+        touchAhead();
+      }
+      Node timeout = array[head];
+      array[head++] = null;
+      if (timeout != null) {
+        size--;
+        if (head == tail) {
+          dropArray();
+        }
+        return timeout;
+      }
+    }
+    if (hasArray()) {
+      dropArray();
+    }
+    Node timeout = first();
+    remove(timeout);
+    return timeout;
+  }
+
+  private void touchAhead() {
+    int sum = 0;
+    for (int i = head; i < Math.min(head + TOUCHED_AHEAD, tail); i++) {
+      Node timeout = array[i];
+      if (timeout != null) {
+        sum += timeout.touch();
+      }
+    }
+    touched = sum;
   }
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,43 +9,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The stripe settles all races: whether a timeout runs, is cancelled or is moved is decided
  * once, by whoever takes the lock first.
- *
- * <h2>The lock</h2>
- *
- * It is held for a handful of instructions, at most for {@link Wheel#POLL_BUDGET} moves, and never
- * while foreign code runs. That allows a lock with no queue: one compare-and-set to take it, one
- * release to leave it. Who finds it taken spins, then yields, then sleeps for short times, because
- * the owner may have lost its processor; as nobody waits to be woken, leaving needs no fence to
- * look for waiters. docs/adr/0002 has the figures against the locks of the JDK.
  */
-final class Stripe extends Padding {
-  private static final int SPINS = 64;
-  private static final int YIELDS = 64;
-  private static final long NAP_NANOS = 50_000;
+final class Stripe extends StripeLock {
+  /** So many polls for each timeout would be too many. */
+  private static final int FUTILE_POLLS = 64;
 
-  /** Long enough for somebody on another processor to see that the lock is free, and to take it. */
-  private static final int COURTESY_SPINS = 16;
-
-  // Who holds the lock.
-  private static final int NOBODY = 0;
-  static final int ADDING = 1;
-  static final int OTHERS = 2;
-
-  private static final VarHandle LOCK;
-
-  static {
-    try {
-      LOCK = MethodHandles.lookup().findVarHandle(Stripe.class, "lock", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  /** How many polls that spend the budget of the wheel a stripe has before the next one's turn. */
+  private static final int SLICES = 16;
 
   final Engine engine;
   private final Wheel wheel;
-
-  @SuppressWarnings("unused") // read and written through LOCK
-  private int lock;
 
   private boolean closed;
   private long started;
@@ -62,6 +31,14 @@ final class Stripe extends Padding {
    */
   private long idleUntilTick;
 
+  /** Whether that poll found nothing because it had to give way to other stripes. */
+  private boolean cutShort;
+
+  // Since the last poll that found something, or knew that there was nothing.
+  private long futilePolls;
+  private long mostFutilePolls;
+  private long filedBefore;
+
   /** Keeps what lies behind off the line of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
   private @Nullable
@@ -72,24 +49,52 @@ final class Stripe extends Padding {
     this.wheel = wheel;
   }
 
-  /** Adds a timeout; false, without a trace, if this stripe is closed. */
+  /**
+   * Runs once, on a stripe for nothing else, what runs under the lock, so that it is linked; see
+   * {@link StripeLock}.
+   */
+  static void rehearse(Stripe stripe) {
+    WheelTimeout timeout = new WheelTimeout(nothing -> {}, stripe, 0);
+    stripe.add(timeout, 0, 0);
+    stripe.reschedule(timeout, 0, 0, 0);
+    stripe.poll(0, WheelTimeout.EXPIRED);
+    stripe.rearm(timeout, 0, 0, 0);
+    stripe.openAhead(0);
+    stripe.drainTo(new Drained(1));
+    stripe.giveWay();
+  }
+
+  /**
+   * Adds a timeout; false, without a trace, if this stripe is closed.
+   *
+   * <p>Two threads that meet while both are adding have the same home, and would go on meeting. A
+   * thread that meets a cancel, a move or the worker has met it in passing, and stays: if it went
+   * elsewhere, the cancels of what it leaves behind would be in the way of the next one.
+   */
   boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
-    lockForAdding();
+    long workTick = Ticks.NEVER;
+    int found = lock(ADDING);
     try {
+      if (found == ADDING) {
+        engine.crowded();
+      }
       if (closed) {
         return false;
       }
-      wheel.add(timeout, deadlineTick, elapsedNanos);
+      if (wheel.add(timeout, deadlineTick, elapsedNanos)) {
+        workTick = workTick();
+      }
       started++;
-      return true;
     } finally {
       unlock();
     }
+    wakeFor(workTick);
+    return true;
   }
 
   /** Cancels a timeout of this stripe if it is pending. */
   boolean cancel(WheelTimeout timeout) {
-    lock();
+    lock(OTHERS);
     try {
       if (!timeout.isPending()) {
         return false;
@@ -106,66 +111,134 @@ final class Stripe extends Padding {
   /** Moves a timeout of this stripe if it is pending. */
   boolean reschedule(
       WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
-    lock();
+    long workTick = Ticks.NEVER;
+    lock(OTHERS);
     try {
       if (!timeout.isPending()) {
         return false;
       }
-      wheel.move(timeout, deadlineNanos, deadlineTick, elapsedNanos);
+      if (wheel.move(timeout, deadlineNanos, deadlineTick, elapsedNanos)) {
+        workTick = workTick();
+      }
       rescheduled++;
-      return true;
     } finally {
       unlock();
     }
+    wakeFor(workTick);
+    return true;
   }
 
   /** Makes a timeout of this stripe pending again, whose task runs; false if closed. */
   boolean rearm(WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
-    lock();
+    long workTick = Ticks.NEVER;
+    lock(OTHERS);
     try {
       if (closed) {
         return false;
       }
       timeout.deadlineNanos(deadlineNanos);
-      wheel.add(timeout, deadlineTick, elapsedNanos);
+      if (wheel.add(timeout, deadlineTick, elapsedNanos)) {
+        workTick = workTick();
+      }
       started++;
-      return true;
     } finally {
       unlock();
+    }
+    wakeFor(workTick);
+    return true;
+  }
+
+  /** The wheel has something to do at that tick, and the worker may have planned to sleep longer. */
+  private void wakeFor(long workTick) {
+    if (workTick != Ticks.NEVER) {
+      engine.wakeUp.dueAt(workTick, engine);
     }
   }
 
   /**
    * Takes a timeout that is due at {@code nowTick}, leaving it in the given state, or returns null
-   * if there is none. Lets go of the lock whenever the wheel's budget is spent.
+   * if there is none, or if it takes long to find out: see {@link #isCutShort}. Lets go of the lock
+   * whenever the wheel's budget is spent.
+   *
+   * @throws IllegalStateException if the wheel is corrupt, so that nobody polls it for ever
    */
   @Nullable WheelTimeout poll(long nowTick, int takenState) {
-    while (true) {
-      lock();
+    for (int slices = SLICES; ; ) {
+      lock(POLLING);
       try {
+        cutShort = false;
         if (closed) {
           idleUntilTick = Ticks.NEVER;
           return null;
         }
         WheelTimeout timeout = (WheelTimeout) wheel.poll(nowTick);
         if (timeout != null) {
+          require(timeout.isPending(), "gives out a timeout twice");
           timeout.settle(takenState);
           expired++;
+          futilePolls = 0;
           return timeout;
         }
-        idleUntilTick = wheel.nextTick();
-        if (idleUntilTick > Math.max(nowTick, wheel.nowTick)) {
+        slices--;
+        if (!wheel.cutShort || slices == 0) {
+          cutShort = wheel.cutShort;
+          lookAhead();
           return null;
         }
+        countFutilePoll();
       } finally {
         unlock();
       }
-      // The budget is spent: now it is the turn of those who wait for the lock. But the processor
-      // stays: on a busy machine it would be back a time slice later, each time.
-      for (int i = 0; i < COURTESY_SPINS; i++) {
-        Thread.onSpinWait();
-      }
+      giveWay(); // the budget is spent
     }
+  }
+
+  /** Whether the last {@link #poll} that returned null has left some of its work to the next. */
+  boolean isCutShort() {
+    return cutShort;
+  }
+
+  /**
+   * Prepares what will be due soon, if the last {@link #poll} returned null and knew of something,
+   * for as long as that poll may take.
+   */
+  void openAhead(long nowTick) {
+    for (int slices = SLICES; slices > 0 && idleUntilTick <= nowTick; slices--) {
+      lock(POLLING);
+      try {
+        if (closed) {
+          idleUntilTick = Ticks.NEVER;
+          return;
+        }
+        wheel.openAhead();
+        lookAhead();
+      } finally {
+        unlock();
+      }
+      giveWay();
+    }
+  }
+
+  private void lookAhead() {
+    idleUntilTick = workTick();
+    if (idleUntilTick > wheel.nowTick) {
+      futilePolls = 0;
+    } else {
+      countFutilePoll();
+    }
+  }
+
+  /** A poll passes 64 timeouts, and passes a timeout a few times at most. */
+  private void countFutilePoll() {
+    long filed = started + rescheduled;
+    if (futilePolls == 0) {
+      filedBefore = filed;
+      mostFutilePolls = FUTILE_POLLS * (1 + started - expired - cancelled);
+    }
+    futilePolls++;
+    require(
+        futilePolls <= mostFutilePolls + filed - filedBefore,
+        "has something to do and does not get on with it");
   }
 
   /** What the last {@link #poll} that returned null knew of {@link #nextTick}. */
@@ -179,50 +252,50 @@ final class Stripe extends Padding {
    * fallen behind that time, and other stripes may have never reached it.
    */
   long nextTick() {
-    lock();
+    lock(OTHERS);
     try {
       if (closed) {
         return Ticks.NEVER;
       }
-      long tick = wheel.nextTick();
-      return tick > wheel.nowTick ? tick : 0;
+      return workTick();
     } finally {
       unlock();
     }
   }
 
+  private long workTick() {
+    long tick = wheel.nextTick();
+    return tick > wheel.nowTick ? tick : 0;
+  }
+
   /** From now on nothing is added and nothing expires. */
   void close() {
-    lock();
+    lock(OTHERS);
     closed = true;
     unlock();
   }
 
   /**
-   * Cancels what is pending and appends it to {@code sink}, letting go of the lock now and then.
-   * The sink must have room: running out of memory halfway would lose timeouts.
+   * Cancels what is pending. Lets go of the lock now and then, for long enough that another thread
+   * can take it.
    */
-  void drainTo(List<WheelTimeout> sink) {
+  void drainTo(Drained sink) {
     int before;
     do {
       before = sink.size();
-      lock();
+      lock(OTHERS);
       try {
-        wheel.drain(
-            node -> {
-              sink.add((WheelTimeout) node);
-              node.settle(WheelTimeout.CANCELLED);
-              cancelled++;
-            },
-            Wheel.POLL_BUDGET);
+        wheel.drain(sink, Wheel.POLL_BUDGET);
+        cancelled += sink.size() - before;
       } finally {
         unlock();
       }
+      giveWay();
     } while (sink.size() > before);
   }
 
   long pending() {
-    lock();
+    lock(OTHERS);
     try {
       return started - expired - cancelled;
     } finally {
@@ -232,7 +305,7 @@ final class Stripe extends Padding {
 
   /** Adds the counts of this stripe to those of others. */
   void addTo(Counts counts) {
-    lock();
+    lock(OTHERS);
     try {
       counts.started += started;
       counts.rescheduled += rescheduled;
@@ -243,48 +316,10 @@ final class Stripe extends Padding {
     }
   }
 
-  private void lock() {
-    if (!LOCK.compareAndSet(this, NOBODY, OTHERS)) {
-      lockContended(OTHERS);
+  private static void require(boolean sane, String complaint) {
+    if (!sane) {
+      throw new IllegalStateException("the wheel is corrupt: it " + complaint);
     }
-  }
-
-  /**
-   * Two threads that meet while both are adding have the same home, and would go on meeting. Who
-   * meets a cancel, a move or the worker has met it in passing, and stays: if it went elsewhere,
-   * the cancels of what it leaves behind would be in the way of the next one.
-   */
-  private void lockForAdding() {
-    int holder = (int) LOCK.compareAndExchange(this, NOBODY, ADDING);
-    if (holder != NOBODY) {
-      if (holder == ADDING) {
-        engine.crowded();
-      }
-      lockContended(ADDING);
-    }
-  }
-
-  @SuppressWarnings("ThreadPriorityCheck") // the owner may be waiting for this very processor
-  private void lockContended(int holder) {
-    for (int tries = 0; ; tries++) {
-      if ((int) LOCK.getOpaque(this) == NOBODY && LOCK.compareAndSet(this, NOBODY, holder)) {
-        return;
-      }
-      if (tries < SPINS) {
-        Thread.onSpinWait();
-      } else if (tries < SPINS + YIELDS) {
-        Thread.yield();
-      } else {
-        LockSupport.parkNanos(this, NAP_NANOS);
-        if (Thread.currentThread().isInterrupted()) {
-          Thread.yield(); // an interrupted thread cannot nap
-        }
-      }
-    }
-  }
-
-  private void unlock() {
-    LOCK.setRelease(this, NOBODY);
   }
 
   /** Sums over the stripes of a timer. */

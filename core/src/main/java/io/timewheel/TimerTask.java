@@ -22,4 +22,14 @@ public interface TimerTask {
    * @param timeout the timeout that was cancelled
    */
   default void cancelled(Timeout timeout) {}
+
+  /**
+   * Returns the class by which the log and the events of Flight Recorder name this task. A task
+   * that wraps another returns the class of that one, which tells a reader more than its own.
+   *
+   * @return the class to name
+   */
+  default Class<?> taskClass() {
+    return getClass();
+  }
 }

@@ -9,20 +9,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * How threads that start timeouts wake the worker, and only if they must.
  *
- * <p>The worker publishes the tick that it is going to sleep until. Who starts or moves a timeout
- * compares its deadline with that plan, after leaving the lock of the stripe, and wakes the worker
- * if the deadline is earlier. The plan says {@link #AWAKE} while the worker is up, and for the
- * first thread that wakes it to tell the others that it has been done.
+ * <p>The worker publishes the tick that it is going to sleep until. A thread that starts or moves a
+ * timeout compares its deadline with that plan, after leaving the lock of the stripe, and wakes the
+ * worker if the deadline is earlier. It withdraws the plan first, which tells the others that the
+ * worker has been woken, and leaves its deadline there as a hint.
  *
  * <h2>No wake-up is lost</h2>
  *
  * <pre>
  *   producer                             worker
+ *                                        W0  take the hint, and the engine
  *   P1  lock stripe                      W1  publish the plan
  *   P2  add the timeout                  W2  lock stripe
  *   P3  unlock stripe                    W3  read the next tick of its wheel
  *   P4  read the plan                    W4  unlock stripe
- *   P5  if earlier: withdraw, unpark     W5  if earlier or withdrawn: do not park, else park
+ *   P5  if earlier: withdraw,            W5  if earlier or withdrawn: do not park, else park
+ *       pin the engine, unpark
  * </pre>
  *
  * The two critical sections are ordered by the lock.
@@ -43,10 +45,26 @@ import org.jspecify.annotations.Nullable;
  * a nap uses up the permit of a P5 that concerns a stripe which has been looked at before. But then
  * that plan has been withdrawn, which W5 reads after the last of these naps. A plan that is
  * withdrawn after that leaves its permit for the park.
+ *
+ * <h2>Few wake-ups are in vain</h2>
+ *
+ * A timeout that is cancelled at once may be gone before the worker looks. If the worker then slept
+ * for what it finds, the next timeout of the same delay would wake it again, and so would each
+ * after it. So it plans no later than the hint, until the hint has passed: the next ones are later,
+ * and wake nobody. A plan that is earlier than it need be misses nothing. A hint that is lost,
+ * because the worker came up for another reason at the same moment, costs a wake-up and no more.
+ *
+ * <h2>No timer is lost</h2>
+ *
+ * A timer that nobody refers to and on which nothing will ever be due is collected, so a worker
+ * that parks for ever does not refer to its engine. Any timeout that will be due withdraws that
+ * plan, and P5 makes the worker's side refer to the engine before the producer lets go of it. W0
+ * unpins only after the worker has taken the engine for itself. If P5 pins after that, it unparks
+ * after that too, and the worker comes back to W0: no pin stays.
  */
 final class WakeUp extends Padding {
-  /** The plan of a worker that is not about to park: earlier than any deadline. */
-  static final long AWAKE = Long.MIN_VALUE;
+  /** The plan of a worker that is up: withdrawn, with no hint. */
+  private static final long AWAKE = ~Ticks.NEVER;
 
   private static final VarHandle PLAN;
 
@@ -58,31 +76,53 @@ final class WakeUp extends Padding {
     }
   }
 
+  /** The tick until which the worker sleeps or, if withdrawn, the complement of the hint. */
   @SuppressWarnings("unused") // read through PLAN
   private long planTick = AWAKE;
 
   /** The thread that parks; written before its first plan is published. */
   private volatile @Nullable Thread sleeper;
 
+  /** Referred to and never read: keeps the engine from being collected until the worker has it. */
+  @SuppressWarnings("unused")
+  private volatile @Nullable Object pinned;
+
+  /** Pins the engine until the worker has begun. */
+  WakeUp(Object engine) {
+    pinned = engine;
+  }
+
   /** Names the current thread as the one to wake. */
   void bind() {
     sleeper = Thread.currentThread();
   }
 
-  /** W1: the worker will sleep until {@code tick}, or is up, if that is {@link #AWAKE}. */
+  /**
+   * W0: the worker is up, and refers to its engine.
+   *
+   * @return the hint: the deadline for which the worker was woken, {@link Ticks#NEVER} if none
+   */
+  long awake() {
+    long plan = (long) PLAN.getAndSet(this, AWAKE);
+    pinned = null;
+    return plan < 0 ? ~plan : Ticks.NEVER;
+  }
+
+  /** W1: the worker will sleep until {@code tick}, which is not negative. */
   void plan(long tick) {
     PLAN.setOpaque(this, tick);
   }
 
-  /** W5: whether someone has withdrawn the plan, and the worker is not to park for it. */
+  /** W5: whether a producer has withdrawn the plan, and the worker is not to park for it. */
   boolean isWithdrawn() {
-    return (long) PLAN.getOpaque(this) == AWAKE;
+    return (long) PLAN.getOpaque(this) < 0;
   }
 
-  /** P4 and P5: a timeout is due at {@code deadlineTick}. */
-  void dueAt(long deadlineTick) {
+  /** P4 and P5: a timeout of the engine is due at {@code deadlineTick}, which is not negative. */
+  void dueAt(long deadlineTick, Object engine) {
     long plan = (long) PLAN.getOpaque(this);
-    if (deadlineTick < plan && PLAN.compareAndSet(this, plan, AWAKE)) {
+    if (deadlineTick < plan && PLAN.compareAndSet(this, plan, ~deadlineTick)) {
+      pinned = engine;
       LockSupport.unpark(sleeper);
     }
   }

@@ -29,17 +29,21 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
    */
   long nowTick;
 
+  /** Whether the last {@link #poll} that returned null spent its budget before it was done. */
+  boolean cutShort;
+
   /**
    * Adds a timeout that is in no wheel, in constant time. One that is already due is returned by
    * the next poll.
    *
    * @param deadlineTick the tick of the timeout's deadline
    * @param elapsedNanos the time, which lets an idle wheel catch up
+   * @return whether {@link #nextTick} may have become earlier than this deadline
    */
-  final void add(Node timeout, long deadlineTick, long elapsedNanos) {
+  final boolean add(Node timeout, long deadlineTick, long elapsedNanos) {
     catchUp(elapsedNanos);
     long tick = Math.max(deadlineTick, nowTick);
-    file(timeout, slotFor(tick), tick);
+    return file(timeout, slotFor(tick), tick);
   }
 
   /**
@@ -47,13 +51,13 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
    *
    * @see #add
    */
-  final void move(Node timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
+  final boolean move(Node timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
     catchUp(elapsedNanos);
     long tick = Math.max(deadlineTick, nowTick);
     Slot slot = slotFor(tick); // may run out of memory, so it comes before the removal
     remove(timeout);
     timeout.deadlineNanos(deadlineNanos);
-    file(timeout, slot, tick);
+    return file(timeout, slot, tick);
   }
 
   /** Lets {@code nowTick} follow the time where that costs nothing. */
@@ -62,31 +66,41 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
   /** The slot for a deadline that is not before {@code nowTick}; makes it if need be. */
   abstract Slot slotFor(long deadlineTick);
 
-  /** Appends a timeout to a slot and marks the slot as occupied. */
-  abstract void file(Node timeout, Slot slot, long deadlineTick);
+  /**
+   * Appends a timeout to a slot and marks the slot as occupied.
+   *
+   * @return whether {@link #nextTick} may have become earlier than this deadline
+   */
+  abstract boolean file(Node timeout, Slot slot, long deadlineTick);
 
   /** Removes a timeout that is in this wheel, in constant time. */
   abstract void remove(Node timeout);
 
   /**
    * Removes and returns a timeout that is due at {@code nowTick}, or returns null if there is none
-   * or if the budget of this call went into looking. There is more to do as long as {@link
-   * #nextTick} is not after {@code nowTick}.
+   * or if the budget of this call went into looking: there is more to do if it was {@link
+   * #cutShort}.
    *
    * <p>Timeouts of an earlier tick come out before those of a later one, except one that was
    * already due when it was added.
    */
   abstract @Nullable Node poll(long nowTick);
 
+  /**
+   * Does what {@link #nextTick} asks for at {@code nowTick} although nothing is due: within the
+   * budget of a poll, it prepares what will be due soon.
+   */
+  abstract void openAhead();
+
   /** Removes timeouts, in any order, until there are none or {@code limit} of them are removed. */
   abstract void drain(Consumer<? super Node> sink, int limit);
 
   /**
-   * The tick at which {@link #poll} next has something to do: never later than the earliest
-   * deadline. It is earlier only while a poll has left a slot half done, which is to be gone on
-   * with at {@code nowTick}, or when the timeout that had the earliest deadline of its slot was
-   * removed. {@link Ticks#NEVER} if there is no such tick. The search may remove marks of empty
-   * slots.
+   * The tick at which {@link #poll} or {@link #openAhead} next has something to do: never later
+   * than the earliest deadline. It is earlier only while a slot is half done, which is to be gone
+   * on with at {@code nowTick}, when so many are due soon that they are prepared, or when the
+   * timeout that had the earliest deadline of its slot was removed. {@link Ticks#NEVER} if there is
+   * no such tick. The search may remove marks of empty slots.
    */
   abstract long nextTick();
 }

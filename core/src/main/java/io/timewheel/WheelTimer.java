@@ -4,7 +4,6 @@ package io.timewheel;
 import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -25,65 +24,33 @@ public abstract sealed class WheelTimer implements Timer
   private final String name;
   private final Engine engine;
   private final Worker worker;
-  private final Thread thread;
   private final AtomicBoolean stopped = new AtomicBoolean();
-
-  /** Whether the thread was started; guarded by this timer. */
-  private boolean started;
-
-  /** Whether the worker is known to have begun. */
-  private volatile boolean running;
 
   WheelTimer(Builder<?> settings, Function<Ticks, Wheel> wheels) {
     name = settings.name != null ? settings.name : "timewheel-" + NUMBERS.incrementAndGet();
     engine = new Engine(this, settings, settings.stripes, true, wheels);
-    worker = new Worker(engine);
-    thread = newThread(settings.threadFactory);
+    worker =
+        new Worker(engine, settings.threadFactory != null ? settings.threadFactory : daemons(name));
   }
 
-  private Thread newThread(@Nullable ThreadFactory factory) {
-    if (factory == null) {
-      Thread daemon = new Thread(worker, name);
+  /** The timer may outlive the thread that makes it, so it inherits no thread-locals. */
+  private static ThreadFactory daemons(String name) {
+    return worker -> {
+      Thread daemon = new Thread(null, worker, name, 0, false);
       daemon.setDaemon(true);
       return daemon;
-    }
-    Thread made = requireNonNull(factory.newThread(worker), "the threadFactory returned null");
-    if (made.getState() != Thread.State.NEW) {
-      throw new IllegalArgumentException(
-          "threadFactory: returned " + made + ", " + made.getState() + " (expected: not started)");
-    }
-    return made;
+    };
   }
 
+  /** Starts the worker before the first timeout is added: what nobody would run is not accepted. */
   @Override
   public final Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
-    if (!running) {
+    if (!worker.hasBegun()) {
       requireNonNull(task, "task"); // no thread is started for what will be refused
       requireNonNull(unit, "unit");
-      startWorker();
+      worker.start();
     }
     return engine.start(task, delay, unit);
-  }
-
-  /**
-   * Starts the worker before the first timeout is added: what nobody would run is not accepted. A
-   * thread factory may also return a thread that does not run the worker, which is found out when
-   * that thread has ended.
-   */
-  private synchronized void startWorker() {
-    if (running || stopped.get()) {
-      return;
-    }
-    if (!started) {
-      thread.start();
-      started = true;
-    }
-    boolean alive = thread.isAlive(); // asked first: it may begin and end between the questions
-    if (worker.hasBegun()) {
-      running = true;
-    } else if (!alive) {
-      engine.fail(new IllegalStateException(thread + " has ended without running the timer"));
-    }
   }
 
   @Override
@@ -100,20 +67,15 @@ public abstract sealed class WheelTimer implements Timer
     }
     boolean first = stopped.compareAndSet(false, true);
     // Not by the first call only: no call may return while timeouts are still accepted or pending.
-    List<WheelTimeout> drained;
+    Drained drained;
     try {
       drained = engine.shutDown();
     } finally {
-      if (first && canRun()) {
+      if (first) {
         worker.stop(patience);
       }
     }
     return engine.afterShutDown(drained);
-  }
-
-  /** Waits for a {@link #startWorker} in progress; a later one starts nothing. */
-  private synchronized boolean canRun() {
-    return started && (thread.isAlive() || worker.hasBegun());
   }
 
   @Override
@@ -128,7 +90,7 @@ public abstract sealed class WheelTimer implements Timer
 
   @Override
   public final TimerStats stats() {
-    return engine.stats(worker.wakeups());
+    return engine.stats();
   }
 
   @Override

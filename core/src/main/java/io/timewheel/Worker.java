@@ -1,52 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import static java.util.Objects.requireNonNull;
+
 import java.lang.System.Logger.Level;
+import java.lang.ref.Cleaner;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The thread of a timer: expires what is due, then parks until something is.
  *
- * <p>It wakes for deadlines and for whoever starts an earlier one, and never because a tick has
- * passed. What it parks for is decided in the numbered steps of {@link #work}; why it cannot sleep
- * through a timeout is explained in {@link WakeUp}.
+ * <p>It wakes for deadlines and for threads that start an earlier one, and never because a tick has
+ * passed. What it parks for is decided in the numbered steps of {@link #workUntilIdle}; why it
+ * cannot sleep through a timeout is explained in {@link WakeUp}.
  *
- * <p>If it ends for any other reason than being stopped, it fails the engine: nothing is accepted
- * any more that nobody would run.
+ * <h2>Its end</h2>
+ *
+ * <ul>
+ *   <li>It is stopped.
+ *   <li>Nobody refers to the timer, and nothing will ever be due. The worker refers to its engine,
+ *       and so to the timer, only while it is up or sleeps until a tick. When the engine has been
+ *       collected, which nothing can be started on any more, a {@link Cleaner} wakes the worker.
+ *   <li>It cannot go on. Then it fails the engine: nothing is accepted any more that nobody would
+ *       run. A lack of memory is not such a reason: a poll that runs out of memory has moved
+ *       nothing, so the worker tries again until there is some.
+ * </ul>
  */
 final class Worker implements Runnable {
   /** More timers with a thread than this in one JVM are most likely a mistake. */
   static final int LIVE_LIMIT = 64;
 
+  /** How long the worker waits for memory before it tries again. */
+  static final long NAP_NANOS = 10_000_000;
+
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
   private static final AtomicInteger LIVE = new AtomicInteger();
   private static final AtomicBoolean WARNED = new AtomicBoolean();
 
-  private final Engine engine;
+  private final WeakReference<Engine> engine;
+  private final WakeUp wakeUp;
+  private final Clock clock;
+  private final Counters counters;
+  private final Thread thread;
   private final CountDownLatch ended = new CountDownLatch(1);
-  private volatile @Nullable Thread thread;
-  private volatile boolean stopping;
-  private final AtomicLong wakeups = new AtomicLong();
 
-  Worker(Engine engine) {
-    this.engine = engine;
+  /** Guards the start of the thread; locks of our own objects are for nobody else to take. */
+  private final Object starting = new Object();
+
+  /** The thread that runs this worker, once it does; a factory may have given it to another. */
+  private volatile @Nullable Thread runner;
+
+  private volatile boolean stopping;
+
+  /** Whether the present lack of memory was logged. */
+  private boolean lacksMemory;
+
+  Worker(Engine engine, ThreadFactory threadFactory) {
+    this.engine = new WeakReference<>(engine);
+    this.wakeUp = engine.wakeUp;
+    this.clock = engine.clock;
+    this.counters = engine.counters;
+    this.thread = newThread(threadFactory);
   }
+
+  private Thread newThread(ThreadFactory factory) {
+    Thread made = requireNonNull(factory.newThread(this), "the threadFactory returned null");
+    if (made.getState() != Thread.State.NEW) {
+      throw new IllegalArgumentException(
+          "threadFactory: returned " + made + ", " + made.getState() + " (expected: not started)");
+    }
+    return made;
+  }
+
+  // Start and stop: any thread
+
+  /** Whether a thread has come to run this worker. */
+  boolean hasBegun() {
+    return runner != null;
+  }
+
+  /**
+   * Starts the thread unless that was done before. A thread factory may return a thread that does
+   * not run the worker; once that has ended, the timer has failed.
+   */
+  void start() {
+    synchronized (starting) {
+      if (stopping || hasBegun()) {
+        return;
+      }
+      if (thread.getState() == Thread.State.NEW) {
+        thread.start();
+        wakeWhenCollected();
+      } else if (isLost()) {
+        fail(new IllegalStateException(thread + " has ended without running the timer"));
+      }
+    }
+  }
+
+  private void wakeWhenCollected() {
+    try {
+      Reaper.CLEANER.register(requireNonNull(engine.get()), wakeUp::wake);
+    } catch (Throwable e) {
+      // No memory, or no thread, for a cleaner: this worker ends when it is stopped.
+    }
+  }
+
+  /** Whether no thread will run this worker, at least as long as {@link #start} is not called. */
+  private boolean isLost() {
+    boolean alive = thread.isAlive(); // asked first: it may begin and end between the questions
+    return !alive && !hasBegun();
+  }
+
+  boolean isCurrentThread() {
+    return Thread.currentThread() == runner;
+  }
+
+  /** Stops the worker after the task that it is running, and waits for that, but not for long. */
+  void stop(Duration patience) {
+    synchronized (starting) {
+      stopping = true;
+    }
+    wakeUp.wake();
+    if (isLost()) {
+      return;
+    }
+    try {
+      if (!ended.await(TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS)) {
+        Thread stuck = runner;
+        if (stuck != null) {
+          stuck.interrupt();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (OutOfMemoryError e) {
+      // There is no memory to wait with. The caller's answer matters more than the wait.
+    }
+  }
+
+  // The loop: the timer thread
 
   @Override
   public void run() {
-    thread = Thread.currentThread();
-    engine.wakeUp.bind();
+    runner = Thread.currentThread();
+    wakeUp.bind();
     warnOfCrowd(LIVE.incrementAndGet());
     try {
-      work();
+      while (workUntilIdle()) {
+        park(Ticks.NEVER);
+      }
     } catch (Throwable e) {
-      engine.fail(e);
+      fail(e);
       LOGGER.log(Level.ERROR, "the worker of a timer has died; the timer runs no more tasks", e);
     } finally {
       LIVE.decrementAndGet();
@@ -54,28 +165,83 @@ final class Worker implements Runnable {
     }
   }
 
-  private void work() {
-    while (!stopping) {
-      // 1. Whoever starts a timeout from here on finds the worker awake, and need not wake it.
-      engine.wakeUp.plan(WakeUp.AWAKE);
+  /**
+   * Works until nothing will ever be due. The engine is referred to by this call alone, so its
+   * caller can park without keeping it.
+   *
+   * @return whether to park; otherwise the worker ends
+   */
+  private boolean workUntilIdle() {
+    Engine engine = this.engine.get();
+    long hintTick = Ticks.NEVER;
+    while (engine != null && !stopping) {
+      // 1. A thread that starts a timeout from here on finds the worker awake, and does not wake
+      // it. One that woke it left its deadline, which may have been cancelled since; the next like
+      // it must not wake the worker again.
+      hintTick = Math.min(hintTick, wakeUp.awake());
       // 2. Run what is due. Whatever this misses, step 4 sees.
-      engine.runDue(Integer.MAX_VALUE);
+      try {
+        engine.runDue(Integer.MAX_VALUE);
+      } catch (OutOfMemoryError e) {
+        awaitMemory(e);
+        continue;
+      }
       // 3. Publish until when there will be nothing to do. A longer run may have made more due.
-      long plan = engine.idleUntilTick();
-      if (plan <= engine.clock.nowTick()) {
+      long nowTick = clock.nowTick();
+      if (hintTick <= nowTick) {
+        hintTick = Ticks.NEVER;
+      }
+      long plan = Math.min(hintTick, engine.idleUntilTick());
+      if (plan <= nowTick) {
         continue;
       }
-      engine.wakeUp.plan(plan);
-      // 4. Look once more: a timeout may have been started by someone who had not seen the plan.
-      // Who had seen it has withdrawn it; the wait for a lock may have used up that unpark.
-      if (engine.nextTick() < plan || stopping || engine.wakeUp.isWithdrawn()) {
+      wakeUp.plan(plan);
+      // 4. Look once more: a timeout may have been started by a thread that had not seen the plan.
+      // One that had seen it has withdrawn it; the wait for a lock may have used up that unpark.
+      if (engine.nextTick() < plan || stopping || wakeUp.isWithdrawn()) {
         continue;
       }
-      // 5. Park until then, or until someone who has seen the plan starts an earlier timeout.
-      engine.clock.parkUntil(plan, engine.timer);
+      // 5. Park until then, or until a thread that has seen the plan starts an earlier timeout.
+      lacksMemory = false;
+      if (plan == Ticks.NEVER) {
+        return true;
+      }
+      park(plan);
       Events.woken(engine, plan);
-      wakeups.incrementAndGet();
-      Thread.interrupted();
+    }
+    return false;
+  }
+
+  private void park(long plan) {
+    clock.parkUntil(plan, this);
+    counters.wakeups.incrementAndGet();
+    Thread.interrupted();
+  }
+
+  /** Others may be about to give memory back. */
+  private void awaitMemory(OutOfMemoryError error) {
+    if (!lacksMemory) {
+      lacksMemory = true;
+      warnOfLack(error);
+    }
+    TimeSource timeSource = clock.timeSource;
+    timeSource.parkUntil(timeSource.nanoTime() + NAP_NANOS, this);
+    Thread.interrupted();
+  }
+
+  private void fail(Throwable cause) {
+    Engine failed = engine.get();
+    if (failed != null) {
+      failed.fail(cause);
+    }
+  }
+
+  private static void warnOfLack(OutOfMemoryError error) {
+    try {
+      LOGGER.log(
+          Level.WARNING, "a timer is out of memory; it tries again until there is some", error);
+    } catch (Throwable e) {
+      // Not even this text can be had without memory, when it is used for the first time.
     }
   }
 
@@ -87,37 +253,13 @@ final class Worker implements Runnable {
             "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
             live);
       } catch (Throwable e) {
-        // A log is foreign code; this worker has no part in what is wrong with it.
+        // A log is user code; this worker has no part in what is wrong with it.
       }
     }
   }
 
-  /** Whether a thread has come to run this worker. */
-  boolean hasBegun() {
-    return thread != null;
-  }
-
-  boolean isCurrentThread() {
-    return Thread.currentThread() == thread;
-  }
-
-  long wakeups() {
-    return wakeups.get();
-  }
-
-  /** Stops the worker after the task that it is running, and waits for that, but not for long. */
-  void stop(Duration patience) {
-    stopping = true;
-    engine.wakeUp.wake();
-    try {
-      if (!ended.await(TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS)) {
-        Thread stuck = thread;
-        if (stuck != null) {
-          stuck.interrupt();
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  /** Has a thread, which is started with the first worker. */
+  private static final class Reaper {
+    static final Cleaner CLEANER = Cleaner.create();
   }
 }

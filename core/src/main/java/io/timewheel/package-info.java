@@ -29,6 +29,25 @@
  *   <dd>the time since the timer was made, which all deadlines are counted in
  * </dl>
  *
+ * <h2>Reading order</h2>
+ *
+ * What is inside is read best in this order: no class names one that stands further down, and a
+ * test holds that.
+ *
+ * <ol>
+ *   <li>The interfaces: {@link io.timewheel.Timer}, {@link io.timewheel.Timeout}, {@link
+ *       io.timewheel.TimerTask}, {@link io.timewheel.TimeSource} and those that a timer calls
+ *   <li>The grid: {@code Ticks}
+ *   <li>The wheels, passive: {@code Node}, {@code Slot}, {@code Wheel}, {@code HashedWheel}, {@code
+ *       HierarchicalWheel}
+ *   <li>Time and sleep: {@code Clock}, {@code WakeUp}
+ *   <li>The engine, for any number of threads; its classes know one another: {@code Stripe}, {@code
+ *       WheelTimeout}, {@code Homes}, {@code PendingLimit}, {@code Engine}, {@code Callbacks},
+ *       {@code Events} and small ones
+ *   <li>The thread: {@code Worker}
+ *   <li>The timers: {@code WheelTimer} with its two kinds, {@code PolledTimer}
+ * </ol>
+ *
  * <h2>Memory modes</h2>
  *
  * State is plain and guarded by the lock of its stripe, unless its class says otherwise. Where a

@@ -5,14 +5,18 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.lang.ArchCondition;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,9 +31,9 @@ class ArchitectureTest {
           "Actions",
           "Backoff",
           "Deadline",
-          "Deadlines",
           "Expirations",
           "ExpirationsBuilder",
+          "FutureTimeouts",
           "HashedWheelTimer",
           "Heartbeats",
           "HierarchicalWheelTimer",
@@ -51,6 +55,40 @@ class ArchitectureTest {
           "TimerTask",
           "WheelScheduledExecutor",
           "WheelTimer");
+
+  private static final String LOCK = "io.timewheel.StripeLock";
+
+  /** The order in which to read {@code io.timewheel}; its documentation shows it. */
+  private static final List<Set<String>> LAYERS =
+      List.of(
+          Set.of(
+              "RejectionPolicy",
+              "TaskErrorHandler",
+              "TimeSource",
+              "Timeout",
+              "Timer",
+              "TimerListener",
+              "TimerStats",
+              "TimerTask"),
+          Set.of("Ticks"),
+          Set.of("Padding", "Node", "Slot", "Wheel", "HashedWheel", "HierarchicalWheel"),
+          Set.of("Clock", "WakeUp"),
+          Set.of(
+              "Callbacks",
+              "Counters",
+              "Drained",
+              "Engine",
+              "Events",
+              "GuardedListener",
+              "Homes",
+              "JfrEvents",
+              "PendingLimit",
+              "Stripe",
+              "StripeLock",
+              "TimerBuilder",
+              "WheelTimeout"),
+          Set.of("Worker"),
+          Set.of("WheelTimer", "HashedWheelTimer", "HierarchicalWheelTimer", "PolledTimer"));
 
   private static final JavaClasses MAIN = MainClasses.imported();
 
@@ -80,6 +118,42 @@ class ArchitectureTest {
         .should(nameOnlyPublicTypes)
         .allowEmptyShould(true)
         .check(MAIN);
+  }
+
+  /** A class names those of its own layer and of those before it, and none behind it. */
+  @Test
+  void mechanismIsReadFromTheGridToTheTimers() {
+    List<String> wrong = new ArrayList<>();
+    for (JavaClass type : MAIN) {
+      if (isMechanism(type)) {
+        for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+          JavaClass target = dependency.getTargetClass().getBaseComponentType();
+          if (isMechanism(target) && layer(type) < layer(target)) {
+            wrong.add(dependency.getDescription());
+          }
+        }
+      }
+    }
+    assertThat(wrong).isEmpty();
+  }
+
+  private static boolean isMechanism(JavaClass type) {
+    return type.getPackageName().equals("io.timewheel")
+        && !outermost(type).getSimpleName().equals("package-info");
+  }
+
+  private static int layer(JavaClass type) {
+    String name = outermost(type).getSimpleName();
+    for (int layer = 0; layer < LAYERS.size(); layer++) {
+      if (LAYERS.get(layer).contains(name)) {
+        return layer;
+      }
+    }
+    throw new AssertionError(name + " is in no layer");
+  }
+
+  private static JavaClass outermost(JavaClass type) {
+    return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type);
   }
 
   @Test
@@ -117,16 +191,16 @@ class ArchitectureTest {
 
   /** Under load a yield takes a time slice, which a worker that has much to do cannot spare. */
   @Test
-  void onlyWhoWaitsGivesItsProcessorAway() {
+  void onlyThreadsThatWaitGiveTheirProcessorAway() {
     noClasses()
         .should()
         .accessTargetWhere(
             DescribedPredicate.describe(
-                "yields, but for who waits for a lock",
+                "yields, but to wait for a lock",
                 access ->
                     access.getTargetOwner().isEquivalentTo(Thread.class)
                         && access.getTarget().getName().equals("yield")
-                        && !access.getOrigin().getName().equals("lockContended")))
+                        && !access.getOriginOwner().getFullName().equals(LOCK)))
         .check(MAIN);
   }
 
@@ -190,8 +264,7 @@ class ArchitectureTest {
       case "java.lang.Thread", "java.util.concurrent.TimeUnit" -> name.equals("sleep");
       // The lock of a stripe naps when its owner has lost the processor; it does not tell the time.
       case "java.util.concurrent.locks.LockSupport" ->
-          name.startsWith("park")
-              && !access.getOriginOwner().getFullName().equals("io.timewheel.Stripe");
+          name.startsWith("park") && !access.getOriginOwner().getFullName().equals(LOCK);
       case "java.time.Clock" -> name.startsWith("system") || name.startsWith("tick");
       case "java.util.Date" -> name.equals("<init>");
       case "java.time.Instant",

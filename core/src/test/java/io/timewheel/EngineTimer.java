@@ -2,7 +2,6 @@
 package io.timewheel;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -45,8 +44,7 @@ final class EngineTimer implements Timer {
       return Set.of();
     }
     stopped = true;
-    List<WheelTimeout> drained = engine.shutDown();
-    return engine.afterShutDown(drained);
+    return engine.afterShutDown(engine.shutDown());
   }
 
   @Override
@@ -61,7 +59,7 @@ final class EngineTimer implements Timer {
 
   @Override
   public TimerStats stats() {
-    return engine.stats(0);
+    return engine.stats();
   }
 
   @Override

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Whatever callbacks throw, and whoever is told of it: nobody else is harmed. */
@@ -99,6 +100,29 @@ class ErrorHandlingTest {
     }
   }
 
+  @Test
+  void logsTheClassThatAWrapperNames() {
+    assertThat(logged(() -> Exception.class)).contains(" java.lang.Exception threw");
+  }
+
+  @Test
+  void logsTheClassOfATaskThatCannotNameOne() {
+    String ownName = Named.class.getName();
+    assertThat(logged(() -> null)).contains(ownName);
+    assertThat(logged(() -> throwUnchecked(new StackOverflowError()))).contains(ownName);
+  }
+
+  /** What is logged when a task throws that names a class. */
+  private String logged(Supplier<Class<?>> name) {
+    PolledTimer timer = settings.build();
+    timer.newTimeout(new Named(name), 1, TimeUnit.NANOSECONDS);
+    clock.advance(1);
+    try (LogCapture log = new LogCapture()) {
+      timer.poll();
+      return log.lines().get(0);
+    }
+  }
+
   /** A log may throw too: its handlers and the texts of exceptions are foreign code. */
   @Test
   void logThatThrowsHarmsNobody() {
@@ -136,8 +160,21 @@ class ErrorHandlingTest {
   }
 
   @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-  private static <T extends Throwable> void throwUnchecked(Throwable thrown) throws T {
+  private static <T extends Throwable, R> R throwUnchecked(Throwable thrown) throws T {
     throw (T) thrown;
+  }
+
+  /** A task that throws, and names a class. */
+  private record Named(Supplier<Class<?>> name) implements TimerTask {
+    @Override
+    public void run(Timeout timeout) throws Exception {
+      throw new Exception("on purpose");
+    }
+
+    @Override
+    public Class<?> taskClass() {
+      return name.get();
+    }
   }
 
   /** A task that must not be asked for its text. */

@@ -67,8 +67,8 @@ class FaultsOfTimeTest {
     assertThat(timer.advance(4_999)).isZero();
     assertThat(timer.advance(1)).isEqualTo(1);
     assertThat(timer.task.ran).containsExactly(idle);
-    assertThat(timer.engine.stats(0).started()).isEqualTo(1);
-    assertThat(timer.engine.stats(0).rescheduled()).isEqualTo(100_000);
+    assertThat(timer.engine.stats().started()).isEqualTo(1);
+    assertThat(timer.engine.stats().rescheduled()).isEqualTo(100_000);
   }
 
   /** A leap year of daily timeouts, on the timer's own thread, in no time. */

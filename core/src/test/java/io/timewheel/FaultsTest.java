@@ -101,7 +101,7 @@ class FaultsTest {
             }
             WheelTimeout timeout = timer.start(5);
             if (probed.size() == 1) {
-              keepLocked(timeout.stripe, letGo);
+              HoldingDrain.hold(timeout.stripe, letGo);
             } else {
               assertThat(timeout.reschedule(Duration.ofNanos(50))).isTrue();
               assertThat(timeout.cancel()).isTrue();
@@ -109,26 +109,6 @@ class FaultsTest {
           });
     }
     letGo.countDown();
-  }
-
-  /** A drain holds the lock while it fills its sink. */
-  private static void keepLocked(Stripe stripe, CountDownLatch letGo) {
-    CountDownLatch locked = new CountDownLatch(1);
-    Thread owner =
-        new Thread(
-            () ->
-                stripe.drainTo(
-                    new ArrayList<WheelTimeout>() {
-                      @Override
-                      public boolean add(WheelTimeout timeout) {
-                        locked.countDown();
-                        Await.zero(letGo);
-                        return super.add(timeout);
-                      }
-                    }));
-    owner.setDaemon(true);
-    owner.start();
-    Await.zero(locked);
   }
 
   @Test
@@ -223,7 +203,7 @@ class FaultsTest {
                     timeout.cancel();
                   }
                 } catch (RejectedExecutionException e) {
-                  timer.engine.stats(0); // full for now
+                  timer.engine.stats(); // full for now
                 }
                 timer.clock.advance(1);
               }
@@ -238,7 +218,7 @@ class FaultsTest {
       assertThatIllegalStateException().isThrownBy(() -> timer.start(5));
     }
     assertThat(timer.engine.pendingTimeouts()).isZero();
-    TimerStats stats = timer.engine.stats(0);
+    TimerStats stats = timer.engine.stats();
     assertThat(stats.started()).isEqualTo(stats.expired() + stats.cancelled());
     assertThat(stats.expired()).isEqualTo(timer.task.runs());
     assertThat(stats.cancelled()).isEqualTo(timer.task.cancelled.size());

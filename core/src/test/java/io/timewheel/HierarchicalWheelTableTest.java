@@ -49,7 +49,7 @@ class HierarchicalWheelTableTest {
       assertThat(rows().get(level).level()).isEqualTo(level);
     }
     assertThat(HierarchicalWheel.SLOTS).isEqualTo(256);
-    assertThat(source()).contains("with 256 slots a level", "eight digits in base 256");
+    assertThat(source()).contains("with 256 slots a level and turn", "eight digits in base 256");
     assertThat(HierarchicalWheel.LEVELS).isEqualTo(8);
   }
 
@@ -151,20 +151,20 @@ class HierarchicalWheelTableTest {
     assertThat(levelOfLastDeadline(limitNanos - 1000)).isEqualTo(level);
     assertThat(levelOfLastDeadline(1)).isEqualTo(HierarchicalWheel.LEVELS - 1);
     WheelModel model = new WheelModel(0, MILLI_NANOS, HierarchicalWheel::new);
-    assertThat(WheelChecks.slotOf(model.wheel, model.startNever()).index / HierarchicalWheel.SLOTS)
+    assertThat(WheelChecks.slotOf(model.wheel, model.startNever()).index / HierarchicalWheel.PLACES)
         .isEqualTo(HierarchicalWheel.LEVELS - 1);
   }
 
   private static int levelOfLastDeadline(long tickNanos) {
     WheelModel model = new WheelModel(0, tickNanos, HierarchicalWheel::new);
     return WheelChecks.slotOf(model.wheel, model.start(Long.MAX_VALUE - 1)).index
-        / HierarchicalWheel.SLOTS;
+        / HierarchicalWheel.PLACES;
   }
 
   private static int levelOf(long nowTick, long delayTicks) {
     WheelModel model = new WheelModel(0, 1, HierarchicalWheel::new);
     model.runTo(nowTick);
     return WheelChecks.slotOf(model.wheel, model.startAt(nowTick + delayTicks)).index
-        / HierarchicalWheel.SLOTS;
+        / HierarchicalWheel.PLACES;
   }
 }

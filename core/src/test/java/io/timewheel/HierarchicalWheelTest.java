@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -307,15 +308,17 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(5 * 65_536 + 3000)).containsExactly(timeout);
   }
 
-  /** The nearer the time to the timeouts of the slot, the lower they land. */
+  /** So that time never enters an occupied slot, and what is opened ahead needs no other rule. */
   @Test
-  void aSlotOpensAtTheTimeOfItsEarliestDeadline() {
+  void aSlotOpensBeforeTimeEntersItAndMovesDownByOneLevel() {
     Node first = model.startAt(5 * 65_536 + 3008);
     Node second = model.startAt(5 * 65_536 + 3009);
+    Node third = model.startAt(5 * 65_536 + 9000);
     model.advanceTo(6 * 65_536);
     assertThat(model.poll()).isSameAs(first);
     assertThat(wheel.nowTick).isEqualTo(5 * 65_536 + 3008);
     assertThat(levelOf(second)).isZero();
+    assertThat(levelOf(third)).isEqualTo(1);
   }
 
   // Opening a slot
@@ -326,37 +329,51 @@ class HierarchicalWheelTest {
     model.advanceTo(65_536 + 50);
     for (int left = 3 * BUDGET; left > BUDGET; left -= BUDGET) {
       assertThat(model.poll()).isNull();
-      assertThat(wheel.nextTick()).isEqualTo(65_536 + 50);
+      assertThat(wheel.cutShort).isTrue();
+      assertThat(wheel.nowTick).isEqualTo(65_535);
+      assertThat(wheel.nextTick()).isEqualTo(65_535);
       assertThat(isOpening()).isTrue();
       assertThat(model.slotMates(timeouts.get(3 * BUDGET - 1))).hasSize(left - BUDGET);
     }
-    assertThat(model.poll()).isNull();
+    model.pollAll();
     assertThat(isOpening()).isFalse();
     assertThat(wheel.nextTick()).isEqualTo(65_536 + 100);
-    assertThat(model.runTo(65_536 + 100)).containsExactlyInAnyOrderElementsOf(timeouts);
+    assertThat(model.runTo(65_536 + 100)).containsExactlyElementsOf(timeouts);
   }
 
-  /** So that one full slot does not hold up what is due until all of it is moved. */
   @Test
-  void whatIsDueIsHandedOutWhileTheSlotIsStillBeingOpened() {
-    List<Node> timeouts = model.startAt(65_536, 3 * BUDGET);
-    model.advanceTo(65_536);
-    assertThat(model.poll()).isSameAs(timeouts.get(0));
+  void whatIsDueBeforeASlotIsHandedOutWhileTheSlotIsBeingOpened() {
+    List<Node> timeouts = halfOpenSlot(65_536, 65_536 + 200);
+    Node due = model.start(0, 0);
+    assertThat(model.poll()).isSameAs(due);
     assertThat(isOpening()).isTrue();
-    assertThat(model.pollAll()).containsExactlyElementsOf(timeouts.subList(1, 3 * BUDGET));
+    assertThat(model.runTo(65_536 + 200)).containsExactlyElementsOf(timeouts);
   }
 
-  /** The slot of level 2 opens at a bound that is not exact, so one of level 1 opens after it. */
+  /** A slot of level 2 and then those of level 1 that it was opened into. */
   @Test
   void oneBudgetServesAllTheSlotsThatAPollOpens() {
-    Node bait = model.startAt(65_536 + 10);
     List<Node> timeouts = model.startAt(65_536 + 600, BUDGET / 2 + 8);
-    model.stop(bait);
     model.advanceTo(65_536 + 700);
-    assertThat(model.poll()).isSameAs(timeouts.get(0));
-    assertThat(wheel.nowTick).isEqualTo(65_536 + 600);
+    assertThat(model.poll()).isNull();
+    assertThat(wheel.cutShort).isTrue();
+    assertThat(wheel.nowTick).isEqualTo(65_536 + 511);
     assertThat(model.slotMates(timeouts.get(timeouts.size() - 1))).hasSize(16);
-    assertThat(model.pollAll()).hasSize(timeouts.size() - 1);
+    assertThat(model.pollAll()).containsExactlyElementsOf(timeouts);
+  }
+
+  /** What is added for it is not handed out before what has been there for long. */
+  @Test
+  void timeoutsOfOneTickFireInTheOrderOfStartingThoughTheirSlotIsBeingOpened() {
+    List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
+    timeouts.add(model.startAt(65_536 + 200));
+    assertThat(model.poll()).isNull();
+    timeouts.add(model.startAt(65_536 + 200));
+    assertThat(isOpening()).isTrue();
+    model.pollAll();
+    timeouts.add(model.startAt(65_536 + 200));
+    assertThat(isOpening()).isFalse();
+    assertThat(model.runTo(65_536 + 200)).containsExactlyElementsOf(timeouts);
   }
 
   @Test
@@ -399,11 +416,21 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void movingAllTheRestEndsTheOpening() {
+  void movingAllTheRestToAnotherSlotEndsTheOpening() {
+    List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
+    List<Node> rest = timeouts.subList(BUDGET, timeouts.size());
+    rest.forEach(timeout -> model.moveTo(timeout, 2 * 65_536 + 60));
+    assertThat(isOpening()).isFalse();
+    assertThat(model.runTo(2 * 65_536)).containsExactlyElementsOf(timeouts.subList(0, BUDGET));
+    assertThat(model.runTo(2 * 65_536 + 60)).containsExactlyElementsOf(rest);
+  }
+
+  @Test
+  void timeoutsAreMovedWithinTheSlotThatIsBeingOpened() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
     List<Node> rest = timeouts.subList(BUDGET, timeouts.size());
     rest.forEach(timeout -> model.moveTo(timeout, 65_536 + 60));
-    assertThat(isOpening()).isFalse();
+    assertThat(isOpening()).isTrue();
     assertThat(model.runTo(65_536 + 60)).containsExactlyElementsOf(rest);
   }
 
@@ -428,10 +455,215 @@ class HierarchicalWheelTest {
     model.advanceTo(65_536 + 80);
     Node late = model.startAt(65_536 + 120);
 
-    assertThat(wheel.nowTick).isEqualTo(65_536 + 10);
+    assertThat(wheel.nowTick).isEqualTo(65_535);
     assertThat(model.pollAll()).containsExactlyElementsOf(early);
     assertThat(model.runTo(65_536 + 120)).containsExactly(late);
     assertThat(model.runTo(65_536 + 200)).containsExactlyElementsOf(others);
+  }
+
+  // Opening a slot ahead of time
+
+  private static final int MANY = 4 * BUDGET;
+
+  /** Many, with a tenth of them as many. */
+  private final WheelModel crowded =
+      new WheelModel(0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, Slot::new));
+
+  @Test
+  void aSlotOfManyIsOpenedTwoSecondsBeforeItBegins() {
+    List<Node> timeouts = crowded.startAt(65_536 + 5 * SECOND, MANY - 1);
+    assertThat(crowded.wheel.nextTick()).isEqualTo(65_536 + 5 * SECOND);
+    timeouts.add(crowded.startAt(65_536 + 5 * SECOND));
+    assertThat(crowded.wheel.nextTick()).isEqualTo(65_536 - 2 * SECOND);
+
+    assertThat(crowded.runTo(65_536 - 2 * SECOND - 1)).isEmpty();
+    assertThat(crowded.wheel.nextTick()).isEqualTo(65_536 - 2 * SECOND);
+    crowded.openAhead();
+    assertThat(crowded.slotMates(timeouts.get(0))).as("too early").hasSize(MANY);
+
+    assertThat(crowded.runTo(65_536 - 2 * SECOND)).isEmpty();
+    for (int left = MANY - BUDGET; left > 0; left -= BUDGET) {
+      assertThat(crowded.wheel.nextTick()).isEqualTo(crowded.wheel.nowTick);
+      crowded.openAhead();
+      assertThat(crowded.slotMates(timeouts.get(MANY - 1))).hasSize(left);
+    }
+    crowded.openAhead();
+    assertThat(WheelChecks.slotOf(crowded.wheel, timeouts.get(0)).startTick)
+        .isEqualTo((65_536 + 5 * SECOND) / 256 * 256);
+    assertThat(crowded.runTo(65_536 + 5 * SECOND)).containsExactlyElementsOf(timeouts);
+  }
+
+  /** Time goes on: what is due before the slot is not delayed by it. */
+  @Test
+  void whatIsDueMeanwhileIsHandedOutInTime() {
+    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    assertThat(crowded.runTo(65_536 - 200)).isEmpty();
+    for (int i = 1; i < 100; i++) {
+      Node due = crowded.startAt(65_536 - 200 + i);
+      crowded.openAhead();
+      assertThat(crowded.runTo(65_536 - 200 + i)).containsExactly(due);
+    }
+    assertThat(levelIn(crowded, timeouts.get(0))).isZero();
+    assertThat(crowded.runTo(65_536 + 5)).containsExactlyElementsOf(timeouts);
+  }
+
+  @Test
+  void whatIsAddedToAnOpenedSlotIsHandedOutInItsOrder() {
+    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    assertThat(crowded.runTo(65_536 - 200)).isEmpty();
+    timeouts.add(crowded.startAt(65_536 + 5));
+    openAllAhead();
+    timeouts.add(crowded.startAt(65_536 + 5));
+    Node before = crowded.startAt(65_536 + 4);
+    Node after = crowded.startAt(65_536 + 300);
+    assertThat(levelIn(crowded, before)).isZero();
+    assertThat(levelIn(crowded, after)).isEqualTo(1);
+    assertThat(crowded.runTo(65_536 + 4)).containsExactly(before);
+    assertThat(crowded.runTo(65_536 + 5)).containsExactlyElementsOf(timeouts);
+    assertThat(crowded.runTo(65_536 + 300)).containsExactly(after);
+  }
+
+  @Test
+  void aSlotThatIsBeingOpenedAheadIsCancelledAndFilledAgain() {
+    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    assertThat(crowded.runTo(65_536 - 200)).isEmpty();
+    crowded.openAhead();
+    timeouts.forEach(crowded::stop);
+    List<Node> others = crowded.startAt(65_536 + 6, 3);
+    assertThat(crowded.runTo(65_536 + 6)).containsExactlyElementsOf(others);
+  }
+
+  /** Half open when its time comes: the rest is opened by the polls. */
+  @Test
+  void whatWasNotOpenedAheadIsOpenedInTime() {
+    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    assertThat(crowded.runTo(65_536 - 200)).isEmpty();
+    crowded.openAhead();
+    assertThat(crowded.runTo(65_536 + 4)).isEmpty();
+    assertThat(crowded.runTo(65_536 + 5)).containsExactlyElementsOf(timeouts);
+  }
+
+  @Test
+  void aStallOverAnOpenedSlotLosesNothing() {
+    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    timeouts.addAll(crowded.startAt(3 * 65_536 + 7, MANY));
+    timeouts.add(crowded.startAt(HOUR));
+    assertThat(crowded.runTo(65_536 - 200)).isEmpty();
+    openAllAhead();
+    assertThat(crowded.runTo(2 * HOUR)).containsExactlyElementsOf(timeouts);
+  }
+
+  private void openAllAhead() {
+    while (crowded.wheel.nextTick() == crowded.wheel.nowTick) {
+      crowded.openAhead();
+    }
+  }
+
+  // Arrays
+
+  @Test
+  void manyInOneTickAreKeptInAnArrayFromWhichTheyAreCancelled() {
+    List<Node> timeouts = crowded.startAt(2 * 256 + 5, MANY);
+    assertThat(crowded.runTo(256 + 10)).isEmpty();
+    openAllAhead();
+    Slot slot = WheelChecks.slotOf(crowded.wheel, timeouts.get(0));
+    assertThat(slot.array).startsWith(timeouts.toArray(new Node[0]));
+
+    Node added = crowded.startAt(2 * 256 + 5);
+    for (int i : new int[] {0, 100, MANY - 1}) {
+      crowded.stop(timeouts.get(i));
+      assertThat(slot.array).doesNotContain(timeouts.get(i));
+    }
+    crowded.moveTo(timeouts.get(50), 2 * 256 + 6);
+    Node moved = timeouts.get(50);
+    timeouts.removeAll(List.of(timeouts.get(0), moved, timeouts.get(100), timeouts.get(MANY - 1)));
+    timeouts.add(added);
+    assertThat(crowded.runTo(2 * 256 + 5)).containsExactlyElementsOf(timeouts);
+    assertThat(crowded.runTo(2 * 256 + 6)).containsExactly(moved);
+  }
+
+  @Test
+  void anArrayOfWhichAllIsCancelledIsDropped() {
+    List<Node> timeouts = crowded.startAt(2 * 256 + 5, MANY);
+    crowded.runTo(256 + 10);
+    openAllAhead();
+    Slot slot = WheelChecks.slotOf(crowded.wheel, timeouts.get(0));
+    timeouts.forEach(crowded::stop);
+    assertThat(crowded.wheel.nextTick()).isEqualTo(Ticks.NEVER);
+    assertThat(slot.array).isEmpty();
+    Node again = crowded.startAt(2 * 256 + 5);
+    assertThat(crowded.runTo(2 * 256 + 5)).containsExactly(again);
+  }
+
+  // No memory
+
+  /** Every second slot and array cannot be made. */
+  private int failures;
+
+  private Slot makeSometimes(int index, long startTick) {
+    failWhenOdd();
+    return new Slot(index, startTick) {
+      @Override
+      Node[] enlarged(Node[] array, int length) {
+        failWhenOdd();
+        return super.enlarged(array, length);
+      }
+    };
+  }
+
+  private void failWhenOdd() {
+    if (failures++ % 2 == 1) {
+      throw new OutOfMemoryError("injected");
+    }
+  }
+
+  @Test
+  void anOpeningThatRunsOutOfMemoryGoesOnWhenThereIsSome() {
+    WheelModel model =
+        new WheelModel(
+            0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, this::makeSometimes));
+    List<Node> timeouts = new ArrayList<>();
+    for (int i = 0; i < 2 * MANY; i++) {
+      timeouts.add(retried(() -> model.startAt(65_536 + 300 + timeouts.size())));
+    }
+    model.advanceTo(65_536 + 100_000);
+    List<Node> polled = new ArrayList<>();
+    while (polled.size() < timeouts.size()) {
+      Node timeout = retried(model::poll);
+      if (timeout != null) {
+        polled.add(timeout);
+      }
+    }
+    assertThat(failures).isGreaterThan(10);
+    assertThat(polled).containsExactlyElementsOf(timeouts);
+  }
+
+  /** Most places have had a slot in an earlier turn. */
+  @Test
+  void withoutMemoryTheSlotsOfEarlierTurnsServeAgain() {
+    WheelModel model =
+        new WheelModel(
+            0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, this::makeSometimes));
+    Node timeout = model.startAt(5);
+    Slot slot = WheelChecks.slotOf(model.wheel, timeout);
+    assertThat(model.runTo(512)).containsExactly(timeout);
+    Node again = model.startAt(512 + 5);
+    assertThat(WheelChecks.slotOf(model.wheel, again)).isSameAs(slot);
+    assertThat(model.runTo(512 + 5)).containsExactly(again);
+  }
+
+  private static <T> T retried(Supplier<T> operation) {
+    while (true) {
+      try {
+        return operation.get();
+      } catch (OutOfMemoryError e) {
+        // As the timer's thread does.
+      }
+    }
+  }
+
+  private static int levelIn(WheelModel model, Node timeout) {
+    return WheelChecks.slotOf(model.wheel, timeout).index / HierarchicalWheel.PLACES;
   }
 
   /** Opens a slot of level 2 with one poll, which leaves half of it. */
@@ -475,9 +707,9 @@ class HierarchicalWheelTest {
   void slotsAreMadeWhenTheyAreFirstNeeded() {
     assertThat(wheel.slots).isEmpty();
     Slot made = slotOf(model.startAt(100_000));
-    assertThat(wheel.slots).hasSize(3 * 256).filteredOn(slot -> slot != null).containsExactly(made);
+    assertThat(wheel.slots).hasSize(3 * 512).filteredOn(slot -> slot != null).containsExactly(made);
     Slot near = slotOf(model.startAt(5));
-    assertThat(wheel.slots).hasSize(3 * 256).contains(made, near);
+    assertThat(wheel.slots).hasSize(3 * 512).contains(made, near);
   }
 
   @Test
@@ -490,11 +722,11 @@ class HierarchicalWheelTest {
     assertThat(slotOf(same)).isSameAs(slot);
     model.stop(same);
 
-    model.runTo(256 * 65_536);
-    Slot next = slotOf(model.startAt(257 * 65_536));
+    model.runTo(512 * 65_536);
+    Slot next = slotOf(model.startAt(513 * 65_536));
     assertThat(next.index).isEqualTo(slot.index);
     assertThat(next).isNotSameAs(slot);
-    assertThat(next.startTick).isEqualTo(257 * 65_536);
+    assertThat(next.startTick).isEqualTo(513 * 65_536);
   }
 
   // The end
@@ -522,6 +754,6 @@ class HierarchicalWheelTest {
   }
 
   private int levelOf(Node timeout) {
-    return slotOf(timeout).index / HierarchicalWheel.SLOTS;
+    return slotOf(timeout).index / HierarchicalWheel.PLACES;
   }
 }

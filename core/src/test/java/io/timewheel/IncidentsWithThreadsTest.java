@@ -48,7 +48,7 @@ class IncidentsWithThreadsTest {
       assertThat(timer.engine.pendingTimeouts()).isZero();
       assertThat(timeouts).allMatch(timeout -> timeout.isExpired() != timeout.isCancelled());
     }
-    TimerStats stats = timer.engine.stats(0);
+    TimerStats stats = timer.engine.stats();
     assertThat(stats.expired() + stats.cancelled()).isEqualTo((long) rounds * limit);
     assertThat(stats.expired()).isEqualTo(timer.task.runs());
     assertThat(stats.cancelled()).isEqualTo(timer.task.cancelled.size());
@@ -135,7 +135,7 @@ class IncidentsWithThreadsTest {
 
     assertThat(timer.engine.pendingTimeouts()).isZero();
     assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
-    assertThat(timer.engine.stats(0).cancelled()).isEqualTo(rounds);
+    assertThat(timer.engine.stats().cancelled()).isEqualTo(rounds);
   }
 
   /**

@@ -6,7 +6,6 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,6 +51,30 @@ class JfrEventsTest {
     assertThat(event.getDuration("late")).isEqualTo(Duration.ofMillis(20));
     assertThat(event.getDuration()).isZero();
     assertThat(event.getStackTrace()).isNull();
+  }
+
+  @Test
+  void bothEventsNameTheClassThatAWrapperNames() throws IOException {
+    TimerTask wrapper =
+        new TimerTask() {
+          @Override
+          public void run(Timeout timeout) {}
+
+          @Override
+          public Class<?> taskClass() {
+            return RecordingTask.class;
+          }
+        };
+    for (String name : List.of(TIMER_LAG, SLOW_TASK)) {
+      timer.newTimeout(wrapper, 1, MILLISECONDS);
+      Consumer<Settings> all = name.equals(SLOW_TASK) ? by -> by.threshold("0 ns") : by -> {};
+
+      List<RecordedEvent> events = record(name, all, () -> passAndPoll(50_000));
+
+      assertThat(events).hasSize(1);
+      assertThat(events.get(0).getClass("taskClass").getName())
+          .isEqualTo(RecordingTask.class.getName());
+    }
   }
 
   @ParameterizedTest
@@ -286,10 +309,15 @@ class JfrEventsTest {
   void whatGoesWrongWithAnEventHarmsNobody() throws IOException {
     List<Throwable> errors = new ArrayList<>();
     PolledTimer nameless =
-        PolledTimer.builder()
-            .timeSource(clock)
-            .onError((timeout, error) -> errors.add(error))
-            .buildFor(nobody());
+        new PolledTimer(
+            PolledTimer.builder()
+                .timeSource(clock)
+                .onError((timeout, error) -> errors.add(error))) {
+          @Override
+          public String toString() {
+            throw new AssertionError("on purpose");
+          }
+        };
     nameless.newTimeout(task, 1, MILLISECONDS);
     clock.advance(Duration.ofSeconds(1));
 
@@ -300,17 +328,6 @@ class JfrEventsTest {
 
     assertThat(task.runs()).isEqualTo(2);
     assertThat(errors).isEmpty();
-  }
-
-  /** A timer that does not even tell its name. */
-  private static Timer nobody() {
-    return (Timer)
-        Proxy.newProxyInstance(
-            Timer.class.getClassLoader(),
-            new Class<?>[] {Timer.class},
-            (proxy, method, arguments) -> {
-              throw new AssertionError("on purpose");
-            });
   }
 
   private void recordEverything() throws IOException {

@@ -3,15 +3,11 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
 import java.io.IOException;
-import java.net.URISyntaxException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
@@ -20,16 +16,14 @@ import org.junit.jupiter.api.io.TempDir;
 /** JVMs of their own: without Flight Recorder timers work, and with it there are events. */
 class JfrModuleTest {
   private static final String CORE = "io.timewheel.core";
-  private static final String MAIN = MainClasses.directory().toString();
-  private static final String TESTS = testClasses();
   private static final List<String> ON_THE_CLASS_PATH =
-      List.of("-cp", MAIN + File.pathSeparator + TESTS, JfrProgram.class.getName());
+      List.of("-cp", ChildJvm.CLASS_PATH, JfrProgram.class.getName());
   private static final List<String> AS_A_MODULE =
       List.of(
           "--module-path",
-          MAIN,
+          ChildJvm.MAIN,
           "--patch-module",
-          CORE + "=" + TESTS,
+          CORE + "=" + ChildJvm.TESTS,
           "--module",
           CORE + "/" + JfrProgram.class.getName());
 
@@ -79,34 +73,7 @@ class JfrModuleTest {
         .hasSize(2);
   }
 
-  /** Runs the program, and returns what it said. */
   private List<String> run(List<String> options, List<String> program) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(options);
-    command.addAll(program);
-    Path output = directory.resolve("output.txt");
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
-    try {
-      assertThat(process.waitFor(2, TimeUnit.MINUTES)).as("the end of %s", command).isTrue();
-    } finally {
-      process.destroyForcibly();
-    }
-    assertThat(Files.readString(output)).doesNotContain("Exception", "Error");
-    assertThat(process.exitValue()).isZero();
-    return Files.readAllLines(output);
-  }
-
-  private static String testClasses() {
-    try {
-      return Path.of(JfrProgram.class.getProtectionDomain().getCodeSource().getLocation().toURI())
-          .toString();
-    } catch (URISyntaxException e) {
-      throw new AssertionError(e);
-    }
+    return ChildJvm.run(directory, Stream.concat(options.stream(), program.stream()).toList());
   }
 }

@@ -212,15 +212,16 @@ class PolledTimerTest {
   }
 
   @Test
-  void timeoutsOfAnInnerTimerNameTheOuterOne() {
-    PolledTimer inner = PolledTimer.builder().timeSource(clock).buildFor(timer);
+  void canBeExtended() {
+    PolledTimer.Builder settings =
+        PolledTimer.builder().timeSource(clock).tick(Duration.ofMillis(7));
+    PolledTimer extended = new PolledTimer(settings) {};
 
-    assertThat(inner.newTimeout(timeout -> {}, 1, TimeUnit.MILLISECONDS).timer()).isSameAs(timer);
-    assertThat(inner.stop()).hasSize(1);
-    assertThat(timer.isStopped()).isFalse();
-    assertThatNullPointerException()
-        .isThrownBy(() -> PolledTimer.builder().buildFor(null))
-        .withMessage("owner");
+    Timeout timeout = extended.newTimeout(t -> {}, 1, TimeUnit.MILLISECONDS);
+
+    assertThat(timeout.timer()).isSameAs(extended);
+    assertThat(extended.tick()).isEqualTo(Duration.ofMillis(7));
+    assertThat(extended.stop()).containsExactly(timeout);
   }
 
   @Test

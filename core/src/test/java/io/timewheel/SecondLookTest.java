@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Timeout;
 class SecondLookTest {
 
   private final AtomicInteger readings = new AtomicInteger();
-  private final CountDownLatch held = new CountDownLatch(1);
   private final CountDownLatch release = new CountDownLatch(1);
   private final BlockingQueue<Long> parks = new LinkedBlockingQueue<>();
   private final List<ExecutorService> threads = new ArrayList<>();
@@ -34,7 +33,7 @@ class SecondLookTest {
   private final Engine engine =
       new Engine(PolledTimer.create(), settings, 2, true, HierarchicalWheel::new);
   private final Stripe[] stripes = stripes(engine);
-  private final Worker worker = new Worker(engine);
+  private final Worker worker = new Worker(engine, Thread::new);
   private final Thread workerThread = new Thread(worker);
 
   @AfterEach
@@ -94,27 +93,6 @@ class SecondLookTest {
     }
   }
 
-  /** Takes the lock of the second stripe, and keeps it: a drain calls its sink with the lock. */
-  private void hold() {
-    stripes[1].drainTo(
-        new ArrayList<>() {
-          @Override
-          public boolean add(WheelTimeout timeout) {
-            held.countDown();
-            awaitUninterruptibly(release);
-            return super.add(timeout);
-          }
-        });
-  }
-
-  private static void awaitUninterruptibly(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
-  }
-
   private static Stripe[] stripes(Engine engine) {
     try {
       return (Stripe[])
@@ -131,10 +109,7 @@ class SecondLookTest {
     @Override
     public long nanoTime() {
       if (Thread.currentThread() == workerThread && readings.incrementAndGet() == 2) {
-        ExecutorService holder = Executors.newSingleThreadExecutor();
-        threads.add(holder);
-        holder.execute(SecondLookTest.this::hold);
-        awaitUninterruptibly(held);
+        HoldingDrain.hold(stripes[1], release);
       }
       return 0;
     }

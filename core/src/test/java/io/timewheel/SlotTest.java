@@ -82,14 +82,14 @@ class SlotTest {
   }
 
   @Test
-  void aTimeoutKnowsTheIndexOfItsSlotAsLongAsItIsPending() {
+  void aTimeoutKnowsItsPlaceAsLongAsItIsPending() {
     slot.add(first, 5);
-    assertThat(first.slotIndex()).isEqualTo(17);
+    assertThat(first.place()).isEqualTo(17);
     assertThat(first.isPending()).isTrue();
     Slot other = new Slot(HashedWheel.MAX_SLOTS - 1, 0);
     slot.remove(first);
     other.add(first, 5);
-    assertThat(first.slotIndex()).isEqualTo(HashedWheel.MAX_SLOTS - 1);
+    assertThat(first.place()).isEqualTo(HashedWheel.MAX_SLOTS - 1);
     assertThat(first.isPending()).isTrue();
     first.settle(1);
     assertThat(first.isPending()).isFalse();

@@ -183,7 +183,7 @@ class StopTest {
   }
 
   @Test
-  void ofManyWhoStopOneGetsEverything() {
+  void ofManyThatStopEachTimeoutGoesToOne() {
     for (int i = 0; i < 100; i++) {
       start();
     }
@@ -191,7 +191,7 @@ class StopTest {
 
     Concurrently.run(4, caller -> () -> answers.add(timer.stop()));
 
-    assertThat(answers).hasSize(4).filteredOn(answer -> !answer.isEmpty()).hasSize(1);
+    assertThat(answers).hasSize(4);
     assertThat(answers).flatExtracting(answer -> answer).hasSize(100).doesNotHaveDuplicates();
     assertThat(task.cancelled).hasSize(100);
     Await.end(thread);

@@ -2,11 +2,13 @@
 package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,7 +18,8 @@ import org.junit.jupiter.api.Test;
 /** One part of a timer: its counts, its lock and its end. Ticks are nanoseconds here. */
 class StripeTest {
   private static final TimerTask NOTHING = timeout -> {};
-  private static final VarHandle LOCK = lock();
+  private static final VarHandle LOCK = field("holder", int.class);
+  private static final VarHandle WANTED = field("wanted", boolean.class);
 
   private final TestClock clock = new TestClock();
   private final PolledTimer owner = PolledTimer.builder().timeSource(clock).build();
@@ -24,7 +27,8 @@ class StripeTest {
   private final Engine engine =
       new Engine(
           owner, PolledTimer.builder().timeSource(clock), 1, false, t -> new HashedWheel(t, 8));
-  private final Stripe stripe = new Stripe(engine, new HierarchicalWheel(ticks));
+  private final HierarchicalWheel wheel = new HierarchicalWheel(ticks);
+  private final Stripe stripe = new Stripe(engine, wheel);
 
   @Test
   void countsWhatBecomesOfItsTimeouts() {
@@ -111,6 +115,28 @@ class StripeTest {
     assertThat(stripe.poll(10, WheelTimeout.EXPIRED)).isSameAs(last);
   }
 
+  /** A wheel that says that something is due, and has nothing: who polls it would never end. */
+  @Test
+  void pollThatMakesNoProgressFails() {
+    add(5);
+    wheel.slots[5].earliestTick = 0;
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> stripe.poll(3, WheelTimeout.EXPIRED))
+        .withMessage("the wheel is corrupt: it has something to do and does not get on with it");
+    assertThat(stripe.pending()).as("the lock is free").isEqualTo(1);
+  }
+
+  @Test
+  void timeoutThatIsGivenOutTwiceDoesNotRunTwice() {
+    add(5).settle(WheelTimeout.CANCELLED);
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> stripe.poll(5, WheelTimeout.EXPIRED))
+        .withMessage("the wheel is corrupt: it gives out a timeout twice");
+    assertThat(counts()).containsExactly(1L, 0L, 0L, 0L);
+  }
+
   @Test
   void closedStripeTakesNothingInAndGivesNothingOut() {
     WheelTimeout pending = add(1);
@@ -136,20 +162,20 @@ class StripeTest {
       added.add(add(1 + i * 1_000L));
     }
 
-    List<WheelTimeout> drained = drain();
+    Set<Timeout> drained = drain();
 
     assertThat(drained).containsExactlyInAnyOrderElementsOf(added);
-    assertThat(drained).allMatch(WheelTimeout::isCancelled);
+    assertThat(drained).allMatch(Timeout::isCancelled);
     assertThat(stripe.pending()).isZero();
     assertThat(counts()).containsExactly((long) added.size(), 0L, 0L, (long) added.size());
     assertThat(drain()).isEmpty();
   }
 
   @Test
-  void whoFindsTheLockTakenForLongNapsAndGetsItThen() {
+  void threadThatWaitsLongNapsAndGetsTheLock() {
     add(1);
     CountDownLatch letGo = new CountDownLatch(1);
-    Thread owner = holdLock(stripe, letGo);
+    Thread owner = HoldingDrain.hold(stripe, letGo);
 
     AtomicLong seen = new AtomicLong(-1);
     Thread contender = new Thread(() -> seen.set(stripe.pending()));
@@ -161,6 +187,37 @@ class StripeTest {
     Await.end(contender);
     Await.end(owner);
     assertThat(seen).hasValue(0);
+  }
+
+  /** A thread that has met a poll says that it naps, and the one that polls gives way. */
+  @Test
+  void pollThatIsWaitedForGivesWay() {
+    LOCK.set(stripe, Stripe.POLLING);
+    Thread contender = new Thread(stripe::pending);
+    contender.start();
+    Await.until("a nap", () -> LockSupport.getBlocker(contender) == stripe);
+    assertThat((boolean) WANTED.getVolatile(stripe)).isTrue();
+
+    LOCK.setRelease(stripe, 0);
+    Await.end(contender);
+    stripe.giveWay();
+    assertThat((boolean) WANTED.getVolatile(stripe)).isFalse();
+  }
+
+  @Test
+  void interruptedThreadWaitsForTheLockToo() {
+    LOCK.set(stripe, Stripe.OTHERS);
+    Thread contender =
+        new Thread(
+            () -> {
+              Thread.currentThread().interrupt();
+              stripe.pending();
+            });
+    contender.start();
+    Await.until("an interrupt", contender::isInterrupted);
+
+    LOCK.setRelease(stripe, 0);
+    Await.end(contender);
   }
 
   @Test
@@ -198,40 +255,17 @@ class StripeTest {
     return used.get(3) == used.get(0);
   }
 
-  private static VarHandle lock() {
+  private static VarHandle field(String name, Class<?> type) {
     try {
-      return MethodHandles.privateLookupIn(Stripe.class, MethodHandles.lookup())
-          .findVarHandle(Stripe.class, "lock", int.class);
+      return MethodHandles.privateLookupIn(StripeLock.class, MethodHandles.lookup())
+          .findVarHandle(StripeLock.class, name, type);
     } catch (ReflectiveOperationException e) {
-      throw new LinkageError("no lock", e);
+      throw new LinkageError("no " + name, e);
     }
   }
 
   private static Stripe stripeOfStart(Engine engine) {
     return ((WheelTimeout) engine.start(NOTHING, 1, TimeUnit.HOURS)).stripe;
-  }
-
-  /**
-   * Starts a thread that keeps the lock of a stripe that is not empty: the drain holds it while it
-   * fills the sink, and this sink waits.
-   */
-  private static Thread holdLock(Stripe stripe, CountDownLatch letGo) {
-    CountDownLatch held = new CountDownLatch(1);
-    Thread owner =
-        new Thread(
-            () ->
-                stripe.drainTo(
-                    new ArrayList<WheelTimeout>() {
-                      @Override
-                      public boolean add(WheelTimeout timeout) {
-                        held.countDown();
-                        Await.zero(letGo);
-                        return super.add(timeout);
-                      }
-                    }));
-    owner.start();
-    Await.zero(held);
-    return owner;
   }
 
   @Test
@@ -260,10 +294,10 @@ class StripeTest {
     return timeout;
   }
 
-  private List<WheelTimeout> drain() {
-    List<WheelTimeout> sink = new ArrayList<>();
-    stripe.drainTo(sink);
-    return sink;
+  private Set<Timeout> drain() {
+    Drained drained = new Drained(1_000);
+    stripe.drainTo(drained);
+    return drained.answer(engine.callbacks);
   }
 
   /** Started, rescheduled, expired, cancelled. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -12,47 +13,105 @@ import org.junit.jupiter.api.Test;
 
 /** The protocol between those who start timeouts and the thread that waits for them. */
 class WakeUpTest {
-  private final WakeUp wakeUp = new WakeUp();
+  private static final long AWAKE = ~Ticks.NEVER;
+
+  private final Object engine = new Object();
+  private final WakeUp wakeUp = new WakeUp(engine);
 
   @Test
   void workerThatIsUpIsNotWoken() throws Exception {
-    assertThat(plan()).isEqualTo(WakeUp.AWAKE);
+    assertThat(plan()).isEqualTo(AWAKE);
 
-    wakeUp.dueAt(0);
-    wakeUp.dueAt(Long.MIN_VALUE);
+    wakeUp.dueAt(0, engine);
+    wakeUp.dueAt(Long.MIN_VALUE, engine);
 
-    assertThat(plan()).isEqualTo(WakeUp.AWAKE);
+    assertThat(plan()).isEqualTo(AWAKE);
   }
 
   @Test
   void onlyAnEarlierDeadlineWithdrawsThePlan() throws Exception {
     wakeUp.plan(100);
 
-    wakeUp.dueAt(Ticks.NEVER);
-    wakeUp.dueAt(101);
-    wakeUp.dueAt(100);
+    wakeUp.dueAt(Ticks.NEVER, engine);
+    wakeUp.dueAt(101, engine);
+    wakeUp.dueAt(100, engine);
     assertThat(plan()).isEqualTo(100);
 
-    wakeUp.dueAt(99);
-    assertThat(plan()).isEqualTo(WakeUp.AWAKE);
+    wakeUp.dueAt(99, engine);
+    assertThat(wakeUp.isWithdrawn()).isTrue();
+  }
+
+  @Test
+  void whoWithdrawsThePlanLeavesItsDeadlineAsAHint() throws Exception {
+    wakeUp.plan(100);
+    wakeUp.dueAt(70, engine);
+    wakeUp.dueAt(50, engine); // the worker has been woken already
+
+    assertThat(wakeUp.awake()).isEqualTo(70);
+    assertThat(plan()).isEqualTo(AWAKE);
+    assertThat(wakeUp.awake()).as("a hint is given once").isEqualTo(Ticks.NEVER);
+  }
+
+  @Test
+  void wakeUpWithoutADeadlineHasNoHint() {
+    wakeUp.plan(100);
+    wakeUp.wake();
+
+    assertThat(wakeUp.awake()).isEqualTo(Ticks.NEVER);
+  }
+
+  /** From the producer's last reference to the engine until the worker has its own. */
+  @Test
+  void engineWhosePlanWasWithdrawnIsKept() {
+    wakeUp.awake();
+    wakeUp.plan(Ticks.NEVER);
+    WeakReference<Object> withdrawn = withdraw();
+    Await.collected(new WeakReference<>(new Object()));
+
+    assertThat(withdrawn.get()).isNotNull();
+    wakeUp.awake();
+    Await.collected(withdrawn);
+  }
+
+  private WeakReference<Object> withdraw() {
+    Object other = new Object();
+    wakeUp.dueAt(5, other);
+    return new WeakReference<>(other);
+  }
+
+  @Test
+  void engineIsKeptUntilTheWorkerHasBegun() {
+    WakeUp[] waiting = new WakeUp[1];
+    WeakReference<Object> kept = keep(waiting);
+    Await.collected(new WeakReference<>(new Object()));
+
+    assertThat(kept.get()).isNotNull();
+    waiting[0].awake();
+    Await.collected(kept);
+  }
+
+  private static WeakReference<Object> keep(WakeUp[] waiting) {
+    Object other = new Object();
+    waiting[0] = new WakeUp(other);
+    return new WeakReference<>(other);
   }
 
   @Test
   void planToSleepForEverIsWithdrawnByAnyDeadlineButNever() throws Exception {
     wakeUp.plan(Ticks.NEVER);
 
-    wakeUp.dueAt(Ticks.NEVER);
+    wakeUp.dueAt(Ticks.NEVER, engine);
     assertThat(plan()).isEqualTo(Ticks.NEVER);
 
-    wakeUp.dueAt(Ticks.NEVER - 1);
-    assertThat(plan()).isEqualTo(WakeUp.AWAKE);
+    wakeUp.dueAt(Ticks.NEVER - 1, engine);
+    assertThat(wakeUp.isWithdrawn()).isTrue();
   }
 
   @Test
   void earlierDeadlineWakesTheSleeper() {
     Sleeper sleeper = new Sleeper(100);
 
-    wakeUp.dueAt(99);
+    wakeUp.dueAt(99, engine);
 
     Await.end(sleeper.thread);
   }
@@ -70,7 +129,7 @@ class WakeUpTest {
   void wakeBeforeThereIsASleeperDoesNoHarm() throws Exception {
     wakeUp.wake();
 
-    assertThat(plan()).isEqualTo(WakeUp.AWAKE);
+    assertThat(plan()).isEqualTo(AWAKE);
   }
 
   /** The permit of unpark: what comes between the plan and the parking is not lost. */
@@ -80,7 +139,7 @@ class WakeUpTest {
         () -> {
           wakeUp.bind();
           wakeUp.plan(100);
-          wakeUp.dueAt(99);
+          wakeUp.dueAt(99, engine);
           LockSupport.park();
         });
   }
@@ -107,7 +166,7 @@ class WakeUpTest {
 
   private void hurryUntil(AtomicBoolean ended) {
     while (!ended.get()) {
-      wakeUp.dueAt(99);
+      wakeUp.dueAt(99, engine);
     }
   }
 

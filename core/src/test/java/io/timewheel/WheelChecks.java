@@ -38,13 +38,23 @@ final class WheelChecks {
 
   /** The slot that a pending timeout is in. */
   static Slot slotOf(Wheel wheel, Node timeout) {
-    return slots(wheel)[timeout.slotIndex()];
+    return wheel instanceof HierarchicalWheel hierarchical
+        ? hierarchical.slots[timeout.place() % 4096]
+        : ((HashedWheel) wheel).slots[timeout.place()];
   }
 
-  private static Slot[] slots(Wheel wheel) {
-    return wheel instanceof HierarchicalWheel hierarchical
-        ? hierarchical.slots
-        : ((HashedWheel) wheel).slots;
+  /** What is in a slot, in the order in which it is handed out. */
+  static List<Node> content(Slot slot) {
+    List<Node> content = new ArrayList<>(0);
+    for (int i = slot.head; i < slot.tail; i++) {
+      if (slot.array[i] != null) {
+        content.add(slot.array[i]);
+      }
+    }
+    for (Node timeout = slot.first; timeout != null; timeout = timeout.next) {
+      content.add(timeout);
+    }
+    return content;
   }
 
   static long effectiveTick(Wheel wheel, Node timeout) {
@@ -68,29 +78,20 @@ final class WheelChecks {
     return Math.max(0, digits - 1);
   }
 
-  static int digitOf(long tick, int digit) {
-    long rest = tick;
-    for (int i = 0; i < digit; i++) {
-      rest /= 256;
-    }
-    return (int) (rest % 256);
-  }
-
-  private static long startOf(long tick, int digit) {
+  private static long lengthOf(int digit) {
     long length = 1;
     for (int i = 0; i < digit; i++) {
       length *= 256;
     }
-    return tick / length * length;
+    return length;
   }
 
   private static void check(HierarchicalWheel wheel, IdentityHashMap<Node, Slot> places) {
-    boolean openingFound = false;
     long latestOfLowerLevels = -1;
     for (int number = 0; number < HierarchicalWheel.LEVELS; number++) {
       long latestOfLevel = -1;
-      for (int index = 0; index < 256; index++) {
-        int place = 256 * number + index;
+      for (int index = 0; index < 512; index++) {
+        int place = 512 * number + index;
         Slot slot = place < wheel.slots.length ? wheel.slots[place] : null;
         boolean marked = isMarked(wheel.marks(place / 64), place);
         if (slot == null) {
@@ -98,34 +99,26 @@ final class WheelChecks {
           continue;
         }
         require(slot.index == place, "identity of slot", number, index);
-        require(!marked || isOfThisTurn(wheel, slot, number), "an outdated mark", number, index);
         List<Node> content = checkSlot(wheel, slot, places);
         require(marked || content.isEmpty(), "not marked", number, index);
+        require(marked || slot.array.length == 0, "the array of an empty slot", number, index);
         if (content.isEmpty()) {
           continue;
         }
-        int current = digitOf(wheel.nowTick, number);
-        openingFound |= slot == wheel.opening;
-        if (slot == wheel.opening) {
-          require(number > 0, "a slot of level 0 is being opened");
-          require(index == current, "the slot being opened is not the current one");
-        } else {
-          require(
-              number == 0 ? index >= current : index > current,
-              "level, occupied slot, current slot",
-              number,
-              index,
-              current);
-        }
+        boolean beingOpened = isBeingOpened(wheel, slot);
+        long length = lengthOf(number);
+        long current = wheel.nowTick / length;
+        long own = slot.startTick / length;
+        require(own % 512 == index, "the place of a slot", number, index, own);
+        require(number == 0 ? own >= current : own > current, "a slot of the past", number, index);
+        boolean ofNextTurn = own / 256 == current / 256 + 1 && isOpen(wheel, number + 1);
+        require(own / 256 == current / 256 || ofNextTurn, "a slot of another turn", number, index);
+        require(number == 0 || slot.array.length == 0, "an array above level 0", number, index);
         for (Node timeout : content) {
           long tick = effectiveTick(wheel, timeout);
-          int levelOfTick = highestDifferingDigit(tick, wheel.nowTick);
-          if (slot == wheel.opening) {
-            require(levelOfTick < number, "a tick that was not in the slot being opened", tick);
-          } else {
-            require(levelOfTick == number, "a tick and its wrong level", tick, number);
-            require(digitOf(tick, number) == index, "a tick and its wrong slot", tick, index);
-            require(startOf(tick, number) == slot.startTick, "a slot of another turn", tick);
+          require(tick / length == own, "a tick and its wrong slot", tick, number, index);
+          if (!beingOpened) {
+            require(levelOf(wheel, tick) == number, "a tick and its wrong level", tick, number);
             require(tick > latestOfLowerLevels, "a lower level has later timeouts than", tick);
             latestOfLevel = Math.max(latestOfLevel, tick);
           }
@@ -133,20 +126,40 @@ final class WheelChecks {
       }
       latestOfLowerLevels = Math.max(latestOfLowerLevels, latestOfLevel);
     }
-    require(openingFound == isOpening(wheel), "the slot being opened is not to be found");
     for (int word = 0; word < HierarchicalWheel.WORDS; word++) {
       boolean marked = isMarked(wheel.markedWords, word);
       require(marked == (wheel.marks(word) != 0), "mark of a word without marks", word);
     }
   }
 
-  private static boolean isOfThisTurn(HierarchicalWheel wheel, Slot slot, int level) {
-    return level == HierarchicalWheel.LEVELS - 1
-        || startOf(slot.startTick, level + 1) == startOf(wheel.nowTick, level + 1);
+  /** The level for a tick that is not in a slot that is being opened. */
+  private static int levelOf(HierarchicalWheel wheel, long tick) {
+    int level = highestDifferingDigit(tick, wheel.nowTick);
+    while (isOpen(wheel, level) && tick / lengthOf(level) == wheel.nowTick / lengthOf(level) + 1) {
+      level--;
+    }
+    return level;
+  }
+
+  /** Whether the slot behind the current one has been opened, or is being opened. */
+  private static boolean isOpen(HierarchicalWheel wheel, int level) {
+    return ((wheel.opened | wheel.opening) >> level & 1) != 0;
+  }
+
+  static boolean isBeingOpened(HierarchicalWheel wheel, Slot slot) {
+    int level = slot.index / 512;
+    long length = lengthOf(level);
+    return (wheel.opening >> level & 1) != 0
+        && slot.startTick / length == wheel.nowTick / length + 1;
   }
 
   static boolean isOpening(HierarchicalWheel wheel) {
-    return wheel.opening != null && !wheel.opening.isEmpty();
+    for (Slot slot : wheel.slots) {
+      if (slot != null && !slot.isEmpty() && isBeingOpened(wheel, slot)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean isMarked(long word, int index) {
@@ -178,16 +191,28 @@ final class WheelChecks {
   private static List<Node> checkSlot(Wheel wheel, Slot slot, IdentityHashMap<Node, Slot> places) {
     List<Node> content = new ArrayList<>(0);
     long earliest = Ticks.NEVER;
+    for (int i = 0; i < slot.array.length; i++) {
+      Node timeout = slot.array[i];
+      if (timeout != null) {
+        require(i >= slot.head && i < slot.tail, "beyond the ends of the array", slot.index, i);
+        require(timeout.place() == 4096 * (i + 1) + slot.index, "at another place", slot.index, i);
+        require(timeout.next == null && timeout.prev == null, "linked", slot.index, i);
+        require(places.put(timeout, slot) == null, "a timeout is met twice in slot", slot.index);
+        content.add(timeout);
+        earliest = Math.min(earliest, effectiveTick(wheel, timeout));
+      }
+    }
     Node before = null;
     for (Node timeout = slot.first; timeout != null; timeout = timeout.next) {
       require(timeout.prev == before, "back link in slot", slot.index);
-      require(timeout.slotIndex() == slot.index, "in another slot", slot.index);
+      require(timeout.place() == slot.index, "in another slot", slot.index);
       // Also ends the walk around a circle.
       require(places.put(timeout, slot) == null, "a timeout is met twice in slot", slot.index);
       content.add(timeout);
       earliest = Math.min(earliest, effectiveTick(wheel, timeout));
       before = timeout;
     }
+    require(slot.size() == content.size(), "size of slot", slot.index, slot.size());
     require(slot.last == before, "last of slot", slot.index);
     if (!content.isEmpty()) {
       require(

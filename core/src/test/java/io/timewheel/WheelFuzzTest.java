@@ -35,9 +35,10 @@ class WheelFuzzTest {
   /** Runs a program, and then everything that is left. */
   private static long run(List<FuzzOp> program) {
     int slots = (int) FuzzOp.setting(program, "slots", 0); // none: hierarchical
+    int many = (int) FuzzOp.setting(program, "many", HierarchicalWheel.MANY);
     Function<Ticks, Wheel> wheels =
         slots <= 0
-            ? HierarchicalWheel::new
+            ? ticks -> new HierarchicalWheel(ticks, many, Slot::new)
             : ticks -> new HashedWheel(ticks, Integer.highestOneBit(slots));
     WheelModel model =
         new WheelModel(
@@ -102,6 +103,7 @@ class WheelFuzzTest {
             .forEach(model::stop);
       }
       case "move" -> model.move(timeout, ticks.nanosAt(Math.abs(op.b())));
+      case "openAhead" -> model.openAhead();
       case "moveNanos" -> model.move(timeout, op.b());
       case "moveBorder" -> model.move(timeout, untilBorder(model, op.b(), 1));
       case "moveStale" ->
@@ -135,6 +137,7 @@ class WheelFuzzTest {
     program.add(FuzzOp.of("origin", one(ORIGINS, random), 0));
     program.add(FuzzOp.of("tick", one(TICKS, random), 0));
     program.add(FuzzOp.of("slots", one(SLOTS, random), 0));
+    program.add(FuzzOp.of("many", 1 + random.nextInt(16), 0));
     // Most programs are short and have few timeouts pending, because those are the fastest; some
     // fill slots beyond the budget of a poll.
     boolean crowded = random.nextInt(40) == 0;
@@ -150,7 +153,7 @@ class WheelFuzzTest {
 
   private static FuzzOp operation(SplittableRandom random) {
     long any = random.nextInt(1 << 20);
-    return switch (random.nextInt(32)) {
+    return switch (random.nextInt(36)) {
       case 0, 1, 2, 3 -> FuzzOp.of("start", ticks(random), 0);
       case 4, 5 -> FuzzOp.of("startBorder", power(random), 1 + random.nextInt(3));
       case 6 -> FuzzOp.of("startStale", ticks(random), ticks(random));
@@ -167,6 +170,7 @@ class WheelFuzzTest {
       case 23 -> FuzzOp.of("advanceNanos", nanos(random), 0);
       case 24, 25, 26, 27, 28 -> FuzzOp.of("poll", random.nextInt(8) == 0 ? ticks(random) : 0, 0);
       case 29, 30 -> FuzzOp.of("pollAll", 0, 0);
+      case 31, 32, 33, 34 -> FuzzOp.of("openAhead", 0, 0);
       default -> FuzzOp.of(random.nextInt(4) == 0 ? "drain" : "pollAll", random.nextInt(20), 0);
     };
   }

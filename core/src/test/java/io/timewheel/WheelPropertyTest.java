@@ -32,8 +32,10 @@ class WheelPropertyTest {
   void hierarchicalWheelDoesAsItsModel(
       @ForAll @From("origins") long originNanos,
       @ForAll @From("tickLengths") long tickNanos,
+      @ForAll @From("crowds") int many,
       @ForAll @From("scripts") List<Operation> script) {
-    run(new WheelModel(originNanos, tickNanos, HierarchicalWheel::new), script);
+    Function<Ticks, Wheel> wheels = ticks -> new HierarchicalWheel(ticks, many, Slot::new);
+    run(new WheelModel(originNanos, tickNanos, wheels), script);
   }
 
   @Property(edgeCases = EdgeCasesMode.NONE)
@@ -132,6 +134,13 @@ class WheelPropertyTest {
     }
   }
 
+  record OpenAhead() implements Operation {
+    @Override
+    public void applyTo(WheelModel model) {
+      model.openAhead();
+    }
+  }
+
   record Drain(int limit) implements Operation {
     @Override
     public void applyTo(WheelModel model) {
@@ -207,6 +216,12 @@ class WheelPropertyTest {
     return Arbitraries.of(1L, 7L, 100_000L, MILLI, 100 * MILLI, 86_400_000 * MILLI);
   }
 
+  /** How many are opened ahead of time. */
+  @Provide
+  Arbitrary<Integer> crowds() {
+    return Arbitraries.of(1, 5, 70, HierarchicalWheel.MANY);
+  }
+
   @Provide
   Arbitrary<Integer> wheelSizes() {
     return Arbitraries.of(1, 2, 64, 512, 4096);
@@ -235,6 +250,7 @@ class WheelPropertyTest {
             Tuple.of(6, advances().map(Advance::new)),
             Tuple.of(6, Combinators.combine(few, polledBehind()).as(Poll::new)),
             Tuple.of(2, Arbitraries.create(PollAll::new)),
+            Tuple.of(2, Arbitraries.create(OpenAhead::new)),
             Tuple.of(1, Arbitraries.of(1, 10, 64).map(Drain::new)));
     return operations.list().ofMinSize(1).ofMaxSize(50);
   }

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,21 +19,24 @@ import org.junit.jupiter.api.Test;
  * before it publishes its plan: a clock that acts at that moment is a race that always happens.
  */
 class WorkerRacesTest {
+  private static final String OUT_OF_MEMORY =
+      "WARNING: a timer is out of memory; it tries again until there is some";
+
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
   private volatile Thread worker;
-  private volatile Runnable atSecondReading;
+  private final Map<Integer, Runnable> atReadings = new ConcurrentHashMap<>();
   private final AtomicInteger readings = new AtomicInteger();
 
   private final TimeSource actingClock =
       new TimeSource() {
         @Override
         public long nanoTime() {
-          Runnable action = atSecondReading;
-          boolean acts =
-              action != null && Thread.currentThread() == worker && readings.incrementAndGet() == 2;
-          if (acts) {
-            action.run();
+          if (Thread.currentThread() == worker) {
+            Runnable action = atReadings.remove(readings.incrementAndGet());
+            if (action != null) {
+              action.run();
+            }
           }
           return clock.nanoTime();
         }
@@ -46,7 +52,7 @@ class WorkerRacesTest {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     long parks = clock.parks();
-    atSecondReading = () -> timer.newTimeout(task, 5, TimeUnit.MILLISECONDS);
+    atReading(2, () -> timer.newTimeout(task, 5, TimeUnit.MILLISECONDS));
 
     timer.newTimeout(task, 9, TimeUnit.MILLISECONDS);
     clock.awaitSleepUntil(Duration.ofMillis(5));
@@ -63,13 +69,14 @@ class WorkerRacesTest {
     idle(timer);
     long parks = clock.parks();
     Thread stopping = new Thread(timer::stop);
-    atSecondReading =
+    atReading(
+        2,
         () -> {
           stopping.start();
           Await.until(
               "stop to wait for the worker",
               () -> stopping.getState() == Thread.State.TIMED_WAITING);
-        };
+        });
 
     timer.newTimeout(task, 9, TimeUnit.MILLISECONDS);
     Await.end(worker);
@@ -77,6 +84,87 @@ class WorkerRacesTest {
 
     assertThat(clock.parks()).as("it did not park again").isEqualTo(parks);
     assertThat(task.cancelled).hasSize(2);
+  }
+
+  @Test
+  void deadlineOfWhatWasCancelledIsForgottenWhenItHasPassed() {
+    HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
+    idle(timer);
+    long wakeups = timer.stats().wakeups();
+    AtomicReference<Timeout> first = new AtomicReference<>();
+    atReading(1, () -> cancelOnceStarted(first));
+
+    first.set(timer.newTimeout(task, 100, TimeUnit.MILLISECONDS));
+    clock.awaitSleepUntil(Duration.ofMillis(100));
+    clock.advance(Duration.ofMillis(100));
+    clock.awaitSleepForEver();
+
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 2);
+    assertThat(timer.stop()).hasSize(1);
+  }
+
+  private static void cancelOnceStarted(AtomicReference<Timeout> timeout) {
+    Await.until("a start", () -> timeout.get() != null);
+    assertThat(timeout.get().cancel()).isTrue();
+  }
+
+  /** What woke the worker is gone when it looks, and the next of its kind wake it no more. */
+  @Test
+  void timeoutsThatAreCancelledAtOnceWakeItOnceAndNotEach() {
+    HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
+    idle(timer);
+    long wakeups = timer.stats().wakeups();
+    AtomicReference<Timeout> first = new AtomicReference<>();
+    atReading(1, () -> cancelOnceStarted(first));
+
+    first.set(timer.newTimeout(task, 100, TimeUnit.MILLISECONDS));
+    clock.awaitSleepUntil(Duration.ofMillis(100));
+    for (int i = 0; i < 50; i++) {
+      clock.advance(Duration.ofMillis(1));
+      assertThat(timer.newTimeout(task, 100, TimeUnit.MILLISECONDS).cancel()).isTrue();
+    }
+    // Had any of these woken it, this one would not be the second that does.
+    timer.newTimeout(task, 10, TimeUnit.MILLISECONDS);
+    clock.awaitSleepUntil(Duration.ofMillis(60));
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 2);
+
+    clock.advance(Duration.ofMillis(10));
+    task.awaitRun();
+    clock.awaitSleepForEver();
+    assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 3);
+    assertThat(timer.stop()).hasSize(1);
+  }
+
+  /** Nothing has been moved, so nothing is lost: the worker tries again. */
+  @Test
+  void lackOfMemoryDelaysTheWorkerAndDoesNotKillIt() {
+    HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
+    idle(timer);
+    atReading(1, WorkerRacesTest::runOutOfMemory);
+    atReading(3, WorkerRacesTest::runOutOfMemory); // the second is that of the nap
+    try (LogCapture log = new LogCapture()) {
+      timer.newTimeout(task, 5, TimeUnit.MILLISECONDS);
+      clock.awaitSleepUntil(Duration.ofMillis(10));
+      clock.advance(Duration.ofMillis(10));
+      clock.awaitSleepUntil(Duration.ofMillis(20));
+      assertThat(task.runs()).isZero();
+      clock.advance(Duration.ofMillis(10));
+      task.awaitRun();
+      clock.awaitSleepForEver();
+      assertThat(log.lines()).containsExactly(OUT_OF_MEMORY);
+
+      readings.set(0);
+      atReading(1, WorkerRacesTest::runOutOfMemory);
+      timer.newTimeout(task, 0, TimeUnit.NANOSECONDS);
+      clock.awaitSleepUntil(Duration.ofMillis(30));
+      assertThat(log.lines()).as("another lack").containsExactly(OUT_OF_MEMORY, OUT_OF_MEMORY);
+    }
+    assertThat(timer.stop()).as("does not wait for memory").hasSize(2);
+    Await.end(worker);
+  }
+
+  private static void runOutOfMemory() {
+    throw new OutOfMemoryError("for the test");
   }
 
   /** Both find the worker not running; only one may start it. */
@@ -168,6 +256,11 @@ class WorkerRacesTest {
     Await.end(made[0]);
     assertThat(clock.parks()).isZero();
     assertThat(task.runs()).isZero();
+  }
+
+  /** Has the worker do something when it reads the clock so many times from now on. */
+  private void atReading(int reading, Runnable action) {
+    atReadings.put(reading, action);
   }
 
   private void idle(Timer timer) {

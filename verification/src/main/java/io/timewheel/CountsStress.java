@@ -72,7 +72,7 @@ public final class CountsStress {
     @Arbiter
     public void end(III_Result r) {
       r.r1 = (int) rig.engine.pendingTimeouts();
-      r.r2 = (int) rig.engine.stats(0).cancelled();
+      r.r2 = (int) rig.engine.stats().cancelled();
       r.r3 = rig.stop();
     }
   }
@@ -155,7 +155,7 @@ public final class CountsStress {
 
     @Actor
     public void read(III_Result r) {
-      TimerStats stats = rig.engine.stats(0);
+      TimerStats stats = rig.engine.stats();
       r.r1 = (int) stats.pending();
       r.r2 = (int) stats.started();
       r.r3 = (int) stats.cancelled();
@@ -195,7 +195,7 @@ public final class CountsStress {
 
     @Arbiter
     public void end(III_Result r) {
-      TimerStats stats = rig.engine.stats(0);
+      TimerStats stats = rig.engine.stats();
       r.r1 = (int) stats.pending();
       r.r2 = (int) stats.started();
       r.r3 = (int) (10 * stats.expired() + stats.cancelled());

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A thread for a timer that never runs, and has the timer believe that its worker has begun. */
 final class IdleThread extends Thread {
-  private static final VarHandle THREAD_OF_WORKER = Rig.field(Worker.class, "thread", Thread.class);
+  private static final VarHandle RUNNER_OF_WORKER = Rig.field(Worker.class, "runner", Thread.class);
 
   private final Worker worker;
   private final AtomicInteger starts;
@@ -19,6 +19,6 @@ final class IdleThread extends Thread {
   @Override
   public synchronized void start() {
     starts.incrementAndGet();
-    THREAD_OF_WORKER.setVolatile(worker, this);
+    RUNNER_OF_WORKER.setVolatile(worker, this);
   }
 }

@@ -4,9 +4,6 @@ package io.timewheel;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -16,23 +13,11 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The lock of {@link Stripe} by itself: "one compare-and-set to take it, one release to leave it"
- * excludes others, and makes plain fields visible.
+ * {@link StripeLock} by itself: "one compare-and-set to take it, one release to leave it" excludes
+ * others, and makes plain fields visible.
  */
 public final class LockStress {
-  private static final MethodHandle LOCK = method("lock");
-  private static final MethodHandle UNLOCK = method("unlock");
-
   private LockStress() {}
-
-  private static MethodHandle method(String name) {
-    try {
-      return MethodHandles.privateLookupIn(Stripe.class, MethodHandles.lookup())
-          .findVirtual(Stripe.class, name, MethodType.methodType(void.class));
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
 
   /** A lock, and two plain fields that it guards. */
   abstract static class Guarded {
@@ -41,19 +26,11 @@ public final class LockStress {
     int second;
 
     void lock() {
-      call(LOCK);
+      stripe.lock(StripeLock.OTHERS);
     }
 
     void unlock() {
-      call(UNLOCK);
-    }
-
-    private void call(MethodHandle method) {
-      try {
-        method.invokeExact(stripe);
-      } catch (Throwable e) {
-        throw new AssertionError(e);
-      }
+      stripe.unlock();
     }
 
     /** Many times, so that the lock is also found free by one who has waited for it. */

@@ -4,7 +4,6 @@ package io.timewheel;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -14,7 +13,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * No wake-up is lost: the frames P1 to P5 and W1 to W5 of {@link WakeUp}, and the steps 3 and 4 of
+ * No wake-up is lost: the frames P1 to P5 and W0 to W5 of {@link WakeUp}, and the steps 1 to 4 of
  * {@link Worker}, without a real park, so that a run goes through them millions of times. {@link
  * WorkerStress} has the real one.
  *
@@ -22,8 +21,6 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * that, before it unparks.
  */
 public final class WakeUpStress {
-  private static final VarHandle PLAN = Rig.field(WakeUp.class, "planTick", long.class);
-
   private WakeUpStress() {}
 
   /**
@@ -50,11 +47,7 @@ public final class WakeUpStress {
     }
 
     boolean woken() {
-      return (long) PLAN.getVolatile(rig.engine.wakeUp) == WakeUp.AWAKE;
-    }
-
-    boolean planned(long tick) {
-      return (long) PLAN.getVolatile(rig.engine.wakeUp) == tick;
+      return rig.engine.wakeUp.isWithdrawn();
     }
   }
 
@@ -157,8 +150,7 @@ public final class WakeUpStress {
     public void worker(II_Result r) {
       long plan;
       do {
-        rig.engine.wakeUp.plan(WakeUp.AWAKE);
-        plan = rig.engine.nextTick();
+        plan = Math.min(rig.engine.wakeUp.awake(), rig.engine.nextTick());
         rig.engine.wakeUp.plan(plan);
       } while (rig.engine.nextTick() < plan || rig.engine.wakeUp.isWithdrawn());
       r.r1 = (int) plan;
@@ -210,7 +202,46 @@ public final class WakeUpStress {
 
     @Arbiter
     public void end(II_Result r) {
-      r.r2 = Rig.asInt(planned(100));
+      r.r2 = Rig.asInt(!woken());
+    }
+  }
+
+  /**
+   * A timeout is cancelled before the worker looks, and what it leaves is its deadline: "it plans
+   * no later than the hint". It comes up, and if that was not for the timeout, it plans again.
+   */
+  @JCStressTest
+  @Outcome(id = "5, -1", expect = ACCEPTABLE, desc = "Came up for the hint, and took it.")
+  @Outcome(id = "-1, 5", expect = ACCEPTABLE, desc = "Came up before; woken again by the timeout.")
+  @Outcome(id = "-1, -1", expect = ACCEPTABLE, desc = "Was up; there was nobody to be woken.")
+  @Outcome(expect = FORBIDDEN, desc = "The hint is wrong, or is given twice.")
+  @State
+  public static class Hint extends Idle {
+    public Hint() {
+      super(1);
+      rig.engine.wakeUp.plan(100);
+    }
+
+    @Actor
+    public void worker(II_Result r) {
+      r.r1 = hint(rig.engine.wakeUp.awake());
+      if (r.r1 < 0) {
+        rig.engine.wakeUp.plan(100);
+      }
+    }
+
+    @Actor
+    public void producer() {
+      rig.start(5).cancel();
+    }
+
+    @Arbiter
+    public void end(II_Result r) {
+      r.r2 = hint(rig.engine.wakeUp.awake());
+    }
+
+    private static int hint(long tick) {
+      return tick == Ticks.NEVER ? -1 : (int) tick;
     }
   }
 }

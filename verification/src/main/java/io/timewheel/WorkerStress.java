@@ -44,7 +44,7 @@ public final class WorkerStress {
 
   /** A worker whose parking a test can watch. */
   abstract static class Watched extends Rig {
-    final Worker worker = new Worker(engine);
+    final Worker worker = new Worker(engine, Thread::new);
     private boolean ended;
 
     Watched(int stripes) {
@@ -206,7 +206,7 @@ public final class WorkerStress {
         planSeen += asInt(!engine.wakeUp.isWithdrawn());
       }
       stripes[0].add(new WheelTimeout(task, stripes[0], 3), 3, 0);
-      engine.wakeUp.dueAt(3);
+      engine.wakeUp.dueAt(3, engine);
       produced();
     }
   }

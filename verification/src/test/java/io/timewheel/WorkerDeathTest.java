@@ -39,7 +39,7 @@ class WorkerDeathTest {
 
   private static final TimerTask NOTHING = timeout -> {};
 
-  private final Error death = new OutOfMemoryError("for the test");
+  private final Error death = new InternalError("for the test");
   private final CountDownLatch mayDie = new CountDownLatch(1);
   private volatile Thread thread;
   private volatile Error logFailure;
@@ -81,7 +81,7 @@ class WorkerDeathTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void workerThatRunsOutOfMemoryFailsTheTimerLoudly(boolean whileParking) throws Exception {
+  void workerThatCannotGoOnFailsTheTimerLoudly(boolean whileParking) throws Exception {
     HierarchicalWheelTimer timer = timer(new DyingClock(whileParking), this::remember);
     io.timewheel.Timeout pending = timer.newTimeout(NOTHING, 1, TimeUnit.HOURS);
     letItDie();

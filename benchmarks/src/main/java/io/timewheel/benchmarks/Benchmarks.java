@@ -88,6 +88,7 @@ public final class Benchmarks {
     List<SubjectKind> subjects = benchmarks.subjects(options);
     List<Case> cases =
         plan.stream()
+            .filter(measured -> measured.isIn(benchmarks.version))
             .filter(measured -> options.only().contains(measured.workload()))
             .filter(measured -> measured.variant().contains(options.variants()))
             .toList();

@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.DAYS;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.timewheel.benchmarks.subjects.SubjectKind;
+import io.timewheel.benchmarks.workloads.Crowd;
 import io.timewheel.benchmarks.workloads.Parameters;
 import io.timewheel.benchmarks.workloads.Workload;
 import java.util.Optional;
@@ -31,6 +32,11 @@ record Case(
   /** Whether a subject is of the kind that this is about; if not, nobody misses it. */
   boolean concerns(SubjectKind subject) {
     return workload == Workload.PATTERNS || !subject.isPattern();
+  }
+
+  /** Whether a JVM can measure it: virtual threads came with JDK 21. */
+  boolean isIn(Runtime.Version jvm) {
+    return workload != Workload.CROWD || !Crowd.isVirtual(parameters) || jvm.feature() >= 21;
   }
 
   /** Why a subject has no part in this, if it has none. */

@@ -49,6 +49,12 @@ final class Plan {
     plan.idle("1M pending", 1, MILLION, 1, 20_000);
     plan.idle("6M pending", 1, 6 * MILLION, 2, 20_000);
     plan.startLatency("2 producers, 1M in a second", 3, MILLION, 1_000);
+    plan.crowd("2 threads, 6M fire", 2, 6 * MILLION, 0, 3, 2_000);
+    plan.crowd("2 threads, 6M fire, both cores busy", 2, 6 * MILLION, 2, 3, 2_000);
+    plan.crowd("64 threads", 64, 0, 0, 1, 2_000);
+    plan.crowd("256 threads", 256, 0, 0, 1, 2_000);
+    plan.crowd("256 threads, both cores busy", 256, 0, 2, 1, 2_000);
+    plan.crowd("10,000 virtual threads", 10_000, 0, 0, 1, 2_000);
     plan.gc("6M pending", 1, 6 * MILLION, 3, 10_000);
     plan.patterns("1M keys", 3, MILLION, 2, 6);
     return plan.cases;
@@ -66,6 +72,7 @@ final class Plan {
     plan.lateness("1 ms tick", 1, 20_000, TICK_NANOS, false, 2_000);
     plan.idle("1M pending", 1, MILLION, 1, 2_000);
     plan.startLatency("2 producers, 1M in a second", 1, MILLION, 1_000);
+    plan.crowd("64 threads", 64, 0, 0, 1, 1_000);
     plan.gc("1M pending", 1, MILLION, 1, 2_000);
     plan.patterns("100k keys", 1, 100_000, 1, 3);
     return plan.cases;
@@ -85,6 +92,8 @@ final class Plan {
     plan.idle("0 pending", 1, 0, 1, 20);
     plan.idle("1k pending", 1, 1000, 1, 20);
     plan.startLatency("1k", 1, 1000, 20);
+    plan.crowd("4 threads, 1k fire, busy", 4, 1000, 1, 1, 20);
+    plan.crowd("1001 virtual threads", 1001, 0, 0, 1, 20);
     plan.gc("1k pending", 1, 1000, 1, 50);
     plan.patterns("1k keys", 1, 1000, 1, 1);
     return plan.cases;
@@ -143,6 +152,14 @@ final class Plan {
         new Parameters(2, count, 0, SECONDS.toNanos(30), TICK_NANOS, 0, windowMillis);
     cases.add(
         new Case(Workload.START_LATENCY, variant, parameters, 1, rounds, 5 + windowMillis / 1e3));
+  }
+
+  private void crowd(
+      String variant, int threads, int count, int busyCpus, int heapGigabytes, int windowMillis) {
+    Parameters parameters =
+        new Parameters(threads, count, 0, SECONDS.toNanos(30), TICK_NANOS, busyCpus, windowMillis);
+    double seconds = 3 + 4e-6 * count + windowMillis / 1e3;
+    cases.add(new Case(Workload.CROWD, variant, parameters, heapGigabytes, 3, seconds));
   }
 
   private void patterns(String variant, int rounds, int count, int heapGigabytes, double seconds) {

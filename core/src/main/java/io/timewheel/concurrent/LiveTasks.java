@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>A task is added before the state is looked at, and the state is changed before the tasks are
  * looked at. So of a submission and a shutdown that race, at least one sees the other; {@link
- * ScheduledTask#leave} decides which of them has the task.
+ * ScheduledTask#leave} decides which of them has the task. A worker that finds a waiting task
+ * forbidden leaves it alone, for the shutdown will come to it.
  */
 final class LiveTasks {
   private static final int OPEN = 0;

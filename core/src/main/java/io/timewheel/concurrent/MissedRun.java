@@ -9,12 +9,12 @@ package io.timewheel.concurrent;
  * <p>All fields are the caller's own; other threads just run the task.
  */
 final class MissedRun implements Runnable {
-  private final Runnable task;
+  private final ScheduledTask<?> task;
   private final Thread caller = Thread.currentThread();
   private boolean handedOver;
   private boolean leftToCaller;
 
-  MissedRun(Runnable task) {
+  MissedRun(ScheduledTask<?> task) {
     this.task = task;
   }
 
@@ -23,7 +23,7 @@ final class MissedRun implements Runnable {
     if (Thread.currentThread() == caller && !handedOver) {
       leftToCaller = true;
     } else {
-      task.run();
+      task.work();
     }
   }
 

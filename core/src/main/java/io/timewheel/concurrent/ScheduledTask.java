@@ -69,6 +69,7 @@ final class ScheduledTask<V> extends FutureTask<V>
   }
 
   private final WheelScheduledExecutor executor;
+  private final Class<?> taskClass;
   private final long sequence;
 
   /** More than zero: fixed rate; less than zero: fixed delay; zero: one run. */
@@ -86,9 +87,14 @@ final class ScheduledTask<V> extends FutureTask<V>
   private @Nullable Timeout timeout;
 
   ScheduledTask(
-      WheelScheduledExecutor executor, Callable<V> callable, long deadlineNanos, long periodNanos) {
+      WheelScheduledExecutor executor,
+      Callable<V> callable,
+      Class<?> taskClass,
+      long deadlineNanos,
+      long periodNanos) {
     super(callable);
     this.executor = executor;
+    this.taskClass = taskClass;
     this.deadlineNanos = deadlineNanos;
     this.periodNanos = periodNanos;
     this.sequence = executor.nextSequence();
@@ -100,7 +106,7 @@ final class ScheduledTask<V> extends FutureTask<V>
   void start() {
     long delayNanos = deadlineNanos - executor.timer.nowNanos();
     if (delayNanos <= 0) {
-      executor.workers.execute(this);
+      executor.workers.execute(new HandedOver(this));
     } else {
       arm(delayNanos);
     }
@@ -129,7 +135,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       return; // in the queue of the timer's executor, where no cancel finds it
     }
     try {
-      executor.workers.execute(this);
+      executor.workers.execute(new HandedOver(this));
     } catch (Throwable e) {
       fail(e);
       throw e; // to the handler of the timer: the future of a task may be nobody's
@@ -142,6 +148,11 @@ final class ScheduledTask<V> extends FutureTask<V>
     if (stage == WAITING) {
       fail(WheelScheduledExecutor.timerLost(null));
     }
+  }
+
+  @Override
+  public Class<?> taskClass() {
+    return taskClass;
   }
 
   /** Ends the wait for good, for one caller, who then says what becomes of the future. */
@@ -196,19 +207,33 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   // Running
 
-  /** Runs the task once, and again for as long as missed runs fall to the same thread. */
+  /**
+   * Runs the task for a user, who may have it from {@code shutdownNow}: as in the JDK, a task that
+   * may not run any more is cancelled. A worker calls {@link #work}.
+   */
   @Override
   public void run() {
+    if (executor.live.mayRun(this)) {
+      work();
+    } else {
+      cancel(false);
+    }
+  }
+
+  /** Runs the task once, and again for as long as missed runs fall to the same thread. */
+  void work() {
     boolean again = true;
     while (again) {
       again = runOnce() && awaitNext();
     }
   }
 
-  /** Runs the task if it waits, and returns whether it now waits for another run. */
+  /**
+   * Runs the task if it waits, and returns whether it now waits for another run. A task that waits
+   * and may not run is left to the shutdown that forbids it, which cancels it or returns it.
+   */
   private boolean runOnce() {
     if (!executor.live.mayRun(this)) {
-      cancel(false);
       return false;
     }
     Object runner = Thread.currentThread();
@@ -237,7 +262,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       return false;
     }
     if (!executor.live.mayRun(this)) {
-      cancel(false);
+      cancelIfWaiting(); // unless shutdownNow returns it
       return false;
     }
     long nowNanos = executor.timer.nowNanos();
@@ -277,6 +302,22 @@ final class ScheduledTask<V> extends FutureTask<V>
       } finally {
         stage = runner;
       }
+    }
+  }
+
+  /**
+   * A due run on its way to the workers. Not the task itself: a worker that comes upon a task that
+   * {@code shutdownNow} has returned must leave it alone, whereas a user who runs one cancels it.
+   */
+  private record HandedOver(ScheduledTask<?> task) implements Runnable {
+    @Override
+    public void run() {
+      task.work();
+    }
+
+    @Override
+    public String toString() {
+      return task.toString();
     }
   }
 

@@ -118,13 +118,13 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
   @Override
   public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
     requireNonNull(command, "command");
-    return start(Executors.callable(command), delay, unit, 0);
+    return start(Executors.callable(command), command, delay, unit, 0);
   }
 
   @Override
   public <V> ScheduledFuture<V> schedule(Callable<V> callable, long delay, TimeUnit unit) {
     requireNonNull(callable, "callable");
-    return start(callable, delay, unit, 0);
+    return start(callable, callable, delay, unit, 0);
   }
 
   @Override
@@ -133,7 +133,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     requireNonNull(command, "command");
     requireNonNull(unit, "unit");
     requirePositive(period, "period");
-    return start(Executors.callable(command), initialDelay, unit, unit.toNanos(period));
+    return start(Executors.callable(command), command, initialDelay, unit, unit.toNanos(period));
   }
 
   @Override
@@ -142,7 +142,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     requireNonNull(command, "command");
     requireNonNull(unit, "unit");
     requirePositive(delay, "delay");
-    return start(Executors.callable(command), initialDelay, unit, -unit.toNanos(delay));
+    return start(Executors.callable(command), command, initialDelay, unit, -unit.toNanos(delay));
   }
 
   /** Runs a task at once. As in the JDK, what it throws is kept in a future that nobody has. */
@@ -159,7 +159,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
 
   @Override
   public <T> Future<T> submit(Runnable task, T result) {
-    return schedule(Executors.callable(task, result), 0, NANOSECONDS);
+    requireNonNull(task, "task");
+    return start(Executors.callable(task, result), task, 0, NANOSECONDS, 0);
   }
 
   @Override
@@ -173,11 +174,13 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
   }
 
+  /** Starts a callable, which stands for what the user gave: {@code given}. */
   private <V> ScheduledFuture<V> start(
-      Callable<V> callable, long delay, TimeUnit unit, long periodNanos) {
+      Callable<V> callable, Object given, long delay, TimeUnit unit, long periodNanos) {
     requireNonNull(unit, "unit");
     long deadlineNanos = TaskTimer.saturatedSum(timer.nowNanos(), Math.max(0, unit.toNanos(delay)));
-    ScheduledTask<V> task = new ScheduledTask<>(this, callable, deadlineNanos, periodNanos);
+    ScheduledTask<V> task =
+        new ScheduledTask<>(this, callable, given.getClass(), deadlineNanos, periodNanos);
     if (!live.add(task)) {
       throw new RejectedExecutionException("the executor is shut down");
     }

@@ -4,7 +4,7 @@
  *
  * <p>{@link io.timewheel.concurrent.WheelScheduledExecutor} is a {@link
  * java.util.concurrent.ScheduledExecutorService} that keeps the contract of {@link
- * java.util.concurrent.ScheduledThreadPoolExecutor}. {@link io.timewheel.concurrent.Deadlines}
+ * java.util.concurrent.ScheduledThreadPoolExecutor}. {@link io.timewheel.concurrent.FutureTimeouts}
  * gives {@link java.util.concurrent.CompletableFuture}s a timeout that is gone when they complete.
  * A {@link io.timewheel.concurrent.Deadline} is a point in time to pass down from caller to callee.
  *

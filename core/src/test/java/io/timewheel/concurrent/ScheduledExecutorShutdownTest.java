@@ -252,6 +252,33 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
+  void shutdownNowReturnsWhatWaitsForAWorkerNeitherRunNorCancelled() {
+    ScheduledExecutorService executor = create();
+    CountDownLatch busy = new CountDownLatch(Implementation.THREADS);
+    Callable<?> blockUntilInterrupted =
+        () -> {
+          busy.countDown();
+          mayEnd.await();
+          return null;
+        };
+    List<Future<?>> tasks = new ArrayList<>();
+    for (int i = 0; i < Implementation.THREADS; i++) {
+      tasks.add(executor.submit(blockUntilInterrupted));
+    }
+    Await.zero(busy);
+    for (int i = 0; i < 500; i++) {
+      tasks.add(executor.submit(NOTHING));
+    }
+
+    List<Runnable> neverBegun = executor.shutdownNow();
+
+    assertTerminates(executor);
+    assertThat(tasks).noneMatch(Future::isCancelled);
+    tasks.removeIf(Future::isDone);
+    assertThat(new ArrayList<Object>(neverBegun)).containsExactlyInAnyOrderElementsOf(tasks);
+  }
+
+  @Test
   void shutdownNowInterruptsWhatRunsAndDoesNotCancelIt() throws Exception {
     ScheduledExecutorService executor = create();
     Callable<String> work =

@@ -78,6 +78,23 @@ class ScheduledTaskRacesTest {
     assertNothingIsLeft();
   }
 
+  @RepeatedTest(300)
+  void aPeriodicTaskThatShutdownNowReturnsIsNotCancelled() {
+    ScheduledFuture<?> task = executor.scheduleAtFixedRate(NOTHING, 1, 1, MILLISECONDS);
+    List<Runnable> returned = new ArrayList<>();
+
+    Concurrently.run(
+        () -> {
+          for (int i = 0; i < 50; i++) {
+            hand.pass(1);
+          }
+        },
+        () -> returned.addAll(executor.shutdownNow()));
+
+    assertThat(task.isCancelled()).isEqualTo(returned.isEmpty());
+    assertNothingIsLeft();
+  }
+
   @RepeatedTest(100)
   void whatIsScheduledDuringShutdownIsRefusedOrCancelled() {
     Collection<Object> accepted = new ConcurrentLinkedQueue<>();

@@ -21,8 +21,11 @@ import io.timewheel.TimerStats;
 import io.timewheel.TimerTask;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -147,6 +150,58 @@ class WheelScheduledExecutorTest {
         .isThrownBy(() -> on.execute(runs::incrementAndGet));
     hand.work();
     assertThat(runs).hasValue(0);
+  }
+
+  // Workers and shutdownNow
+
+  @Test
+  void workersLeaveAloneWhatShutdownNowHasReturned() {
+    Future<?> task = executor.submit(runs::incrementAndGet);
+    List<Runnable> returned = executor.shutdownNow();
+    assertThat(new ArrayList<Object>(returned)).containsExactly(task);
+
+    hand.work();
+
+    assertThat(task.isDone()).isFalse();
+    assertThat(runs).hasValue(0);
+  }
+
+  @Test
+  void workersLeaveAloneWhatShutdownNowIsAboutToReturn() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    Runnable blockUntilInterrupted =
+        () -> {
+          begun.countDown();
+          try {
+            new CountDownLatch(1).await();
+          } catch (InterruptedException e) {
+            // as it should be
+          }
+        };
+    executor.execute(blockUntilInterrupted);
+    Runnable blocking = hand.queue.remove();
+    Thread runner =
+        new Thread(blocking) {
+          @Override
+          public void interrupt() {
+            hand.work(); // somewhere among the tasks: with so many, some are still to be returned
+            super.interrupt();
+          }
+        };
+    runner.start();
+    Await.zero(begun);
+    List<Object> tasks = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      tasks.add(executor.submit(runs::incrementAndGet));
+    }
+
+    List<Runnable> returned = executor.shutdownNow();
+
+    runner.join();
+    assertThat(new ArrayList<Object>(returned)).containsExactlyInAnyOrderElementsOf(tasks);
+    assertThat(tasks).noneMatch(task -> ((Future<?>) task).isDone());
+    assertThat(runs).hasValue(0);
+    assertThat(executor.isTerminated()).isTrue();
   }
 
   // A timer that refuses

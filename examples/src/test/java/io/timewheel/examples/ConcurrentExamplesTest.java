@@ -22,8 +22,8 @@ class ConcurrentExamplesTest {
   }
 
   @Test
-  void futureTimeoutsPrintsWhatItsJavadocShows() throws Exception {
-    assertThat(Output.of(FutureTimeouts::main).lines())
+  void timedFuturesPrintsWhatItsJavadocShows() throws Exception {
+    assertThat(Output.of(TimedFutures::main).lines())
         .containsExactly("answer: 42", "pending: 0", "no answer: a guess");
   }
 

@@ -51,7 +51,7 @@ class DocumentationTest {
   void everySeamIsCompiled() throws IOException {
     List<String> seams = found(SEAM, guide("INTEGRATIONS.md"));
 
-    assertThat(seams).hasSize(6).allSatisfy(DocumentationTest::isCompiled);
+    assertThat(seams).hasSize(12).allSatisfy(DocumentationTest::isCompiled);
   }
 
   @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.examples;
 
+import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -17,14 +18,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The code of docs/MIGRATING.md that is not about the adapters; DocumentationTest compares it. */
+/**
+ * The code of docs/MIGRATING.md that is not about the adapters, which DocumentationTest compares,
+ * and what the guide says of this library.
+ */
 class MigratingTest {
   private final ManualTimer timer = ManualTimer.create();
   private final List<String> said = new ArrayList<>();
@@ -42,7 +48,7 @@ class MigratingTest {
         TimeUnit.SECONDS);
 
     timer.timeSource().advanceBy(Duration.ofMillis(30_007)); // the machine stood still
-    timer.runDue();
+    timer.poll();
     assertThat(said).containsExactly("late by 7 ms");
   }
 
@@ -77,6 +83,53 @@ class MigratingTest {
     future.cancel(false);
 
     assertThat(timer.pendingTimeouts()).isZero();
+  }
+
+  /** As many threads as there are processors, two at least, or a virtual thread for each run. */
+  @Test
+  void createRunsTasksAtTheSameTime() throws Exception {
+    ScheduledExecutorService scheduler = WheelScheduledExecutor.create();
+    CyclicBarrier both = new CyclicBarrier(2);
+    Future<Integer> one = scheduler.submit(() -> both.await());
+    Future<Integer> other = scheduler.submit(() -> both.await());
+
+    assertThat(one.get() + other.get()).isEqualTo(1); // they met: their indexes are 0 and 1
+    scheduler.shutdown();
+  }
+
+  @Test
+  void aCancelledTaskThatWaitsForABusyPoolStaysInItsQueue() {
+    List<Runnable> pool = new ArrayList<>(); // busy
+    ScheduledExecutorService scheduler =
+        WheelScheduledExecutor.builder().timer(timer).executor(pool::add).build();
+    ScheduledFuture<?> future = scheduler.schedule(() -> say("never"), 1, MILLISECONDS);
+    timer.advanceBy(Duration.ofMillis(1));
+
+    future.cancel(false);
+
+    assertThat(pool).hasSize(1);
+    pool.get(0).run();
+    assertThat(said).isEmpty();
+  }
+
+  @Test
+  void ratesBelowATickComeInBursts() {
+    List<Duration> atRate = new ArrayList<>();
+    List<Duration> withDelay = new ArrayList<>();
+    ScheduledFuture<?> rate =
+        scheduler().scheduleAtFixedRate(() -> atRate.add(timer.elapsed()), 250, 250, MICROSECONDS);
+    ScheduledFuture<?> delay =
+        scheduler()
+            .scheduleWithFixedDelay(() -> withDelay.add(timer.elapsed()), 250, 250, MICROSECONDS);
+
+    timer.advanceBy(Duration.ofMillis(2));
+
+    Duration first = Duration.ofMillis(1);
+    Duration second = Duration.ofMillis(2);
+    assertThat(atRate).containsExactly(first, first, first, first, second, second, second, second);
+    assertThat(withDelay).containsExactly(first, second);
+    assertThat(rate.cancel(false)).isTrue();
+    assertThat(delay.cancel(false)).isTrue();
   }
 
   // DelayQueue
@@ -145,7 +198,7 @@ class MigratingTest {
     builder.skipMissedRuns(true).build().scheduleAtFixedRate(() -> say("skipped"), 1, 1, MINUTES);
 
     timer.timeSource().advanceBy(Duration.ofSeconds(210)); // the machine stood still
-    timer.runDue();
+    timer.poll();
 
     assertThat(said).containsOnly("made up", "skipped").filteredOn("skipped"::equals).hasSize(1);
     assertThat(said).filteredOn("made up"::equals).hasSize(3);

@@ -4,12 +4,8 @@ package io.timewheel.testkit;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.PolledTimer;
-import io.timewheel.RejectionPolicy;
-import io.timewheel.TaskErrorHandler;
 import io.timewheel.Timeout;
-import io.timewheel.Timer;
-import io.timewheel.TimerListener;
-import io.timewheel.TimerStats;
+import io.timewheel.TimerBuilder;
 import io.timewheel.TimerTask;
 import java.time.Duration;
 import java.util.Collections;
@@ -18,9 +14,9 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 /**
  * A timer whose time a test moves: the real engine, without a thread and without a clock of its
@@ -38,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>How time passes</h2>
  *
- * {@link #advanceBy}, {@link #advanceTo} and {@link #runDue} run the tasks, on the calling thread
+ * {@link #advanceBy}, {@link #advanceTo} and {@link #poll()} run the tasks, on the calling thread
  * or, if there is one, on the executor. An advance goes from one tick at which something is due to
  * the next, in order, so each task finds the clock at the tick at which it fires. What tasks start
  * or move meanwhile fires in the same advance if it is due before the end, or at it.
@@ -52,22 +48,20 @@ import org.jspecify.annotations.Nullable;
  * A task that throws makes the test fail, not a line in a log: everything that tasks and other
  * callbacks throw is kept, and thrown by the advance during which it happened, after that has
  * reached its end; or, if it did not happen during one, by the next {@link #advanceBy}, {@link
- * #advanceTo}, {@link #runDue}, {@link #stop()} or {@link #close()}. It is an {@link
+ * #advanceTo}, {@link #poll()}, {@link #stop()} or {@link #close()}. It is an {@link
  * AssertionError} whose cause is what was thrown first; what was thrown after that is suppressed in
- * it. A timer that was built with an {@link Builder#onError onError} of its own throws none.
+ * it. A timer that was built with an {@link TimerBuilder#onError onError} of its own throws none.
  *
  * <p>All methods may be called from any thread; those that run tasks take turns.
  */
-public final class ManualTimer implements Timer {
+public final class ManualTimer extends PolledTimer {
   private final ManualTimeSource timeSource;
   private final long startNanos;
-  private final long tickNanos;
-  private final PolledTimer engine;
-  private final Queue<Throwable> errors = new ConcurrentLinkedQueue<>();
+  private final Queue<Throwable> errors;
 
   /**
-   * All timeouts that somebody refers to; those that are pending are referred to by the engine. The
-   * engine itself knows the next deadline only roughly once timeouts were cancelled or moved.
+   * All timeouts that somebody refers to; those that are pending are referred to by the timer. The
+   * wheel itself knows the next deadline only roughly once timeouts were cancelled or moved.
    */
   private final Set<Timeout> timeouts =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -75,26 +69,44 @@ public final class ManualTimer implements Timer {
   /** Guarded by this. */
   private boolean running;
 
-  private ManualTimer(Builder settings) {
-    timeSource = settings.timeSource != null ? settings.timeSource : new ManualTimeSource();
-    startNanos = timeSource.nanoTime();
-    tickNanos = settings.tick.toNanos();
-    engine =
-        settings
-            .engine
-            .timeSource(timeSource)
-            .onError(settings.onError != null ? settings.onError : this::keep)
-            .buildFor(this);
+  private ManualTimer(Builder settings, Queue<Throwable> errors) {
+    super(settings);
+    if (!(super.timeSource() instanceof ManualTimeSource manual)) {
+      throw new IllegalArgumentException(
+          "timeSource: " + super.timeSource() + " (expected: a ManualTimeSource)");
+    }
+    this.timeSource = manual;
+    this.startNanos = manual.nanoTime();
+    this.errors = errors;
   }
 
   /** {@return a new timer with a tick of 1 ms, at the time zero} */
   public static ManualTimer create() {
-    return builder().build();
+    return create(settings -> {});
   }
 
-  /** {@return a builder with the settings of {@link #create}} */
-  public static Builder builder() {
-    return new Builder();
+  /**
+   * Makes a timer with other settings than those of {@link #create()}:
+   *
+   * <pre>{@code
+   * ManualTimer timer = ManualTimer.create(settings -> settings.tick(Duration.ofMillis(10)));
+   * }</pre>
+   *
+   * <p>Its clock must be a {@link ManualTimeSource}: a new one that starts at zero, unless set. Set
+   * it for a clock that starts at a certain reading, or for several timers on one clock. An advance
+   * moves the clock of all timers that share it, but runs the tasks of one; the others run theirs
+   * when they are told to.
+   *
+   * @param settings sets what is to be different
+   * @return a new timer
+   * @throws IllegalArgumentException if the clock is set and not a {@link ManualTimeSource}
+   */
+  public static ManualTimer create(Consumer<? super Builder> settings) {
+    Queue<Throwable> errors = new ConcurrentLinkedQueue<>();
+    Builder builder = PolledTimer.builder();
+    builder.timeSource(new ManualTimeSource()).onError((timeout, error) -> errors.add(error));
+    settings.accept(builder);
+    return new ManualTimer(builder, errors);
   }
 
   // Time
@@ -102,7 +114,7 @@ public final class ManualTimer implements Timer {
   /**
    * Lets time pass, and runs the tasks that become due.
    *
-   * @param duration how long; zero runs what is due already, as {@link #runDue()} does
+   * @param duration how long; zero runs what is due already, as {@link #poll()} does
    * @return how many tasks were run or handed to the executor
    * @throws IllegalArgumentException if {@code duration} is negative, or leads beyond 292 years
    * @throws IllegalStateException if called by a task that this timer runs
@@ -132,18 +144,25 @@ public final class ManualTimer implements Timer {
   }
 
   /**
-   * Runs the tasks that are due, without letting time pass. There are none unless {@link
-   * #timeSource()} was moved by itself.
+   * Runs the tasks that are due, at most {@code limit} of them, without letting time pass. There
+   * are none unless {@link #timeSource()} was moved by itself, or an earlier limit left some.
    *
+   * @param limit how many tasks to run at most
    * @return how many tasks were run or handed to the executor
+   * @throws IllegalArgumentException if {@code limit} is negative
    * @throws IllegalStateException if called by a task that this timer runs
    * @throws AssertionError if a task or callback threw
    */
-  public int runDue() {
-    return advance(0);
+  @Override
+  public int poll(int limit) {
+    return run(() -> super.poll(limit));
   }
 
-  private synchronized int advance(long nanos) {
+  private int advance(long nanos) {
+    return run(() -> passTime(nanos));
+  }
+
+  private synchronized int run(IntSupplier tasks) {
     if (running) {
       throw new IllegalStateException(
           "a task cannot advance the timer that runs it; it may move timeSource()");
@@ -151,7 +170,7 @@ public final class ManualTimer implements Timer {
     running = true;
     int ran;
     try {
-      ran = run(nanos);
+      ran = tasks.getAsInt();
     } finally {
       running = false;
     }
@@ -159,14 +178,14 @@ public final class ManualTimer implements Timer {
     return ran;
   }
 
-  private int run(long nanos) {
+  private int passTime(long nanos) {
     int ran = 0;
     long endNanos = timeSource.nanoTime() + nanos;
-    long nextNanos = engine.nextDeadlineNanos();
+    long nextNanos = nextDeadlineNanos();
     while (nextNanos - endNanos <= 0) {
       moveTo(nextNanos);
-      ran += engine.poll();
-      nextNanos = engine.nextDeadlineNanos();
+      ran += super.poll(Integer.MAX_VALUE);
+      nextNanos = nextDeadlineNanos();
       if (timeSource.nanoTime() - endNanos > 0) {
         endNanos = timeSource.nanoTime(); // a task moved the clock
       }
@@ -197,6 +216,7 @@ public final class ManualTimer implements Timer {
    * @return the moment; empty if there is none
    */
   public synchronized Optional<Duration> nextDeadline() {
+    long tickNanos = tick().toNanos();
     long elapsedNanos = elapsed().toNanos();
     long earliestNanos = Long.MAX_VALUE;
     synchronized (timeouts) {
@@ -221,10 +241,6 @@ public final class ManualTimer implements Timer {
 
   // What tasks throw
 
-  private void keep(Timeout timeout, Throwable error) {
-    errors.add(error);
-  }
-
   private void throwErrors() {
     Throwable first = errors.poll();
     if (first == null) {
@@ -241,21 +257,9 @@ public final class ManualTimer implements Timer {
 
   @Override
   public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
-    Timeout timeout = engine.newTimeout(task, delay, unit);
+    Timeout timeout = super.newTimeout(task, delay, unit);
     timeouts.add(timeout);
     return timeout;
-  }
-
-  /**
-   * Stops this timer.
-   *
-   * @throws AssertionError if a task or callback threw, after the timer was stopped
-   */
-  @Override
-  public Set<Timeout> stop() {
-    Set<Timeout> cancelled = engine.stop();
-    throwErrors();
-    return cancelled;
   }
 
   /**
@@ -266,129 +270,13 @@ public final class ManualTimer implements Timer {
    */
   @Override
   public Set<Timeout> stop(Duration patience) {
-    Set<Timeout> cancelled = engine.stop(patience);
+    Set<Timeout> cancelled = super.stop(patience);
     throwErrors();
     return cancelled;
   }
 
   @Override
-  public boolean isStopped() {
-    return engine.isStopped();
-  }
-
-  @Override
-  public long pendingTimeouts() {
-    return engine.pendingTimeouts();
-  }
-
-  @Override
-  public TimerStats stats() {
-    return engine.stats();
-  }
-
-  @Override
   public String toString() {
     return "ManualTimer(" + elapsed() + (isStopped() ? ", stopped)" : ")");
-  }
-
-  /**
-   * The settings of a {@link ManualTimer}: those of other timers, and a clock. A builder can be
-   * used more than once. Not thread-safe.
-   */
-  public static final class Builder {
-    private final PolledTimer.Builder engine = PolledTimer.builder();
-    private Duration tick = Duration.ofMillis(1);
-    private @Nullable TaskErrorHandler onError;
-    private @Nullable ManualTimeSource timeSource;
-
-    private Builder() {}
-
-    /**
-     * Sets the length of a tick: 1 ms unless set.
-     *
-     * @param tick the length of a tick
-     * @return this builder
-     * @throws IllegalArgumentException if {@code tick} is not positive, or longer than a day
-     */
-    public Builder tick(Duration tick) {
-      engine.tick(tick);
-      this.tick = tick;
-      return this;
-    }
-
-    /**
-     * Sets how many timeouts may be pending at a time: any number, unless set.
-     *
-     * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
-     * @return this builder
-     */
-    public Builder maxPendingTimeouts(long maxPendingTimeouts) {
-      engine.maxPendingTimeouts(maxPendingTimeouts);
-      return this;
-    }
-
-    /**
-     * Sets the executor that runs the tasks. Without one the thread that advances the timer does.
-     *
-     * @param executor runs the tasks
-     * @return this builder
-     */
-    public Builder executor(Executor executor) {
-      engine.executor(executor);
-      return this;
-    }
-
-    /**
-     * Sets what happens to tasks that the executor does not accept: by default the thread that
-     * advances the timer runs them.
-     *
-     * @param onRejected decides
-     * @return this builder
-     */
-    public Builder onRejected(RejectionPolicy onRejected) {
-      engine.onRejected(onRejected);
-      return this;
-    }
-
-    /**
-     * Sets who is told of what tasks and other callbacks throw, instead of having it thrown by the
-     * call that advances the timer.
-     *
-     * @param onError is told
-     * @return this builder
-     */
-    public Builder onError(TaskErrorHandler onError) {
-      this.onError = requireNonNull(onError, "onError");
-      return this;
-    }
-
-    /**
-     * Sets who is told of everything that happens to the timeouts: by default nobody.
-     *
-     * @param listener is told
-     * @return this builder
-     */
-    public Builder listener(TimerListener listener) {
-      engine.listener(listener);
-      return this;
-    }
-
-    /**
-     * Sets the clock, for one that starts at a certain reading, or for several timers on one clock;
-     * by default each timer has a new one that starts at zero. An advance moves the clock of all
-     * timers that share it, but runs the tasks of one; the others run theirs when they are told to.
-     *
-     * @param timeSource the clock
-     * @return this builder
-     */
-    public Builder timeSource(ManualTimeSource timeSource) {
-      this.timeSource = requireNonNull(timeSource, "timeSource");
-      return this;
-    }
-
-    /** {@return a new timer with these settings} */
-    public ManualTimer build() {
-      return new ManualTimer(this);
-    }
   }
 }

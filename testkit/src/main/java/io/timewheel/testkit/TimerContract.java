@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
  *   protected void advance(Duration duration) throws InterruptedException {
  *     clock.advanceBy(duration);
  *     for (MyTimer timer : timers) {
- *       timer.runDue();
+ *       timer.poll();
  *     }
  *   }
  * }

@@ -12,15 +12,17 @@ class ManualTimerContractTest extends TimerContract {
 
   @Override
   protected Timer newTimer(TimerSettings settings) {
-    ManualTimer.Builder builder =
-        ManualTimer.builder()
-            .tick(settings.tick())
-            .maxPendingTimeouts(settings.maxPendingTimeouts())
-            .onError(settings.onError());
-    if (settings.executor() != null) {
-      builder.executor(settings.executor());
-    }
-    ManualTimer timer = builder.build();
+    ManualTimer timer =
+        ManualTimer.create(
+            builder -> {
+              builder
+                  .tick(settings.tick())
+                  .maxPendingTimeouts(settings.maxPendingTimeouts())
+                  .onError(settings.onError());
+              if (settings.executor() != null) {
+                builder.executor(settings.executor());
+              }
+            });
     timers.add(timer);
     return timer;
   }

@@ -4,6 +4,8 @@ package io.timewheel.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.PolledTimer;
+import io.timewheel.TimeSource;
 import io.timewheel.Timeout;
 import io.timewheel.TimerListener;
 import io.timewheel.TimerTask;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** What the timer that tests move has beyond the contract: its time, and what tasks throw. */
@@ -71,7 +74,7 @@ class ManualTimerTest {
   @Test
   void advanceToCountsFromTheMomentTheTimerWasMade() {
     timer.timeSource().advanceBy(millis(5));
-    ManualTimer later = ManualTimer.builder().timeSource(timer.timeSource()).build();
+    ManualTimer later = ManualTimer.create(settings -> settings.timeSource(timer.timeSource()));
     assertThat(later.elapsed()).isZero();
     later.newTimeout(NOTHING, millis(10));
     assertThat(later.advanceTo(millis(9))).isZero();
@@ -123,7 +126,7 @@ class ManualTimerTest {
 
   @Test
   void theEndOfTimeHasATickOfOneNanosecond() {
-    ManualTimer fine = ManualTimer.builder().tick(Duration.ofNanos(1)).build();
+    ManualTimer fine = ManualTimer.create(settings -> settings.tick(Duration.ofNanos(1)));
     fine.newTimeout(NOTHING, Long.MAX_VALUE - 1, TimeUnit.NANOSECONDS);
     fine.newTimeout(NOTHING, Long.MAX_VALUE, TimeUnit.NANOSECONDS);
     assertThat(fine.nextDeadline()).contains(Duration.ofNanos(Long.MAX_VALUE - 1));
@@ -138,10 +141,10 @@ class ManualTimerTest {
     timer.timeSource().advanceBy(millis(15));
     assertThat(seen).isEmpty();
     assertThat(timer.nextDeadline()).contains(millis(10));
-    assertThat(timer.runDue()).isEqualTo(1);
+    assertThat(timer.poll()).isEqualTo(1);
     assertThat(seen).containsExactly(millis(15));
     assertThat(timer.elapsed()).isEqualTo(millis(15));
-    assertThat(timer.runDue()).isZero();
+    assertThat(timer.poll()).isZero();
   }
 
   @Test
@@ -159,7 +162,7 @@ class ManualTimerTest {
   void aTaskCannotAdvanceItsTimer() {
     timer.newTimeout(timeout -> timer.advanceBy(millis(1)), millis(10));
     timer.newTimeout(timeout -> timer.advanceTo(millis(20)), millis(10));
-    timer.newTimeout(timeout -> timer.runDue(), millis(10));
+    timer.newTimeout(timeout -> timer.poll(), millis(10));
     timer.newTimeout(clockReader, millis(11));
     assertThatThrownBy(() -> timer.advanceBy(millis(10)))
         .isInstanceOf(AssertionError.class)
@@ -175,7 +178,7 @@ class ManualTimerTest {
 
   @Test
   void nextDeadlineIsTheTickOfTheEarliestThatIsPending() {
-    ManualTimer timer = ManualTimer.builder().tick(millis(10)).build();
+    ManualTimer timer = ManualTimer.create(settings -> settings.tick(millis(10)));
     assertThat(timer.nextDeadline()).isEmpty();
     Timeout first = timer.newTimeout(NOTHING, millis(12));
     Timeout second = timer.newTimeout(NOTHING, Duration.ofHours(1));
@@ -242,7 +245,7 @@ class ManualTimerTest {
           }
         };
     assertThat(timer.newTimeout(throwing, millis(10)).cancel()).isTrue();
-    assertThatThrownBy(timer::runDue).hasCauseInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(timer::poll).hasCauseInstanceOf(IllegalStateException.class);
     timer.newTimeout(throwing, millis(10)).cancel();
     assertThatThrownBy(() -> timer.advanceTo(timer.elapsed()))
         .hasCauseInstanceOf(IllegalStateException.class);
@@ -266,7 +269,7 @@ class ManualTimerTest {
   void anErrorHandlerOfItsOwnReplacesTheThrowing() {
     AtomicReference<Throwable> handled = new AtomicReference<>();
     ManualTimer timer =
-        ManualTimer.builder().onError((timeout, error) -> handled.set(error)).build();
+        ManualTimer.create(settings -> settings.onError((timeout, error) -> handled.set(error)));
     Exception error = new Exception("handled");
     timer.newTimeout(
         timeout -> {
@@ -280,10 +283,10 @@ class ManualTimerTest {
   // Settings
 
   @Test
-  void aBuilderMakesTimersThatAreIndependent() {
-    ManualTimer.Builder builder = ManualTimer.builder().maxPendingTimeouts(1);
-    ManualTimer first = builder.build();
-    ManualTimer second = builder.build();
+  void timersWithTheSameSettingsAreIndependent() {
+    Consumer<PolledTimer.Builder> settings = builder -> builder.maxPendingTimeouts(1);
+    ManualTimer first = ManualTimer.create(settings);
+    ManualTimer second = ManualTimer.create(settings);
     first.advanceBy(millis(5));
     assertThat(second.elapsed()).isZero();
     Timeout timeout = first.newTimeout(NOTHING, millis(1));
@@ -297,25 +300,26 @@ class ManualTimerTest {
   void whatAnExecutorRejectsGoesToThePolicyAndTheListenerIsTold() {
     List<String> events = new ArrayList<>();
     ManualTimer timer =
-        ManualTimer.builder()
-            .executor(
-                work -> {
-                  throw new RejectedExecutionException();
-                })
-            .onRejected((timeout, execution, cause) -> events.add("policy"))
-            .listener(
-                new TimerListener() {
-                  @Override
-                  public void started(Timeout timeout) {
-                    events.add("started");
-                  }
+        ManualTimer.create(
+            settings ->
+                settings
+                    .executor(
+                        work -> {
+                          throw new RejectedExecutionException();
+                        })
+                    .onRejected((timeout, execution, cause) -> events.add("policy"))
+                    .listener(
+                        new TimerListener() {
+                          @Override
+                          public void started(Timeout timeout) {
+                            events.add("started");
+                          }
 
-                  @Override
-                  public void rejected(Timeout timeout, Throwable cause) {
-                    events.add("rejected");
-                  }
-                })
-            .build();
+                          @Override
+                          public void rejected(Timeout timeout, Throwable cause) {
+                            events.add("rejected");
+                          }
+                        }));
     timer.newTimeout(clockReader, millis(1));
     assertThat(timer.advanceBy(millis(1))).isEqualTo(1);
     assertThat(events).containsExactly("started", "rejected", "policy");
@@ -323,8 +327,39 @@ class ManualTimerTest {
   }
 
   @Test
+  void clockMustBeOneThatCanBeMoved() {
+    assertThatThrownBy(
+            () -> ManualTimer.create(settings -> settings.timeSource(TimeSource.system())))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("timeSource: " + TimeSource.system() + " (expected: a ManualTimeSource)");
+  }
+
+  @Test
+  void pollLeavesWhatIsBeyondItsLimit() {
+    timer.newTimeout(clockReader, millis(10));
+    timer.newTimeout(clockReader, millis(20));
+    timer.timeSource().advanceBy(millis(20));
+
+    assertThat(timer.poll(1)).isEqualTo(1);
+    assertThat(timer.poll()).isEqualTo(1);
+  }
+
+  @Test
+  void pollThrowsWhatATaskThrew() {
+    timer.newTimeout(
+        timeout -> {
+          throw new IllegalStateException("for the test");
+        },
+        millis(10));
+    timer.timeSource().advanceBy(millis(10));
+
+    assertThatThrownBy(timer::poll).hasCauseInstanceOf(IllegalStateException.class);
+    assertThat(timer.poll()).isZero();
+  }
+
+  @Test
   void theBuilderRefusesWhatMakesNoSense() {
-    ManualTimer.Builder builder = ManualTimer.builder();
+    PolledTimer.Builder builder = PolledTimer.builder();
     assertThatThrownBy(() -> builder.tick(Duration.ZERO))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("tick: PT0S");

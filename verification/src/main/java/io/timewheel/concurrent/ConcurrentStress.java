@@ -199,7 +199,7 @@ public final class ConcurrentStress {
   @State
   public static class CompleteTimeOut extends Rig {
     private final CompletableFuture<String> future =
-        Deadlines.on(timer, Runnable::run)
+        FutureTimeouts.on(timer, Runnable::run)
             .orTimeout(new CompletableFuture<>(), Duration.ofNanos(10));
 
     public CompleteTimeOut() {
@@ -240,7 +240,9 @@ public final class ConcurrentStress {
     @Actor
     public void watch(III_Result r) {
       r.r2 =
-          asInt(Deadlines.on(timer, Runnable::run).orTimeout(future, Duration.ofDays(1)) == future);
+          asInt(
+              FutureTimeouts.on(timer, Runnable::run).orTimeout(future, Duration.ofDays(1))
+                  == future);
     }
 
     @Arbiter

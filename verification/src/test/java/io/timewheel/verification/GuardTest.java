@@ -6,11 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Keeps {@code guards.txt} in step with the tests and the core, without running anything. */
+/**
+ * Checks that {@code guards.txt} fits the tests and the core, without running anything. Part of
+ * {@code -Pguards} only: a list of edits of the core's text must not fail the build of a change to
+ * the core.
+ */
+@Tag("guards")
 class GuardTest {
   private static final Path CORE = Path.of("../core/src/main/java/io/timewheel");
 
@@ -26,11 +33,17 @@ class GuardTest {
     try (Stream<Path> all = Files.walk(CORE)) {
       files = all.filter(path -> path.toString().endsWith(".java")).toList();
     }
+    List<String> faults = new ArrayList<>();
     for (Guard guard : Guard.all()) {
-      for (Path file : files) {
-        guard.takeOutOf(file.getFileName().toString(), Files.readString(file));
+      try {
+        for (Path file : files) {
+          guard.takeOutOf(file.getFileName().toString(), Files.readString(file));
+        }
+        guard.requireTakenOut();
+      } catch (IllegalStateException e) {
+        faults.add(guard.name + ": " + e.getMessage());
       }
-      guard.requireTakenOut();
     }
+    assertThat(faults).isEmpty();
   }
 }

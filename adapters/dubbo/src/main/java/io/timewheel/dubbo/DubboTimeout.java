@@ -58,6 +58,11 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
   }
 
   @Override
+  public Class<?> taskClass() {
+    return task.getClass();
+  }
+
+  @Override
   public Timer timer() {
     return timer;
   }

@@ -19,7 +19,7 @@ import org.apache.dubbo.common.timer.TimerTask;
  *
  * <p>To the listener and the error handler of that timer, the task of a timeout that was started
  * here is the Dubbo {@link Timeout}, whose {@link Timeout#task()} is the user's. Its state is to be
- * asked of the timeout that they are given.
+ * asked of the timeout that they are given. Warnings and Flight Recorder name the user's class.
  */
 public final class DubboTimer implements Timer {
   private final io.timewheel.Timer timer;

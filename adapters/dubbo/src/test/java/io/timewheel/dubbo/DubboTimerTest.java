@@ -120,7 +120,7 @@ class DubboTimerTest {
 
   @Test
   void aHundredThousandTimeoutsOfOneTickAllRunAtIt() {
-    ManualTimer coarse = ManualTimer.builder().tick(Duration.ofMillis(200)).build();
+    ManualTimer coarse = ManualTimer.create(settings -> settings.tick(Duration.ofMillis(200)));
     Timer timer = on(coarse);
     List<Duration> times = new ArrayList<>();
     for (int i = 0; i < 100_000; i++) {
@@ -158,7 +158,7 @@ class DubboTimerTest {
   @Test
   void tasksRunOnTheExecutor() {
     Queue<Runnable> handedOver = new ArrayDeque<>();
-    ManualTimer clock = ManualTimer.builder().executor(handedOver::add).build();
+    ManualTimer clock = ManualTimer.create(settings -> settings.executor(handedOver::add));
     Timeout timeout = on(clock).newTimeout(ran::add, 1, SECONDS);
 
     clock.advanceBy(Duration.ofSeconds(1));
@@ -175,13 +175,12 @@ class DubboTimerTest {
     List<Throwable> errors = new ArrayList<>();
     List<io.timewheel.TimerTask> failed = new ArrayList<>();
     ManualTimer clock =
-        ManualTimer.builder()
+        ManualTimer.create(settings -> settings
             .onError(
                 (timeout, error) -> {
                   failed.add(timeout.task());
                   errors.add(error);
-                })
-            .build();
+                }));
     Timer timer = on(clock);
     StackOverflowError error = new StackOverflowError();
     Timeout thrown =
@@ -238,7 +237,7 @@ class DubboTimerTest {
 
   @Test
   void aPlaceIsFreeAfterACancelAndAfterAnExpiry() {
-    ManualTimer clock = ManualTimer.builder().maxPendingTimeouts(2).build();
+    ManualTimer clock = ManualTimer.create(settings -> settings.maxPendingTimeouts(2));
     Timer timer = on(clock);
     timer.newTimeout(NOTHING, 1, SECONDS);
     Timeout second = timer.newTimeout(NOTHING, 2, SECONDS);
@@ -255,7 +254,7 @@ class DubboTimerTest {
 
   @Test
   void overdueTimeoutsCountUntilTheNextTick() {
-    ManualTimer clock = ManualTimer.builder().maxPendingTimeouts(8).build();
+    ManualTimer clock = ManualTimer.create(settings -> settings.maxPendingTimeouts(8));
     Timer timer = on(clock);
     for (int i = 0; i < 8; i++) {
       timer.newTimeout(NOTHING, -1, NANOSECONDS);
@@ -329,9 +328,8 @@ class DubboTimerTest {
     List<Boolean> seen = new ArrayList<>();
     ManualTimer[] clock = new ManualTimer[1];
     clock[0] =
-        ManualTimer.builder()
-            .listener(started(() -> clock[0].advanceBy(Duration.ofDays(1))))
-            .build();
+        ManualTimer.create(settings -> settings
+            .listener(started(() -> clock[0].advanceBy(Duration.ofDays(1)))));
 
     Timeout timeout =
         on(clock[0])
@@ -354,7 +352,7 @@ class DubboTimerTest {
     List<Timeout> stopped = new ArrayList<>();
     Timer[] timer = new Timer[1];
     ManualTimer clock =
-        ManualTimer.builder()
+        ManualTimer.create(settings -> settings
             .listener(
                 started(
                     () -> {
@@ -362,21 +360,20 @@ class DubboTimerTest {
                         assertThat(timeout.isCancelled()).isTrue();
                         stopped.add(timeout);
                       }
-                    }))
-            .build();
+                    })));
     timer[0] = on(clock);
 
     Timeout timeout = timer[0].newTimeout(NOTHING, 1, SECONDS);
 
     assertThat(stopped).containsExactly(timeout);
     assertThat(timeout.isCancelled()).isTrue();
-    clock.runDue(); // throws what the listener threw
+    clock.poll(); // throws what the listener threw
   }
 
   @Test
   void listenerThatAsksTooEarlyIsTold() {
     ManualTimer clock =
-        ManualTimer.builder()
+        ManualTimer.create(settings -> settings
             .listener(
                 new TimerListener() {
                   @Override
@@ -386,11 +383,10 @@ class DubboTimerTest {
                     assertThat(dubbo).hasToString("DubboTimeout(task: " + NOTHING + ")");
                     assertThatIllegalStateException().isThrownBy(dubbo::isExpired);
                   }
-                })
-            .build();
+                }));
     on(clock).newTimeout(NOTHING, 1, SECONDS);
 
-    clock.runDue(); // throws what the listener threw
+    clock.poll(); // throws what the listener threw
   }
 
   private static TimerListener started(Runnable action) {

@@ -28,13 +28,12 @@ class TimerMetricsTest {
   @Test
   void figuresOfATimerWithItsName() {
     ManualTimer timer =
-        ManualTimer.builder()
+        ManualTimer.create(settings -> settings
             .executor(
                 task -> {
                   throw new RejectedExecutionException();
                 })
-            .onError((timeout, error) -> {})
-            .build();
+            .onError((timeout, error) -> {}));
     new TimerMetrics(timer, "requests").bindTo(registry);
 
     Timeout moved = timer.newTimeout(NOTHING, 1, HOURS);
@@ -57,7 +56,7 @@ class TimerMetricsTest {
       moved.reschedule(2, HOURS);
     }
     timer.timeSource().advanceBy(Duration.ofMillis(251));
-    timer.runDue();
+    timer.poll();
 
     assertThat(registry.scrape().lines())
         .contains(
@@ -107,12 +106,12 @@ class TimerMetricsTest {
 
   @Test
   void lagIsAHistogramInSeconds() {
-    ManualTimer timer = ManualTimer.builder().listener(new LagMetrics(registry, "late")).build();
+    ManualTimer timer = ManualTimer.create(settings -> settings.listener(new LagMetrics(registry, "late")));
     timer.newTimeout(NOTHING, 1, MILLISECONDS);
     timer.newTimeout(NOTHING, 751, MILLISECONDS);
     timer.newTimeout(NOTHING, 1, HOURS).cancel();
     timer.timeSource().advanceBy(Duration.ofMillis(1001));
-    timer.runDue();
+    timer.poll();
 
     assertThat(registry.scrape().lines())
         .contains(
@@ -128,7 +127,7 @@ class TimerMetricsTest {
 
   @Test
   void bothMetersOfOneTimerLiveSideBySide() {
-    ManualTimer timer = ManualTimer.builder().listener(new LagMetrics(registry, "both")).build();
+    ManualTimer timer = ManualTimer.create(settings -> settings.listener(new LagMetrics(registry, "both")));
     new TimerMetrics(timer, "both").bindTo(registry);
     timer.newTimeout(NOTHING, 1, MILLISECONDS);
     timer.advanceBy(Duration.ofMillis(1));

@@ -72,6 +72,11 @@ final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
   }
 
   @Override
+  public Class<?> taskClass() {
+    return task.getClass();
+  }
+
+  @Override
   public Timer timer() {
     return timer;
   }

@@ -117,7 +117,7 @@ abstract class NettyTimerContract {
 
   @Test
   void aHundredThousandTimeoutsOfOneTickAllRunAtIt() {
-    ManualTimer coarse = ManualTimer.builder().tick(Duration.ofMillis(200)).build();
+    ManualTimer coarse = ManualTimer.create(settings -> settings.tick(Duration.ofMillis(200)));
     Timer timer = on(coarse);
     List<Duration> times = new ArrayList<>();
     for (int i = 0; i < 100_000; i++) {
@@ -155,7 +155,7 @@ abstract class NettyTimerContract {
   @Test
   void tasksRunOnTheExecutor() {
     Queue<Runnable> handedOver = new ArrayDeque<>();
-    ManualTimer clock = ManualTimer.builder().executor(handedOver::add).build();
+    ManualTimer clock = ManualTimer.create(settings -> settings.executor(handedOver::add));
     Timeout timeout = on(clock).newTimeout(ran::add, 1, SECONDS);
 
     clock.advanceBy(Duration.ofSeconds(1));
@@ -172,13 +172,12 @@ abstract class NettyTimerContract {
     List<Throwable> errors = new ArrayList<>();
     List<io.timewheel.TimerTask> failed = new ArrayList<>();
     ManualTimer clock =
-        ManualTimer.builder()
+        ManualTimer.create(settings -> settings
             .onError(
                 (timeout, error) -> {
                   failed.add(timeout.task());
                   errors.add(error);
-                })
-            .build();
+                }));
     Timer timer = on(clock);
     StackOverflowError error = new StackOverflowError();
     Timeout thrown =
@@ -261,7 +260,7 @@ abstract class NettyTimerContract {
 
   @Test
   void aPlaceIsFreeAfterACancelAndAfterAnExpiry() {
-    ManualTimer clock = ManualTimer.builder().maxPendingTimeouts(2).build();
+    ManualTimer clock = ManualTimer.create(settings -> settings.maxPendingTimeouts(2));
     Timer timer = on(clock);
     timer.newTimeout(NOTHING, 1, SECONDS);
     Timeout second = timer.newTimeout(NOTHING, 2, SECONDS);
@@ -278,7 +277,7 @@ abstract class NettyTimerContract {
 
   @Test
   void overdueTimeoutsCountUntilTheNextTick() {
-    ManualTimer clock = ManualTimer.builder().maxPendingTimeouts(8).build();
+    ManualTimer clock = ManualTimer.create(settings -> settings.maxPendingTimeouts(8));
     Timer timer = on(clock);
     for (int i = 0; i < 8; i++) {
       timer.newTimeout(NOTHING, -1, NANOSECONDS);
@@ -350,9 +349,8 @@ abstract class NettyTimerContract {
     List<Boolean> seen = new ArrayList<>();
     ManualTimer[] clock = new ManualTimer[1];
     clock[0] =
-        ManualTimer.builder()
-            .listener(started(() -> clock[0].advanceBy(Duration.ofDays(1))))
-            .build();
+        ManualTimer.create(settings -> settings
+            .listener(started(() -> clock[0].advanceBy(Duration.ofDays(1)))));
 
     Timeout timeout =
         on(clock[0])
@@ -375,7 +373,7 @@ abstract class NettyTimerContract {
     List<Timeout> stopped = new ArrayList<>();
     Timer[] timer = new Timer[1];
     ManualTimer clock =
-        ManualTimer.builder()
+        ManualTimer.create(settings -> settings
             .listener(
                 started(
                     () -> {
@@ -383,21 +381,20 @@ abstract class NettyTimerContract {
                         assertThat(timeout.isCancelled()).isTrue();
                         stopped.add(timeout);
                       }
-                    }))
-            .build();
+                    })));
     timer[0] = on(clock);
 
     Timeout timeout = timer[0].newTimeout(NOTHING, 1, SECONDS);
 
     assertThat(stopped).containsExactly(timeout);
     assertThat(timeout.isCancelled()).isTrue();
-    clock.runDue(); // throws what the listener threw
+    clock.poll(); // throws what the listener threw
   }
 
   @Test
   void listenerThatAsksTooEarlyIsTold() {
     ManualTimer clock =
-        ManualTimer.builder()
+        ManualTimer.create(settings -> settings
             .listener(
                 new TimerListener() {
                   @Override
@@ -407,11 +404,10 @@ abstract class NettyTimerContract {
                     assertThat(netty).hasToString("NettyTimeout(task: " + NOTHING + ")");
                     assertThatIllegalStateException().isThrownBy(netty::isExpired);
                   }
-                })
-            .build();
+                }));
     on(clock).newTimeout(NOTHING, 1, SECONDS);
 
-    clock.runDue(); // throws what the listener threw
+    clock.poll(); // throws what the listener threw
   }
 
   private static TimerListener started(Runnable action) {

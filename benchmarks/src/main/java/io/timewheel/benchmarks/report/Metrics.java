@@ -6,8 +6,9 @@ import static io.timewheel.benchmarks.report.Metric.more;
 
 import io.timewheel.benchmarks.workloads.Workload;
 import java.util.List;
+import java.util.stream.Stream;
 
-/** The quantities that are shown, and those that more than one table, plot or promise needs. */
+/** The quantities that are shown, and those that more than one table or target needs. */
 final class Metrics {
   static final Metric OPERATIONS = more("opsPerSecond", "million a second", 1e6);
   static final Metric OPERATION_NANOS = less("nanosPerOp", "ns each");
@@ -15,14 +16,26 @@ final class Metrics {
   static final Metric OPERATION_BYTES = less("bytesPerOp", "bytes allocated each");
   static final Metric START_NANOS = less("nanosPerStart", "ns per start");
   static final Metric HEAP_BYTES = less("heapBytesPerPending", "bytes of heap per pending timeout");
+  static final Metric OVERRUN = less("overrunMillis", "ms until the last one has run");
   static final Metric EXPIRY_CPU = less("cpuNanosPerExpiry", "ns of CPU per expiry");
   static final Metric LATE_P50 = less("p50Micros", "p50, ms", 1000);
   static final Metric LATE_P99 = less("p99Micros", "p99, ms", 1000);
   static final Metric LATE_P999 = less("p999Micros", "p99.9, ms", 1000);
   static final Metric CPU = less("cpuMillis", "ms of CPU");
-  static final Metric WAKE_UPS = less("wakeups", "wake-ups of the worker");
+  static final Metric WAKE_UPS = less("wakeups", "wake-ups of the timer thread");
   static final Metric TOUCH_CPU = less("cpuNanosPerTouch", "ns of CPU to postpone");
   static final Metric EARLY = less("early", "early");
+
+  private static final List<Metric> CALLS =
+      List.of(
+          less("startP50Micros", "start p50, µs"),
+          less("startP99Micros", "start p99, µs"),
+          less("startP999Micros", "start p99.9, µs"),
+          less("startMaxMicros", "start max, µs"),
+          less("cancelP50Micros", "cancel p50, µs"),
+          less("cancelP99Micros", "cancel p99, µs"),
+          less("cancelP999Micros", "cancel p99.9, µs"),
+          less("cancelMaxMicros", "cancel max, µs"));
 
   private Metrics() {}
 
@@ -36,21 +49,13 @@ final class Metrics {
           List.of(
               EXPIRY_CPU,
               less("cpuNanosPerTimeout", "ns of CPU per timeout, start included"),
-              less("overrunMillis", "ms until the last one has run"),
+              OVERRUN,
               EARLY);
       case LATENESS ->
           List.of(LATE_P50, LATE_P99, LATE_P999, less("maxMicros", "max, ms", 1000), CPU, EARLY);
       case IDLE -> List.of(CPU, WAKE_UPS, less("contextSwitches", "context switches"));
-      case START_LATENCY ->
-          List.of(
-              less("startP50Micros", "start p50, µs"),
-              less("startP99Micros", "start p99, µs"),
-              less("startP999Micros", "start p99.9, µs"),
-              less("startMaxMicros", "start max, µs"),
-              less("cancelP50Micros", "cancel p50, µs"),
-              less("cancelP99Micros", "cancel p99, µs"),
-              less("cancelP999Micros", "cancel p99.9, µs"),
-              less("cancelMaxMicros", "cancel max, µs"));
+      case START_LATENCY -> CALLS;
+      case CROWD -> Stream.concat(Stream.of(OPERATIONS), CALLS.stream()).toList();
       case GC ->
           List.of(
               less("pauseP99Millis", "p99 of a pause, ms"),

@@ -15,12 +15,6 @@ final class Numbers {
 
   private Numbers() {}
 
-  /** Returns a number that is known to be short, such as that of a grid line. */
-  static String round(double value) {
-    BigDecimal rounded = BigDecimal.valueOf(value).round(THREE_DIGITS).stripTrailingZeros();
-    return String.format(Locale.ROOT, "%,." + Math.max(0, rounded.scale()) + "f", rounded);
-  }
-
   static String text(double value) {
     if (Double.isInfinite(value)) {
       return value > 0 ? "∞" : "−∞";

@@ -11,8 +11,8 @@ import java.util.List;
 import tools.jackson.core.JacksonException;
 
 /**
- * Prints the tables of a recording, or writes them, with the plots, into the documentation of the
- * checkout that it is run in.
+ * Prints the tables of a recording, or writes them into the documentation of the checkout that it
+ * is run in.
  */
 public final class Report {
   private static final String USAGE = "arguments: <recording.json> [--write]";

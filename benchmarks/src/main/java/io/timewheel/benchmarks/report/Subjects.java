@@ -9,7 +9,9 @@ final class Subjects {
   /** The timer that all others are compared with. */
   static final String US = "timewheel";
 
-  static final Set<String> OURS = Set.of(US, "timewheel-hashed", "timewheel-polled");
+  static final String HASHED = "timewheel-hashed";
+
+  static final Set<String> OURS = Set.of(US, HASHED, "timewheel-polled");
 
   private static final String KEYED = "expirations";
   private static final Set<String> PATTERNS =
@@ -23,24 +25,17 @@ final class Subjects {
   private static final Set<String> PASSIVE = Set.of("agrona");
 
   enum Kind {
-    US("Timewheel"),
-    SIBLING("its other timers"),
+    US,
+    /** Another timer of ours, or a pattern on one. */
+    SIBLING,
     /** What one would use instead: any number of threads may use it, and it runs the tasks. */
-    PEER("others"),
-    /** A wheel for one thread, without a lock and without a worker: shown, but no peer. */
-    PASSIVE("for one thread, no worker"),
+    PEER,
+    /**
+     * A wheel for one thread, without a lock and without a thread of its own: shown, but no peer.
+     */
+    PASSIVE,
     /** No timer at all: what the measurement itself costs. */
-    BOUND("no timer: the bound");
-
-    private final String description;
-
-    Kind(String description) {
-      this.description = description;
-    }
-
-    String description() {
-      return description;
-    }
+    BOUND
   }
 
   private Subjects() {}

@@ -31,19 +31,19 @@ final class Tables {
         .collect(Collectors.joining("\n"));
   }
 
-  /** Returns the promises, and what was measured of each. */
-  String promises() {
+  /** Returns the targets, and what was measured of each. */
+  String targets() {
     StringBuilder table = new StringBuilder();
-    row(table, List.of("Figure", "Promise", "Measured", ""));
+    row(table, List.of("Figure", "Target", "Measured", ""));
     table.append("|---|---|---|---|\n");
-    for (Promise promise : new Promises(measurements).all()) {
+    for (Target target : new Targets(measurements).all()) {
       row(
           table,
           List.of(
-              escaped(promise.figure()),
-              escaped(promise.promised()),
-              promise.measured().stream().map(Tables::escaped).collect(Collectors.joining("<br>")),
-              promise.verdict().text()));
+              escaped(target.figure()),
+              escaped(target.aim()),
+              target.measured().stream().map(Tables::escaped).collect(Collectors.joining("<br>")),
+              target.verdict().text()));
     }
     return table.toString();
   }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.benchmarks.report;
 
-import io.timewheel.benchmarks.report.Charts.Chart;
 import io.timewheel.benchmarks.results.Results;
 import io.timewheel.benchmarks.workloads.Workload;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -23,42 +21,26 @@ final class Text {
 
   private final Measurements measurements;
   private final Tables tables;
-  private final List<Chart> charts;
 
   Text(Measurements measurements) {
     this.measurements = measurements;
     this.tables = new Tables(measurements);
-    this.charts = new Charts(measurements).all();
-  }
-
-  List<Chart> charts() {
-    return charts;
   }
 
   /** Returns the figures of the README. */
   String headline() {
-    String plots =
-        charts.stream()
-            .filter(chart -> chart.name().equals("churn") || chart.name().equals("lateness-1ms"))
-            .map(chart -> image(chart, "docs/"))
-            .collect(Collectors.joining());
-    return plots + warning() + tables.promises() + "\n" + where() + "\n";
+    return warning() + new Headline(measurements).text() + "\n" + where() + "\n";
   }
 
-  /** Returns the promises of {@code docs/BENCHMARKS.md}. */
-  String promises() {
-    return warning() + tables.promises();
+  /** Returns the targets of {@code docs/BENCHMARKS.md}. */
+  String targets() {
+    return warning() + tables.targets();
   }
 
-  /** Returns the plots and tables of a workload. */
+  /** Returns the tables of a workload. */
   String section(Workload workload) {
-    String plots =
-        charts.stream()
-            .filter(chart -> chart.workload() == workload)
-            .map(chart -> image(chart, ""))
-            .collect(Collectors.joining());
     String of = tables.of(workload);
-    return of.isEmpty() ? "Not part of this recording." : plots + of;
+    return of.isEmpty() ? "Not part of this recording." : of;
   }
 
   /** Returns on what, when and how it was recorded, and who took part. */
@@ -93,7 +75,7 @@ final class Text {
   String all() {
     return circumstances()
         + "\n"
-        + tables.promises()
+        + tables.targets()
         + Arrays.stream(Workload.values())
             .map(tables::of)
             .filter(table -> !table.isEmpty())
@@ -122,10 +104,6 @@ final class Text {
     return Objects.equals(measurements.recording().mode(), "full")
         ? ""
         : "> This is a quick run: few rounds, short, for a first look and not for conclusions.\n\n";
-  }
-
-  private static String image(Chart chart, String folder) {
-    return "![" + chart.title() + "](" + folder + "benchmarks/" + chart.name() + ".svg)\n\n";
   }
 
   private static String code(String text) {

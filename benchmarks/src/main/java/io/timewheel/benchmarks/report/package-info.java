@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Makes the tables and plots of the documentation from one recorded run of the benchmarks, and from
- * nothing else: no figure in the documentation is written by hand.
+ * Makes the tables of the documentation from one recorded run of the benchmarks, and from nothing
+ * else: no figure in the documentation is written by hand.
  *
  * <p>A <em>recording</em> is what one run of the benchmarks wrote: measurements of a
  * <em>subject</em> under a <em>variant</em> of a <em>workload</em>, in several <em>rounds</em>. A

@@ -18,6 +18,7 @@ public enum Workload {
   LATENESS("lateness"),
   IDLE("idle"),
   START_LATENCY("latency-of-start"),
+  CROWD("crowd"),
   GC("gc"),
   PATTERNS("patterns");
 
@@ -80,6 +81,7 @@ public enum Workload {
             case LATENESS -> Lateness.measure(kind, subject, parameters);
             case IDLE -> Idle.measure(kind, subject, parameters);
             case START_LATENCY -> StartLatency.measure(kind, subject, parameters);
+            case CROWD -> Crowd.measure(kind, subject, parameters);
             case GC -> Pauses.measure(subject, parameters);
             case CHURN, INFLIGHT, TOUCH, PATTERNS -> throw new AssertionError(this);
           });

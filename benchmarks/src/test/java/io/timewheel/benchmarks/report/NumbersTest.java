@@ -31,14 +31,6 @@ class NumbersTest {
     assertThat(Numbers.text(value)).isEqualTo(text);
   }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = ';',
-      value = {"20;20", "0.30000000000000004;0.3", "2.5;2.5", "1500;1,500", "400000;400,000"})
-  void gridLinesAreShort(double value, String text) {
-    assertThat(Numbers.round(value)).isEqualTo(text);
-  }
-
   @Test
   void medianIsInTheMiddle() {
     assertThat(Spread.of(List.of())).isEmpty();

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.benchmarks.report;
+
+import io.timewheel.benchmarks.report.Measurements.Variant;
+import io.timewheel.benchmarks.report.Target.Verdict;
+import io.timewheel.benchmarks.results.SubjectInfo;
+import io.timewheel.benchmarks.workloads.Workload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.DoublePredicate;
+
+/**
+ * Compares the measurements with the targets, which are here and nowhere else.
+ *
+ * <p>A target about several quantities is met if each part of it is; one part that was not measured
+ * leaves it open, unless another part is missed. The best peer is the one against which we do
+ * worst. Quotients are taken within a round; that which must never happen must not happen in any
+ * round.
+ */
+final class Targets {
+  private static final String ONE_THREAD = "1 thread";
+  private static final String MILLI_TICK = "1 ms tick";
+  private static final String MICRO_TICK = "100 µs tick";
+
+  /** One part of what was measured, and whether it meets the target. */
+  private record Part(String text, Verdict verdict) {
+    static Part of(String text, boolean met) {
+      return new Part(text, met ? Verdict.MET : Verdict.NOT_MET);
+    }
+
+    static Part missing(String what) {
+      return new Part(what + " not recorded", Verdict.NOT_MEASURED);
+    }
+  }
+
+  private final Measurements measurements;
+
+  Targets(Measurements measurements) {
+    this.measurements = measurements;
+  }
+
+  /** Returns all targets, met or not, measured or not. */
+  List<Target> all() {
+    List<Target> all = new ArrayList<>();
+    all.add(
+        target(
+            "churn (start + cancel), 1 thread, against Netty 4.2",
+            "at least 1.5 times",
+            times(Workload.CHURN, ONE_THREAD, Subjects.NETTY, 1.5)));
+    all.add(
+        target(
+            "churn, 2 threads, against Netty 4.2",
+            "at least 3 times",
+            times(Workload.CHURN, "2 threads", Subjects.NETTY, 3)));
+    all.add(
+        target(
+            "churn, CPU of the process per operation, against the best peer",
+            "at most a third",
+            parts(
+                Workload.CHURN,
+                variant -> shareOfBestPeer(variant, Metrics.OPERATION_CPU, 1.0 / 3))));
+    all.add(
+        target(
+            "churn, 1 thread, against the floor: reading the clock and one allocation",
+            "at most 2 times its time",
+            quotient(
+                new Variant(Workload.CHURN, ONE_THREAD),
+                Metrics.OPERATION_NANOS,
+                Subjects.FLOOR,
+                " times",
+                ratio -> ratio <= 2)));
+    all.add(
+        target(
+            "in flight, 1 thread, against Netty 4.2",
+            "at least 1.3 times",
+            times(Workload.INFLIGHT, ONE_THREAD, Subjects.NETTY, 1.3)));
+    all.add(
+        target(
+            "in flight, 2 threads, against Netty 4.2",
+            "at least 3 times",
+            times(Workload.INFLIGHT, "2 threads", Subjects.NETTY, 3)));
+    all.add(
+        target(
+            "touch (move a deadline), against the best peer's cancel + new",
+            "at least 3 times",
+            parts(Workload.TOUCH, variant -> timesBestPeer(variant, Metrics.OPERATIONS, 3))));
+    all.add(
+        target(
+            "touch of Expirations, a million keys, against a map and the best peer's cancel + new:"
+                + " CPU",
+            "at least 5 times less",
+            parts(Workload.PATTERNS, variant -> timesBestPeer(variant, Metrics.TOUCH_CPU, 5))));
+    all.add(
+        target(
+            "heap per pending timeout, handle included, to a byte",
+            "at most 40 bytes",
+            parts(
+                Workload.LOAD,
+                variant ->
+                    most(
+                        variant, Metrics.HEAP_BYTES, " bytes", bytes -> Math.round(bytes) <= 40))));
+    all.add(
+        target(
+            "idle, 6M pending, 1 ms tick: CPU over 20 s, beyond that of an empty JVM",
+            "at most 10 ms",
+            idleCpu()));
+    all.add(
+        target(
+            "idle, 6M pending, 1 ms tick: wake-ups of the timer thread",
+            "none",
+            most(new Variant(Workload.IDLE, "6M pending"), Metrics.WAKE_UPS, "", n -> n == 0)));
+    all.add(
+        target(
+            "lateness, 1 ms tick: p50, p99",
+            "at most 0.65 and 1.2 ms",
+            lateness("p50", Metrics.LATE_P50, 0.65),
+            lateness("p99", Metrics.LATE_P99, 1.2)));
+    all.add(
+        target(
+            "lateness and expire: fired early, whatever the tick and the load",
+            "none",
+            never(Workload.LATENESS, Workload.EXPIRE)));
+    all.add(
+        target(
+            "lateness, 100 µs tick, against ScheduledThreadPoolExecutor: p99",
+            "at most 3 times",
+            quotient(
+                new Variant(Workload.LATENESS, MICRO_TICK),
+                Metrics.LATE_P99,
+                Subjects.SCHEDULED_THREAD_POOL,
+                " times",
+                ratio -> ratio <= 3)));
+    all.add(
+        target(
+            "lateness, 100 µs tick, against ScheduledThreadPoolExecutor: CPU",
+            "less",
+            quotient(
+                new Variant(Workload.LATENESS, MICRO_TICK),
+                Metrics.CPU,
+                Subjects.SCHEDULED_THREAD_POOL,
+                " times",
+                ratio -> ratio < 1)));
+    all.add(
+        target(
+            "expire, CPU per expiry, against Netty 4.2",
+            "no more",
+            parts(
+                Workload.EXPIRE,
+                variant ->
+                    quotient(
+                        variant,
+                        Metrics.EXPIRY_CPU,
+                        Subjects.NETTY,
+                        " times",
+                        ratio -> ratio <= 1))));
+    all.add(
+        target(
+            "load, 10M from 1 ms to 1 year, time per start, against the best peer",
+            "no more",
+            shareOfBestPeer(
+                new Variant(Workload.LOAD, "10M, 1 ms to 1 year"), Metrics.START_NANOS, 1)));
+    return all;
+  }
+
+  private static Target target(String figure, String aim, Part... parts) {
+    Verdict verdict = Verdict.MET;
+    List<String> texts = new ArrayList<>();
+    for (Part part : parts) {
+      texts.add(part.text());
+      if (part.verdict() == Verdict.NOT_MET || verdict == Verdict.MET) {
+        verdict = part.verdict();
+      }
+    }
+    return new Target(figure, aim, texts, verdict);
+  }
+
+  private interface PartOfVariant {
+    Part of(Variant variant);
+  }
+
+  /** Returns a part for each recorded variant of the workload, named in it. */
+  private Part[] parts(Workload workload, PartOfVariant measure) {
+    List<Variant> variants = measurements.variants(workload);
+    if (variants.isEmpty()) {
+      return new Part[] {Part.missing(workload.id())};
+    }
+    return variants.stream()
+        .map(
+            variant -> {
+              Part part = measure.of(variant);
+              return new Part(variant.name() + ": " + part.text(), part.verdict());
+            })
+        .toArray(Part[]::new);
+  }
+
+  private Part times(Workload workload, String variant, String peer, double least) {
+    return measurements
+        .advantage(new Variant(workload, variant), Metrics.OPERATIONS, peer)
+        .map(times -> Part.of(times.text(" times"), times.median() >= least))
+        .orElse(Part.missing(workload.id() + ", " + variant));
+  }
+
+  private Part timesBestPeer(Variant variant, Metric metric, double least) {
+    Optional<SubjectInfo> peer = measurements.bestPeer(variant, metric);
+    if (peer.isEmpty()) {
+      return Part.missing(variant.toString());
+    }
+    Spread times = measurements.advantage(variant, metric, peer.get().id()).orElseThrow();
+    return Part.of(times.text(" times") + " " + peer.get().label(), times.median() >= least);
+  }
+
+  private Part shareOfBestPeer(Variant variant, Metric metric, double most) {
+    return measurements
+        .bestPeer(variant, metric)
+        .map(
+            peer -> {
+              Part share = quotient(variant, metric, peer.id(), " times", ratio -> ratio <= most);
+              return new Part(share.text() + " " + peer.label(), share.verdict());
+            })
+        .orElse(Part.missing(variant.toString()));
+  }
+
+  private Part quotient(
+      Variant variant, Metric metric, String other, String unit, DoublePredicate met) {
+    return measurements
+        .quotients(variant, metric, Subjects.US, other)
+        .map(ratio -> Part.of(ratio.text(unit), met.test(ratio.median())))
+        .orElse(Part.missing(variant.toString()));
+  }
+
+  private Part lateness(String name, Metric metric, double most) {
+    return measurements
+        .values(new Variant(Workload.LATENESS, MILLI_TICK), Subjects.US, metric)
+        .map(value -> Part.of(name + ": " + value.text(" ms"), value.median() <= most))
+        .orElse(Part.missing(name));
+  }
+
+  private Part most(Variant variant, Metric metric, String unit, DoublePredicate met) {
+    return measurements
+        .values(variant, Subjects.US, metric)
+        .map(value -> Part.of(value.text(unit), met.test(value.max())))
+        .orElse(Part.missing(variant.toString()));
+  }
+
+  /** Counts what fired early, of all our timers, in all rounds of all variants. */
+  private Part never(Workload... workloads) {
+    double worst = -1;
+    for (Workload workload : workloads) {
+      for (Variant variant : measurements.variants(workload)) {
+        for (String id : Subjects.OURS) {
+          Optional<Spread> early = measurements.values(variant, id, Metrics.EARLY);
+          worst = Math.max(worst, early.map(Spread::max).orElse(-1.0));
+        }
+      }
+    }
+    return worst < 0 ? Part.missing("early") : Part.of(Numbers.text(worst), worst == 0);
+  }
+
+  private Part idleCpu() {
+    Variant full = new Variant(Workload.IDLE, "6M pending");
+    return measurements
+        .differences(full, Metrics.CPU, Subjects.US, Subjects.EMPTY)
+        .map(millis -> Part.of(millis.text(" ms"), millis.median() <= 10))
+        .orElse(Part.missing(full.toString()));
+  }
+}

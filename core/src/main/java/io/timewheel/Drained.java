@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * What a stop has cancelled, and its answer.
+ *
+ * <p>All its memory is taken before the first timeout is: a stop that ran out of it halfway would
+ * lose timeouts, neither called back nor returned. One that throws at once can be called again.
+ */
+class Drained implements Consumer<Node> {
+  private final WheelTimeout[] timeouts;
+  private final Set<Timeout> returned;
+  private final Set<Timeout> answer;
+  private int size;
+
+  /** Makes room. */
+  Drained(int capacity) {
+    timeouts = new WheelTimeout[capacity];
+    returned = Collections.newSetFromMap(new IdentityHashMap<>(capacity));
+    answer = Collections.unmodifiableSet(returned);
+  }
+
+  /** Cancels a timeout, under the lock of its stripe. */
+  @Override
+  public void accept(Node node) {
+    node.settle(WheelTimeout.CANCELLED);
+    timeouts[size] = (WheelTimeout) node;
+    size++;
+  }
+
+  int size() {
+    return size;
+  }
+
+  /** Calls back for each timeout, and returns them all. */
+  Set<Timeout> answer(Callbacks callbacks) {
+    for (int i = 0; i < size; i++) {
+      returned.add(timeouts[i]);
+      callbacks.cancelled(timeouts[i]);
+    }
+    return answer;
+  }
+}

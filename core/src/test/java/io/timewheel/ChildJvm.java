@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a program of the tests in a JVM of its own, with options of its own. */
+final class ChildJvm {
+  static final String MAIN = MainClasses.directory().toString();
+  static final String TESTS = testClasses();
+  static final String CLASS_PATH = MAIN + File.pathSeparator + TESTS;
+
+  private ChildJvm() {}
+
+  /** Returns what the program printed when it has ended, which must be well and in silence. */
+  static List<String> run(Path directory, List<String> arguments) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(arguments);
+    Path output = directory.resolve("output.txt");
+    Process process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    try {
+      assertThat(process.waitFor(2, TimeUnit.MINUTES)).as("the end of %s", command).isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+    assertThat(Files.readString(output)).doesNotContain("Exception", "Error");
+    assertThat(process.exitValue()).isZero();
+    return Files.readAllLines(output);
+  }
+
+  private static String testClasses() {
+    try {
+      return Path.of(ChildJvm.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+          .toString();
+    } catch (URISyntaxException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

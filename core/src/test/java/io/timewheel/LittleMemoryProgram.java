@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** What {@link LittleMemoryTest} runs in a small heap. While it is full, nothing is allocated. */
+public final class LittleMemoryProgram {
+  /** Held here, because the logging API itself holds loggers weakly. */
+  private static final Logger CORE_LOGGER = Logger.getLogger("io.timewheel");
+
+  private static final AtomicInteger RUNS = new AtomicInteger();
+  private static final AtomicInteger CANCELS = new AtomicInteger();
+
+  private static final TimerTask TASK =
+      new TimerTask() {
+        @Override
+        public void run(Timeout timeout) {
+          RUNS.incrementAndGet();
+        }
+
+        @Override
+        public void cancelled(Timeout timeout) {
+          CANCELS.incrementAndGet();
+        }
+      };
+
+  private LittleMemoryProgram() {}
+
+  public static void main(String[] arguments) {
+    CORE_LOGGER.setLevel(Level.OFF);
+    if (arguments[0].equals("expire")) {
+      expire();
+    } else {
+      stop();
+    }
+  }
+
+  /** Timeouts that are due one after the other, for longer than it takes to fill the memory. */
+  private static void expire() {
+    NapCounter naps = new NapCounter();
+    Thread[] worker = new Thread[1];
+    HierarchicalWheelTimer timer =
+        HierarchicalWheelTimer.builder()
+            .stripes(1)
+            .timeSource(naps)
+            .threadFactory(runnable -> worker[0] = new Thread(runnable))
+            .build();
+    for (int i = 0; i < 10_000; i++) {
+      timer.newTimeout(TASK, 10L * i, TimeUnit.MILLISECONDS);
+    }
+
+    Ballast ballast = new Ballast();
+    ballast.fill();
+    while (naps.count < 3 && worker[0].isAlive()) {
+      Thread.onSpinWait();
+    }
+    ballast.clear();
+    System.out.println(naps.count < 3 ? "dead" : "out of memory");
+
+    int runs = RUNS.get();
+    while (RUNS.get() == runs && worker[0].isAlive()) {
+      Thread.onSpinWait();
+    }
+    timer.newTimeout(TASK, 0, TimeUnit.NANOSECONDS);
+    System.out.println("runs again");
+    timer.stop(Duration.ofDays(1));
+  }
+
+  private static void stop() {
+    int count = 200_000;
+    HashedWheelTimer timer = new HashedWheelTimer();
+    for (int i = 0; i < count; i++) {
+      timer.newTimeout(TASK, 1, TimeUnit.HOURS);
+    }
+
+    Ballast ballast = new Ballast();
+    ballast.fill();
+    Set<Timeout> returned = null;
+    int failures = 0;
+    while (returned == null) {
+      try {
+        returned = timer.stop();
+      } catch (OutOfMemoryError e) {
+        failures++;
+        ballast.release();
+      }
+    }
+    ballast.clear();
+
+    System.out.println(failures > 0 ? "out of memory" : "enough memory");
+    System.out.println("returned: " + (returned.size() == count ? "all" : returned.size()));
+    System.out.println("called back: " + (CANCELS.get() == count ? "all" : CANCELS.get()));
+  }
+
+  /** The memory that there is, as lists: in pieces of one size, and what is left in small ones. */
+  private static final class Ballast {
+    private static final int PIECE_BYTES = 256 * 1024;
+
+    private Object[] pieces;
+    private Object[] crumbs;
+
+    void fill() {
+      try {
+        while (true) {
+          Object[] piece = new Object[PIECE_BYTES / Integer.BYTES];
+          piece[0] = pieces;
+          pieces = piece;
+        }
+      } catch (OutOfMemoryError e) {
+        // That was the last one.
+      }
+      try {
+        while (true) {
+          Object[] crumb = new Object[1];
+          crumb[0] = crumbs;
+          crumbs = crumb;
+        }
+      } catch (OutOfMemoryError e) {
+        // Full.
+      }
+    }
+
+    void release() {
+      pieces = (Object[]) pieces[0];
+    }
+
+    void clear() {
+      pieces = null;
+      crumbs = null;
+    }
+  }
+
+  /** The clock of the machine, which sees how often the worker waits for memory. */
+  private static final class NapCounter implements TimeSource {
+    volatile int count;
+
+    /** For the worker alone, but for the first reading. */
+    private long lastNanos;
+
+    private Thread worker;
+
+    @Override
+    public long nanoTime() {
+      long nanos = System.nanoTime();
+      if (Thread.currentThread() == worker) {
+        lastNanos = nanos;
+      }
+      return nanos;
+    }
+
+    @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // the worker alone parks
+    public void parkUntil(long deadlineNanos, Object blocker) {
+      worker = Thread.currentThread();
+      if (deadlineNanos - lastNanos == Worker.NAP_NANOS) {
+        count++;
+      }
+      TimeSource.super.parkUntil(deadlineNanos, blocker);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Callers that run out of stack harm nobody else. In a JVM of its own, so that code is run for the
+ * first time there; most of all in the interpreter, whose frames are large.
+ */
+class StackOverflowTest {
+  @ParameterizedTest
+  @CsvSource({"hashed,-Xint", "hierarchical,-Xint", "hashed,-Xmixed", "hierarchical,-Xmixed"})
+  void callersAtTheEndOfTheirStackLeaveTheTimerWhole(String wheel, String mode) throws Exception {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                mode,
+                "-XX:MaxJavaStackTraceDepth=10",
+                "-cp",
+                System.getProperty("java.class.path"),
+                StackOverflows.class.getName(),
+                wheel)
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertThat(process.waitFor()).as(said).isZero();
+    assertThat(said).contains("the timer is whole");
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.demo;
+
+import java.io.Console;
+import java.io.PrintStream;
+import java.nio.charset.Charset;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/**
+ * Where the output goes. A progress bar is drawn on a terminal only, and cleared at its end: what
+ * stays are lines, the same in a log file.
+ */
+final class Screen {
+  static final int WIDTH = 80;
+  private static final int REDRAW_MILLIS = 100;
+
+  private final PrintStream out;
+  private final boolean terminal;
+  private final boolean blocks;
+
+  Screen(PrintStream out, boolean terminal, boolean blocks) {
+    this.out = out;
+    this.terminal = terminal;
+    this.blocks = blocks;
+  }
+
+  static Screen ofSystemOut() {
+    return new Screen(System.out, isTerminal(), charset().newEncoder().canEncode("█"));
+  }
+
+  @SuppressWarnings("SystemConsoleNull") // what differs since JDK 22 is handled here
+  private static boolean isTerminal() {
+    Console console = System.console();
+    if (console == null) {
+      return false;
+    }
+    try {
+      return (boolean) Console.class.getMethod("isTerminal").invoke(console);
+    } catch (ReflectiveOperationException e) {
+      return true; // before JDK 22 there was a console on terminals only
+    }
+  }
+
+  private static Charset charset() {
+    String name = System.getProperty("stdout.encoding"); // since JDK 19
+    return name == null ? Charset.defaultCharset() : Charset.forName(name);
+  }
+
+  /** Prints a line, or several. */
+  void line(String text) {
+    out.println(text);
+  }
+
+  /** Begins to show progress, until the bar is closed. */
+  ProgressBar progress(String title, long max) {
+    return new ProgressBarBuilder()
+        .setTaskName(title)
+        .setInitialMax(max)
+        .setUpdateIntervalMillis(REDRAW_MILLIS)
+        .setStyle(blocks ? ProgressBarStyle.UNICODE_BLOCK : ProgressBarStyle.ASCII)
+        .clearDisplayOnFinish()
+        // One column less than the width: a terminal may begin a new line after the last one.
+        .setConsumer(new DelegatingProgressBarConsumer(this::redraw, WIDTH - 1))
+        .build();
+  }
+
+  private void redraw(String text) {
+    if (terminal) {
+      out.print("\r" + text);
+      out.flush();
+    }
+  }
+
+  /** A bar as long as a share from 0 to 1 of the width; not empty unless the share is. */
+  String bar(double share, int width) {
+    return (blocks ? "█" : "#").repeat((int) Math.ceil(share * width));
+  }
+}
