@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Timers that survive the process. */
+/**
+ * Durable timers: acknowledged when they are safe in a store, and fired at least once from then on.
+ *
+ * <p>{@link io.timewheel.durable.DurableTimer} is where to begin.
+ */
 @NullMarked
 package io.timewheel.durable;
 

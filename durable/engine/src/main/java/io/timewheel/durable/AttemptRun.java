@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.Timeout;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.FinishingHandler;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import org.jspecify.annotations.Nullable;
+
+/** One attempt that was claimed: calls the handler, and records how it ended. */
+final class AttemptRun implements Runnable {
+  /** A run that is later than this may have been missed. The least grace there is. */
+  static final long MIN_GRACE_MILLIS = 1_000;
+
+  private static final int MAX_ERROR_LENGTH = 1_000;
+
+  private final Engine engine;
+  private final HandlerLane lane;
+  private final HandlerLane.Config config;
+  private final Window window;
+  private final TimerRecord record;
+  private final Claim claim;
+  private @Nullable Thread thread;
+  private boolean outOfTime;
+
+  AttemptRun(
+      Engine engine,
+      HandlerLane lane,
+      HandlerLane.Config config,
+      Window window,
+      TimerRecord record) {
+    this.engine = engine;
+    this.lane = lane;
+    this.config = config;
+    this.window = window;
+    this.record = record;
+    this.claim = requireNonNull(record.claim(), "claim");
+  }
+
+  /** Whether the attempts that died with their processes were all there were. */
+  boolean isExhausted() {
+    return claim.attempt() > record.definition().retry().maxAttempts();
+  }
+
+  void recordLoss() {
+    lane.ended(this);
+    record(
+        Change.Finish.End.EXHAUSTED,
+        nextRunMillis(),
+        "all attempts were lost with their processes");
+  }
+
+  @Override
+  public void run() {
+    if (lane.isClosed() || window.isClosed()) {
+      giveBack(engine.nowMillis());
+      return;
+    }
+    Firing firing = new Firing(record, engine.nowMillis(), isMadeUp());
+    engine.counters.fired.increment();
+    engine.counters.maxLagMillis.accumulate(
+        Math.max(0, engine.nowMillis() - Math.max(claim.scheduledAt(), record.createdAt())));
+    Timeout limit = beginThread();
+    Throwable error = null;
+    Outcome recorded = null;
+    try {
+      if (config.handler() instanceof FinishingHandler finishing) {
+        recorded = finishing.handle(firing, finish(succeeded(), nextRunMillis(), null));
+      } else {
+        config.handler().handle(firing);
+      }
+    } catch (Throwable e) {
+      error = e;
+    } finally {
+      boolean late = endThread(limit);
+      if (late && error == null && recorded == null) {
+        error = new InterruptedException();
+      }
+    }
+    if (recorded != null && recorded.answer() == Outcome.Answer.APPLIED) {
+      engine.counters.succeeded.increment();
+      lane.ended(this);
+      window.ended(record.key(), recorded.record());
+      return;
+    }
+    lane.ended(this);
+    recordEnd(firing, error);
+  }
+
+  private boolean isMadeUp() {
+    return record.definition().isRecurring()
+        && record.runAt() == TimerRecord.NONE
+        && claim.beganAt() - claim.scheduledAt() > graceMillis(record.definition());
+  }
+
+  private void recordEnd(Firing firing, @Nullable Throwable error) {
+    Firing.Decision decision = firing.decision();
+    if (error != null) {
+      engine.counters.failed.increment();
+      failed(text(error));
+    } else if (decision == null) {
+      engine.counters.succeeded.increment();
+      record(succeeded(), nextRunMillis(), null);
+    } else if (decision.again() != null) {
+      record(Change.Finish.End.RESCHEDULED, EpochMillis.ceil(decision.again()), null);
+    } else {
+      exhausted(decision.reason());
+    }
+  }
+
+  private void failed(String error) {
+    if (claim.attempt() >= record.definition().retry().maxAttempts()) {
+      exhausted(error);
+      return;
+    }
+    long waitMillis = record.definition().retry().waitMillis(claim.attempt(), engine.random());
+    record(
+        Change.Finish.End.FAILED, EpochMillis.saturatedAdd(engine.nowMillis(), waitMillis), error);
+  }
+
+  private void exhausted(String error) {
+    engine.counters.setAside.increment();
+    record(Change.Finish.End.EXHAUSTED, nextRunMillis(), error);
+  }
+
+  /** Not begun after all: the attempt does not count. */
+  void giveBack(long againMillis) {
+    lane.ended(this);
+    record(Change.Finish.End.GIVEN_BACK, againMillis, null);
+  }
+
+  private void record(Change.Finish.End end, long nextMillis, @Nullable String error) {
+    engine.submitOwn(
+        finish(end, nextMillis, error),
+        outcome -> window.ended(record.key(), outcome == null ? null : outcome.record()));
+  }
+
+  private Change.Finish finish(Change.Finish.End end, long nextMillis, @Nullable String error) {
+    return new Change.Finish(
+        record.key(), claim.token(), claim.epoch(), end, nextMillis, error, engine.nowMillis());
+  }
+
+  private static Change.Finish.End succeeded() {
+    return Change.Finish.End.SUCCEEDED;
+  }
+
+  private long nextRunMillis() {
+    return nextRunMillis(record.definition(), claim, engine.nowMillis());
+  }
+
+  /**
+   * When a timer runs after a run that ends now; runs that are missed already are accounted for.
+   */
+  static long nextRunMillis(TimerDefinition definition, Claim claim, long nowMillis) {
+    if (!definition.isRecurring()) {
+      return TimerRecord.NEVER;
+    }
+    Recurrence recurrence = Recurrence.parse(definition.recurrence());
+    long nextMillis = recurrence.next(claim.scheduledAt(), nowMillis);
+    return Decision.of(
+            recurrence, definition.missed(), graceMillis(definition), nextMillis, nowMillis)
+        .atMillis();
+  }
+
+  /** How late a run may begin before it counts as missed. */
+  static long graceMillis(TimerDefinition definition) {
+    return Math.max(MIN_GRACE_MILLIS, definition.graceMillis());
+  }
+
+  // The thread of the handler, which a time limit and the end of the engine interrupt
+
+  private @Nullable Timeout beginThread() {
+    synchronized (this) {
+      thread = Thread.currentThread();
+    }
+    return config.timeLimit() == null
+        ? null
+        : engine.timer().newTimeout(timeout -> timeIsUp(), config.timeLimit());
+  }
+
+  /**
+   * Returns whether the time limit was exceeded; the interrupt that says so does not leave here.
+   */
+  private boolean endThread(@Nullable Timeout limit) {
+    if (limit != null) {
+      limit.cancel();
+    }
+    synchronized (this) {
+      thread = null;
+      if (outOfTime) {
+        Thread.interrupted();
+      }
+      return outOfTime;
+    }
+  }
+
+  private synchronized void timeIsUp() {
+    if (thread != null) {
+      outOfTime = true;
+      thread.interrupt();
+    }
+  }
+
+  synchronized void interrupt() {
+    if (thread != null) {
+      thread.interrupt();
+    }
+  }
+
+  private String text(Throwable error) {
+    boolean late;
+    synchronized (this) {
+      late = outOfTime;
+    }
+    String text = late ? "exceeded its time limit of " + config.timeLimit() : error.toString();
+    return text.length() > MAX_ERROR_LENGTH ? text.substring(0, MAX_ERROR_LENGTH) : text;
+  }
+}

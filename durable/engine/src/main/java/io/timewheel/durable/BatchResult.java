@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came of one item of a batch: a result or an error.
+ *
+ * @param key the timer
+ * @param result the result, or null
+ * @param error why there is none, or null
+ * @param <T> the type of the result
+ */
+public record BatchResult<T>(TimerKey key, @Nullable T result, @Nullable RuntimeException error) {
+  /** Checks that there is a key. */
+  public BatchResult {
+    requireNonNull(key, "key");
+  }
+
+  /**
+   * The result.
+   *
+   * @return the result
+   * @throws RuntimeException the error, if there is none
+   */
+  public T orThrow() {
+    if (error != null) {
+      throw error;
+    }
+    return requireNonNull(result);
+  }
+}

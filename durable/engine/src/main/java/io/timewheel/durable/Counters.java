@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What the engine counts. */
+final class Counters {
+  final LongAdder fired = new LongAdder();
+  final LongAdder succeeded = new LongAdder();
+  final LongAdder failed = new LongAdder();
+  final LongAdder setAside = new LongAdder();
+  final LongAdder parked = new LongAdder();
+  final LongAdder lost = new LongAdder();
+  final LongAdder skipped = new LongAdder();
+  final LongAdder staleOwner = new LongAdder();
+  final LongAdder unknownOutcomes = new LongAdder();
+  final LongAccumulator maxLagMillis = new LongAccumulator(Math::max, 0);
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.HierarchicalWheelTimer;
+import io.timewheel.Timer;
+import io.timewheel.durable.spi.FinishingHandler;
+import io.timewheel.durable.spi.StepExecutor;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The settings of a {@link DurableTimer}. Not thread-safe; used once. */
+public final class DurableTimerBuilder {
+  private static final int DEFAULT_LIMIT = 256;
+
+  private final TimerStore store;
+  private final Map<String, HandlerLane.Config> handlers = new HashMap<>();
+  private PayloadCodec codec = new NoCodec();
+  private @Nullable Timer timer;
+  private InstantSource clock = InstantSource.system();
+  private @Nullable Executor storeExecutor;
+  private @Nullable Executor handlerExecutor;
+  private DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
+  private int queueCapacity = 10_000;
+  private boolean refuseWhenFull;
+  private int maxWindow = 200_000;
+  private long maxPending = Long.MAX_VALUE;
+  private Duration remember = Duration.ofDays(1);
+  private long rememberAtMost = 1_000_000;
+
+  DurableTimerBuilder(TimerStore store) {
+    this.store = requireNonNull(store, "store");
+  }
+
+  /**
+   * Adds a handler, of which up to 256 attempts run at a time.
+   *
+   * @param name its name, which timers refer to
+   * @param handler the handler
+   * @return this builder
+   */
+  public DurableTimerBuilder handler(String name, Handler handler) {
+    return handler(name, handler, DEFAULT_LIMIT, null);
+  }
+
+  /**
+   * Adds a handler with a limit.
+   *
+   * @param name its name, which timers refer to
+   * @param handler the handler
+   * @param limit how many attempts run at a time, at most
+   * @param timeLimit how long an attempt may take before its thread is interrupted and it has
+   *     failed; null for no limit
+   * @return this builder
+   */
+  public DurableTimerBuilder handler(
+      String name, Handler handler, int limit, @Nullable Duration timeLimit) {
+    Limits.name("handler", name);
+    requireNonNull(handler, "handler");
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit: " + limit + " (expected: at least 1)");
+    }
+    if (timeLimit != null && (timeLimit.isNegative() || timeLimit.isZero())) {
+      throw new IllegalArgumentException("timeLimit: " + timeLimit + " (expected: more than zero)");
+    }
+    if (handlers.putIfAbsent(name, new HandlerLane.Config(name, handler, limit, timeLimit))
+        != null) {
+      throw new IllegalArgumentException("handler: " + name + " (expected: each name once)");
+    }
+    return this;
+  }
+
+  /**
+   * Adds a handler that gets the payload as an object.
+   *
+   * @param name its name, which timers refer to
+   * @param type the type of the payload
+   * @param handler the handler
+   * @param <T> the type of the payload
+   * @return this builder
+   */
+  public <T> DurableTimerBuilder handler(String name, Class<T> type, TypedHandler<T> handler) {
+    requireNonNull(type, "type");
+    requireNonNull(handler, "handler");
+    return handler(name, firing -> handler.handle(firing, codec.decode(firing.payload(), type)));
+  }
+
+  /**
+   * Adds a handler that records its own success, as stores with transactions offer them.
+   *
+   * @param name its name, which timers refer to
+   * @param handler the handler
+   * @param limit how many attempts run at a time, at most
+   * @return this builder
+   */
+  public DurableTimerBuilder finishingHandler(String name, FinishingHandler handler, int limit) {
+    return handler(name, handler, limit, null);
+  }
+
+  /**
+   * Sets what turns payloads into objects and back: bytes only, unless set.
+   *
+   * @param payloadCodec the codec
+   * @return this builder
+   */
+  public DurableTimerBuilder codec(PayloadCodec payloadCodec) {
+    codec = requireNonNull(payloadCodec, "codec");
+    return this;
+  }
+
+  /**
+   * Sets the timer whose wheel holds what is due soon; a new one unless set. It is not closed with
+   * the durable timer.
+   *
+   * @param wheel the timer
+   * @return this builder
+   */
+  public DurableTimerBuilder timer(Timer wheel) {
+    timer = requireNonNull(wheel, "timer");
+    return this;
+  }
+
+  /**
+   * Sets the wall clock: the machine's, unless set.
+   *
+   * @param instants the clock
+   * @return this builder
+   */
+  public DurableTimerBuilder clock(InstantSource instants) {
+    clock = requireNonNull(instants, "clock");
+    return this;
+  }
+
+  /**
+   * Sets what runs store work, instead of threads of the timer's own. It must run tasks in the
+   * order in which they come if the store is used by one committer.
+   *
+   * @param executor the executor; a {@link StepExecutor} makes the timer single-threaded
+   * @return this builder
+   */
+  public DurableTimerBuilder storeExecutor(Executor executor) {
+    storeExecutor = requireNonNull(executor, "executor");
+    return this;
+  }
+
+  /**
+   * Sets what runs handlers: virtual threads where there are some, otherwise a pool of daemons.
+   *
+   * @param executor the executor
+   * @return this builder
+   */
+  public DurableTimerBuilder handlerExecutor(Executor executor) {
+    handlerExecutor = requireNonNull(executor, "executor");
+    return this;
+  }
+
+  /**
+   * Sets the source of the jitter of retries.
+   *
+   * @param numbers gives numbers from 0 to 1
+   * @return this builder
+   */
+  public DurableTimerBuilder random(DoubleSupplier numbers) {
+    random = requireNonNull(numbers, "numbers");
+    return this;
+  }
+
+  /**
+   * Sets how many changes may wait for the store, in each lane: 10,000 unless set. A call that
+   * finds as many waits, or is refused.
+   *
+   * @param capacity how many
+   * @param refuse whether to refuse, with {@link DurableTimerException.Reason#BUSY}
+   * @return this builder
+   */
+  public DurableTimerBuilder queueCapacity(int capacity, boolean refuse) {
+    queueCapacity = positive("capacity", capacity);
+    refuseWhenFull = refuse;
+    return this;
+  }
+
+  /**
+   * Sets how many timers the wheel holds at most: 200,000 unless set. The others stay in the store
+   * until there is room.
+   *
+   * @param entries how many
+   * @return this builder
+   */
+  public DurableTimerBuilder maxWindow(int entries) {
+    maxWindow = positive("entries", entries);
+    return this;
+  }
+
+  /**
+   * Sets how many unfinished timers a namespace may have: any number, unless set.
+   *
+   * @param timers how many
+   * @return this builder
+   */
+  public DurableTimerBuilder maxPendingPerNamespace(long timers) {
+    if (timers < 1) {
+      throw new IllegalArgumentException("timers: " + timers + " (expected: at least 1)");
+    }
+    maxPending = timers;
+    return this;
+  }
+
+  /**
+   * Sets how long finished timers are remembered: a day and a million at most, unless set.
+   *
+   * @param time how long
+   * @param atMost how many
+   * @return this builder
+   */
+  public DurableTimerBuilder remember(Duration time, long atMost) {
+    requireNonNull(time, "time");
+    if (time.isNegative() || atMost < 0) {
+      throw new IllegalArgumentException(
+          "remember: " + time + ", " + atMost + " (expected: zero or more)");
+    }
+    remember = time;
+    rememberAtMost = atMost;
+    return this;
+  }
+
+  private static int positive(String name, int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(name + ": " + value + " (expected: at least 1)");
+    }
+    return value;
+  }
+
+  /**
+   * Starts the timer: the shards that the store gives it begin to fire.
+   *
+   * @return the timer
+   */
+  public DurableTimer start() {
+    List<ExecutorService> owned = new ArrayList<>();
+    Timer wheel =
+        timer != null ? timer : HierarchicalWheelTimer.builder().name("timewheel-durable").build();
+    Executor reader = storeExecutor;
+    Executor[] committers = new Executor[store.traits().committers()];
+    for (int i = 0; i < committers.length; i++) {
+      committers[i] =
+          storeExecutor != null ? storeExecutor : owned(owned, "timewheel-durable-committer-" + i);
+    }
+    if (reader == null) {
+      reader = owned(owned, "timewheel-durable-store");
+    }
+    Executor runner = handlerExecutor;
+    if (runner == null) {
+      ExecutorService workers = HandlerThreads.create();
+      owned.add(workers);
+      runner = workers;
+    }
+    Engine engine =
+        new Engine(
+            store,
+            wheel,
+            new EngineClock(clock, store::clockOffsetMillis),
+            reader,
+            unknown ->
+                new Committer(store, wheel, committers, queueCapacity, refuseWhenFull, unknown),
+            new Engine.Settings(maxWindow, remember, rememberAtMost, random),
+            handlers,
+            runner);
+    Parts parts =
+        new Parts(
+            store,
+            timer == null ? wheel : null,
+            owned,
+            runner,
+            codec,
+            maxPending,
+            reader instanceof StepExecutor,
+            new AtomicBoolean());
+    engine.start();
+    return new DurableTimer(engine, store, parts);
+  }
+
+  private static ExecutorService owned(List<ExecutorService> all, String name) {
+    ExecutorService service =
+        Executors.newSingleThreadExecutor(
+            work -> {
+              Thread thread = new Thread(work, name);
+              thread.setDaemon(true);
+              return thread;
+            });
+    all.add(service);
+    return service;
+  }
+
+  /** What a durable timer consists of beside its engine, and how it all ends. */
+  record Parts(
+      TimerStore store,
+      @Nullable Timer ownedTimer,
+      List<ExecutorService> owned,
+      Executor handlerExecutor,
+      PayloadCodec codec,
+      long maxPending,
+      boolean stepped,
+      AtomicBoolean closed) {
+
+    void close(Engine engine, Duration patience) {
+      if (closed.getAndSet(true)) {
+        return;
+      }
+      boolean interrupted = false;
+      CompletableFuture<Void> drained = engine.drain();
+      if (!stepped) {
+        try {
+          drained.get(EpochMillis.ceil(patience), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (TimeoutException e) {
+          drained.cancel(false);
+        } catch (ExecutionException e) {
+          throw new AssertionError(e);
+        }
+      }
+      engine.close();
+      if (ownedTimer != null) {
+        ownedTimer.stop();
+      }
+      owned.forEach(ExecutorService::shutdown);
+      store.close();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Stands in where no codec was given. */
+  private static final class NoCodec implements PayloadCodec {
+    @Override
+    public byte[] encode(Object payload) {
+      throw missing();
+    }
+
+    @Override
+    public <T> T decode(byte[] payload, Class<T> type) {
+      throw missing();
+    }
+
+    private static IllegalStateException missing() {
+      return new IllegalStateException("no codec (expected: one, for payloads that are objects)");
+    }
+  }
+}

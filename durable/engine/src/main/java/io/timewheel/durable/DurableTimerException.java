@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/** A durable timer could not do what it was asked for. */
+public class DurableTimerException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  /** Why it could not. */
+  public enum Reason {
+    /** There is such a timer already, and the call asked for there to be none. */
+    EXISTS,
+    /** The timer has another version than the call asked for. */
+    VERSION_DIFFERS,
+    /** The namespace has as many pending timers as it may have. */
+    OVER_LIMIT,
+    /** As many changes wait for the store as may, and the timer was built to refuse more. */
+    BUSY,
+    /** The store could not do it, and has not done it. */
+    STORE_UNAVAILABLE,
+    /** The store refused what was asked for. */
+    REJECTED,
+    /** It may have been done or not. Asking again with the same request id is safe. */
+    UNKNOWN
+  }
+
+  private final Reason reason;
+  private final long version;
+
+  DurableTimerException(Reason reason, long version, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.reason = requireNonNull(reason, "reason");
+    this.version = version;
+  }
+
+  /** {@return why} */
+  public Reason reason() {
+    return reason;
+  }
+
+  /** {@return the version that the timer has; 0 if there is none or it does not matter} */
+  public long version() {
+    return version;
+  }
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StepExecutor;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What goes on behind a {@link DurableTimer}: the windows of the shards that this session owns, the
+ * lanes of handlers, and the beat that keeps them going.
+ *
+ * <p>It has no thread of its own. The timer's thread only moves entries; everything that touches
+ * the store runs on the store's executors, and handlers run on theirs.
+ */
+final class Engine implements StoreListener {
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final Duration BEAT = Duration.ofSeconds(1);
+  private static final int BEATS_PER_UPKEEP = 60;
+  private static final long DRIFT_MILLIS = 20;
+  private static final int PAGE = 1_000;
+
+  private final TimerStore store;
+  private final Timer timer;
+  private final EngineClock clock;
+  private final Executor storeExecutor;
+  private final Committer committer;
+  private final Settings settings;
+  private final Map<String, HandlerLane> lanes;
+  private final Map<Integer, Window> windows = new ConcurrentHashMap<>();
+  private final Queues queues;
+  final Counters counters = new Counters();
+  private volatile boolean closing;
+  private long driftMillis;
+  private int beats;
+
+  Engine(
+      TimerStore store,
+      Timer timer,
+      EngineClock clock,
+      Executor storeExecutor,
+      Committer.Factory committers,
+      Settings settings,
+      Map<String, HandlerLane.Config> handlers,
+      Executor handlerExecutor) {
+    this.store = store;
+    this.timer = timer;
+    this.clock = clock;
+    this.storeExecutor = storeExecutor;
+    this.settings = settings;
+    committer = committers.create(this::outcomeUnknown);
+    Map<String, HandlerLane> made = new ConcurrentHashMap<>();
+    handlers.forEach(
+        (name, config) -> made.put(name, new HandlerLane(this, config, handlerExecutor)));
+    lanes = Map.copyOf(made);
+    queues = new Queues(this, store);
+  }
+
+  void start() {
+    driftMillis = driftMillis();
+    store.start(this);
+    timer.newTimeout(this::beat, BEAT);
+    long sweepMillis = store.traits().sweep().toMillis();
+    if (sweepMillis > 0) {
+      timer.newTimeout(this::sweep, Duration.ofMillis(sweepMillis));
+    }
+    executeStoreWork(this::upkeep);
+  }
+
+  // Seams
+
+  Timer timer() {
+    return timer;
+  }
+
+  Queues queues() {
+    return queues;
+  }
+
+  long nowMillis() {
+    return clock.nowMillis();
+  }
+
+  double random() {
+    return settings.random().getAsDouble();
+  }
+
+  void executeStoreWork(Runnable work) {
+    try {
+      storeExecutor.execute(work);
+    } catch (RejectedExecutionException e) {
+      LOG.log(System.Logger.Level.DEBUG, "closed while there was work", e);
+    }
+  }
+
+  /** Waits for a future; a caller that drives the engine by hand runs its tasks meanwhile. */
+  <T> T await(CompletableFuture<T> future) {
+    if (storeExecutor instanceof StepExecutor steps) {
+      while (!future.isDone() && steps.runOne()) {
+        // The future may be done by the next one.
+      }
+      if (!future.isDone()) {
+        throw new IllegalStateException(
+            "the store has not answered, and nothing is left to run: move the clock");
+      }
+    }
+    return Futures.join(future);
+  }
+
+  // Changes
+
+  CompletableFuture<Outcome> submit(Change change) {
+    if (closing) {
+      throw new IllegalStateException("the durable timer is closed");
+    }
+    return committer.submit(change).thenApply(this::observed);
+  }
+
+  @Nullable TimerRecord read(TimerKey key) {
+    return store.get(key);
+  }
+
+  void observe(TimerRecord record) {
+    Window window = windows.get(shardOf(record.key()));
+    if (window != null) {
+      window.observe(record);
+    }
+  }
+
+  /** A change of an owner; what it leaves is observed. */
+  void submitOwn(Change change, Consumer<@Nullable Outcome> then) {
+    committer.submitOwn(
+        change,
+        outcome -> {
+          if (outcome != null) {
+            if (outcome.answer() == Outcome.Answer.STALE_OWNER) {
+              stale(change);
+            } else {
+              observed(outcome);
+            }
+          }
+          then.accept(outcome);
+        });
+  }
+
+  private Outcome observed(Outcome outcome) {
+    TimerRecord record = outcome.record();
+    if (record != null) {
+      observe(record);
+      if (record.state() == TimerState.READY) {
+        queues.ready(record.key().namespace(), record.definition().handler());
+      }
+    }
+    return outcome;
+  }
+
+  private void stale(Change change) {
+    int shard = shardOf(change.key());
+    Window window = windows.get(shard);
+    if (window != null && window.epoch == change.epoch() && windows.remove(shard, window)) {
+      counters.staleOwner.increment();
+      LOG.log(System.Logger.Level.WARNING, "shard {0} has another owner by now", shard);
+      window.close();
+    }
+  }
+
+  private void outcomeUnknown(Change change) {
+    counters.unknownOutcomes.increment();
+    Window window = windows.get(shardOf(change.key()));
+    if (window != null) {
+      window.reload();
+    }
+  }
+
+  private int shardOf(TimerKey key) {
+    return Shards.of(key, store.traits().shards());
+  }
+
+  // What is due
+
+  /** An entry whose time has come. Called by the timer's thread, so it only passes it on. */
+  void due(Window.Entry entry) {
+    if (closing) {
+      return;
+    }
+    HandlerLane lane = lanes.get(entry.due.handler());
+    if (entry.due.queue()) {
+      queues.due(entry);
+    } else if (lane != null) {
+      lane.add(entry);
+    } else if (entry.due.state() == TimerState.FIRING) {
+      executeStoreWork(() -> parkOrphan(entry));
+    } else {
+      park(entry);
+    }
+  }
+
+  private void park(Window.Entry entry) {
+    if (entry.begin()) {
+      counters.parked.increment();
+      submitOwn(
+          new Change.Park(
+              entry.due.key(),
+              entry.due.version(),
+              entry.due.revision(),
+              entry.window().epoch,
+              "no node knows the handler " + entry.due.handler(),
+              nowMillis()),
+          outcome -> entry.window().ended(entry.due.key(), null));
+    }
+  }
+
+  /** An attempt died with its process, and nobody here knows its handler. */
+  private void parkOrphan(Window.Entry entry) {
+    if (entry.begin()) {
+      HandlerLane.orphaned(this, entry);
+    }
+  }
+
+  // Ownership and hints
+
+  @Override
+  public void acquired(int shard, long epoch) {
+    Window window = new Window(this, store, shard, epoch, settings.windowCap(store));
+    Window before = windows.put(shard, window);
+    if (before != null) {
+      before.close();
+    }
+    window.loadIfRoom();
+  }
+
+  @Override
+  public CompletionStage<Void> releasing(int shard) {
+    CompletableFuture<Void> drained = new CompletableFuture<>();
+    Window window = windows.get(shard);
+    if (window == null) {
+      drained.complete(null);
+      return drained;
+    }
+    window.close();
+    awaitQuiet(window, drained);
+    return drained;
+  }
+
+  private void awaitQuiet(Window window, CompletableFuture<Void> drained) {
+    if (window.isQuiet()) {
+      drained.complete(null);
+    } else {
+      timer.newTimeout(timeout -> awaitQuiet(window, drained), Duration.ofMillis(10));
+    }
+  }
+
+  @Override
+  public void lost(int shard) {
+    Window window = windows.remove(shard);
+    if (window != null) {
+      window.close();
+    }
+  }
+
+  @Override
+  public void added(int shard, long fireAt) {
+    Window window = windows.get(shard);
+    if (window != null) {
+      window.hint(fireAt);
+    }
+  }
+
+  @Override
+  public void ready(String namespace, String queue) {
+    queues.ready(namespace, queue);
+  }
+
+  // The beat
+
+  private void beat(Timeout timeout) {
+    if (closing) {
+      return;
+    }
+    timeout.reschedule(BEAT);
+    long drift = driftMillis();
+    if (Math.abs(drift - driftMillis) > DRIFT_MILLIS) {
+      driftMillis = drift;
+      windows.values().forEach(Window::rearm);
+    }
+    windows.values().forEach(Window::loadIfRoom);
+    if (++beats % BEATS_PER_UPKEEP == 0) {
+      executeStoreWork(this::upkeep);
+    }
+  }
+
+  /** How far the wall clock is ahead of the timer's, counted from anywhere. */
+  private long driftMillis() {
+    return nowMillis() - timer.timeSource().nanoTime() / 1_000_000;
+  }
+
+  private void sweep(Timeout timeout) {
+    if (closing) {
+      return;
+    }
+    timeout.reschedule(store.traits().sweep());
+    windows.values().forEach(Window::reload);
+    queues.sweep();
+  }
+
+  /** Forgets, frees what a pause held, and tries what was parked. */
+  void upkeep() {
+    if (closing) {
+      return;
+    }
+    try {
+      long finishedBefore = nowMillis() - settings.remember().toMillis();
+      while (store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
+        // There may be more.
+      }
+      release();
+      for (String handler : lanes.keySet()) {
+        each(query(TimerState.PARKED, handler), record -> Change.Verb.What.RELEASE);
+      }
+    } catch (StoreException e) {
+      LOG.log(System.Logger.Level.WARNING, "upkeep has failed, and is tried again", e);
+    }
+  }
+
+  /** Frees what was held by pauses that are over. */
+  void release() {
+    Set<String> paused = store.paused();
+    if (!paused.contains(TimerStore.EVERYTHING)) {
+      each(
+          query(TimerState.PAUSED, null),
+          record ->
+              record.isHeld() && !paused.contains(record.key().namespace())
+                  ? Change.Verb.What.RELEASE
+                  : null);
+    }
+  }
+
+  private interface Choice {
+    Change.Verb.@Nullable What choose(TimerRecord record);
+  }
+
+  private void each(TimerQuery query, Choice choice) {
+    TimerKey after = null;
+    do {
+      var page = store.page(query, after, PAGE);
+      for (TimerRecord record : page.records()) {
+        Change.Verb.What what = choice.choose(record);
+        if (what != null) {
+          submitOwn(
+              new Change.Verb(record.key(), what, record.version(), nowMillis()), outcome -> {});
+        }
+      }
+      after = page.next();
+    } while (after != null);
+  }
+
+  private static TimerQuery query(TimerState state, @Nullable String handler) {
+    return new TimerQuery(
+        null, "", EnumSet.of(state), Long.MIN_VALUE, Long.MAX_VALUE, handler, false);
+  }
+
+  // The end
+
+  /** Lets nothing begin any more; completed when nothing runs, and all that ended is recorded. */
+  CompletableFuture<Void> drain() {
+    closing = true;
+    windows.values().forEach(Window::close);
+    queues.close();
+    List.copyOf(lanes.values()).forEach(HandlerLane::close);
+    CompletableFuture<Void> drained = new CompletableFuture<>();
+    awaitIdle(drained);
+    return drained;
+  }
+
+  private void awaitIdle(CompletableFuture<Void> drained) {
+    boolean idle = committer.isIdle() && lanes.values().stream().allMatch(HandlerLane::isIdle);
+    if (idle) {
+      drained.complete(null);
+    } else if (!drained.isDone()) {
+      timer.newTimeout(timeout -> awaitIdle(drained), Duration.ofMillis(5));
+    }
+  }
+
+  void close() {
+    lanes.values().forEach(HandlerLane::interrupt);
+    committer.close();
+  }
+
+  int windowSize() {
+    return windows.values().stream().mapToInt(Window::size).sum();
+  }
+
+  /** What does not change while the engine lives. */
+  record Settings(int maxWindow, Duration remember, long rememberAtMost, DoubleSupplier random) {
+    int windowCap(TimerStore store) {
+      return Math.max(16, maxWindow / store.traits().shards());
+    }
+  }
+}

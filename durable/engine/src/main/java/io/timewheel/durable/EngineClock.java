@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * The wall clock as the engine takes it. It stands still while the machine's clock has gone back by
+ * a little, and believes it when it has gone back by more: a clock that was wrong once must not
+ * hold everything for years.
+ */
+final class EngineClock {
+  /** A jump back of up to this is waited out. */
+  static final long HOLD_MILLIS = 5_000;
+
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+
+  private final InstantSource source;
+  private final LongSupplier offsetMillis;
+  private final AtomicLong latestMillis = new AtomicLong(Long.MIN_VALUE);
+
+  EngineClock(InstantSource source, LongSupplier offsetMillis) {
+    this.source = source;
+    this.offsetMillis = offsetMillis;
+  }
+
+  /** The current time, rounded down. */
+  long nowMillis() {
+    long wallMillis =
+        EpochMillis.saturatedAdd(EpochMillis.floor(source.instant()), offsetMillis.getAsLong());
+    while (true) {
+      long seenMillis = latestMillis.get();
+      if (wallMillis == seenMillis) {
+        return wallMillis;
+      }
+      boolean back = wallMillis < seenMillis;
+      if (back && seenMillis - wallMillis <= HOLD_MILLIS) {
+        return seenMillis;
+      }
+      if (latestMillis.compareAndSet(seenMillis, wallMillis)) {
+        if (back) {
+          LOG.log(
+              System.Logger.Level.WARNING,
+              "the clock has gone back by {0} ms, and is believed",
+              seenMillis - wallMillis);
+        }
+        return wallMillis;
+      }
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.TimerRecord;
+import java.time.Instant;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What a handler is given: one attempt of one run of a timer. */
+public final class Firing {
+  /** What is late by more than this says so. */
+  private static final long LATE_MILLIS = 1_000;
+
+  private final TimerRecord record;
+  private final Claim claim;
+  private final long firedAtMillis;
+  private final boolean madeUp;
+  private volatile @Nullable Decision decision;
+
+  /** What a handler decided about its timer. */
+  record Decision(@Nullable Instant again, String reason) {}
+
+  Firing(TimerRecord record, long firedAtMillis, boolean madeUp) {
+    this.record = record;
+    this.claim = requireNonNull(record.claim(), "claim");
+    this.firedAtMillis = firedAtMillis;
+    this.madeUp = madeUp;
+  }
+
+  /** {@return the identity of the timer} */
+  public TimerKey key() {
+    return record.key();
+  }
+
+  /** {@return the namespace of the timer} */
+  public String namespace() {
+    return record.key().namespace();
+  }
+
+  /** {@return the id of the timer} */
+  public String id() {
+    return record.key().id();
+  }
+
+  /** {@return the version of the timer} */
+  public long version() {
+    return record.version();
+  }
+
+  /** {@return which attempt of this run it is; the first is 1} */
+  public int attempt() {
+    return claim.attempt();
+  }
+
+  /** {@return the time for which this run is scheduled} */
+  public Instant scheduledAt() {
+    return Instant.ofEpochMilli(claim.scheduledAt());
+  }
+
+  /** {@return when this attempt began} */
+  public Instant firedAt() {
+    return Instant.ofEpochMilli(firedAtMillis);
+  }
+
+  /** {@return whether this attempt began more than a second after the scheduled time} */
+  public boolean isLate() {
+    return firedAtMillis - claim.scheduledAt() > LATE_MILLIS;
+  }
+
+  /** {@return whether this run was missed, and is made up for now} */
+  public boolean isMadeUp() {
+    return madeUp;
+  }
+
+  /** {@return the bytes that the timer was scheduled with; not copied, and must not be changed} */
+  public byte[] payload() {
+    return record.definition().payload();
+  }
+
+  /** {@return the headers that the timer was scheduled with} */
+  public Map<String, String> headers() {
+    return record.definition().headers();
+  }
+
+  /** {@return the identity of this run, the same for all its attempts} */
+  public FireId fireId() {
+    return new FireId(record.key(), record.version(), claim.scheduledAt());
+  }
+
+  /**
+   * Has this run fire again at another time, with attempts counted anew, when the handler returns.
+   *
+   * @param at when
+   */
+  public void reschedule(Instant at) {
+    decision = new Decision(requireNonNull(at, "at"), "");
+  }
+
+  /**
+   * Sets this run aside when the handler returns, whatever attempts are left.
+   *
+   * @param reason says why, to whoever looks
+   */
+  public void giveUp(String reason) {
+    decision = new Decision(null, requireNonNull(reason, "reason"));
+  }
+
+  @Nullable Decision decision() {
+    return decision;
+  }
+
+  /** {@return timer, attempt and scheduled time; not the payload} */
+  @Override
+  public String toString() {
+    return "Firing("
+        + key()
+        + " v"
+        + version()
+        + ", attempt "
+        + attempt()
+        + ", "
+        + scheduledAt()
+        + ")";
+  }
+}

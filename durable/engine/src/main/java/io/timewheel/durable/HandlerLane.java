@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is due for one handler: entries that wait for a place, attempts that are being claimed, and
+ * attempts that run. Twice its limit are claimed at a time, so that a place does not wait for the
+ * store; no more than the limit run.
+ */
+final class HandlerLane {
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final AtomicLong TOKENS = new AtomicLong();
+
+  /** The wait of what is given back because the handlers' executor refuses it. */
+  private static final long REFUSED_WAIT_MILLIS = 1_000;
+
+  private final Engine engine;
+  private final Config config;
+  private final Executor executor;
+  private final ArrayDeque<Window.Entry> waiting = new ArrayDeque<>();
+  private final ArrayDeque<AttemptRun> claimed = new ArrayDeque<>();
+  private final Set<AttemptRun> running = new HashSet<>();
+  private int claims;
+  private boolean closed;
+
+  /** How a handler is run. */
+  record Config(String name, Handler handler, int limit, @Nullable Duration timeLimit) {}
+
+  HandlerLane(Engine engine, Config config, Executor executor) {
+    this.engine = engine;
+    this.config = config;
+    this.executor = executor;
+  }
+
+  /** An entry that is due. Never blocks. */
+  void add(Window.Entry entry) {
+    synchronized (this) {
+      waiting.add(entry);
+    }
+    claimMore();
+  }
+
+  private void claimMore() {
+    for (Window.Entry entry = next(); entry != null; entry = next()) {
+      boolean mayBeMissed =
+          entry.due.recurring()
+              && entry.due.state() == TimerState.SCHEDULED
+              && engine.nowMillis() - entry.due.fireAt() > AttemptRun.MIN_GRACE_MILLIS;
+      if (!entry.begin()) {
+        release();
+      } else if (mayBeMissed) {
+        Window.Entry late = entry;
+        engine.executeStoreWork(() -> decide(late));
+      } else {
+        claim(entry, TimerRecord.NONE);
+      }
+    }
+  }
+
+  private synchronized Window.@Nullable Entry next() {
+    if (closed || claims >= 2 * config.limit()) {
+      return null;
+    }
+    Window.Entry entry = waiting.poll();
+    claims += entry == null ? 0 : 1;
+    return entry;
+  }
+
+  /** Gives a place back. */
+  private void release() {
+    synchronized (this) {
+      claims--;
+    }
+  }
+
+  // Missed runs
+
+  private void decide(Window.Entry entry) {
+    TimerRecord record;
+    Decision decision;
+    try {
+      record = engine.read(entry.due.key());
+      if (record == null || !entry.isCurrent(record)) {
+        abandon(entry, record);
+        return;
+      }
+      decision = decisionOf(record);
+    } catch (StoreException e) {
+      LOG.log(System.Logger.Level.WARNING, "could not read " + entry.due.key(), e);
+      release();
+      entry.window().endedUnknown(entry.due.key());
+      return;
+    } catch (RuntimeException e) {
+      // A definition that this release cannot read: one bad record stops nothing.
+      LOG.log(System.Logger.Level.ERROR, "cannot decide about " + entry.due.key(), e);
+      abandon(entry, null);
+      return;
+    }
+    if (decision.fires()) {
+      boolean moved = record.runAt() == TimerRecord.NONE;
+      claim(entry, moved ? decision.atMillis() : TimerRecord.NONE);
+      return;
+    }
+    engine.counters.skipped.increment();
+    engine.submitOwn(
+        new Change.Skip(
+            entry.due.key(),
+            entry.due.version(),
+            entry.due.revision(),
+            entry.window().epoch,
+            decision.atMillis(),
+            engine.nowMillis()),
+        outcome -> abandon(entry, outcome == null ? null : outcome.record()));
+  }
+
+  private Decision decisionOf(TimerRecord record) {
+    if (record.runAt() != TimerRecord.NONE) {
+      return new Decision(true, record.runAt(), false, false);
+    }
+    return Decision.of(
+        Recurrence.parse(record.definition().recurrence()),
+        record.definition().missed(),
+        AttemptRun.graceMillis(record.definition()),
+        record.dueAt(),
+        engine.nowMillis());
+  }
+
+  private void abandon(Window.Entry entry, @Nullable TimerRecord record) {
+    release();
+    entry.window().ended(entry.due.key(), record);
+    claimMore();
+  }
+
+  // Claims
+
+  private void claim(Window.Entry entry, long scheduledAt) {
+    Change.Begin begin =
+        new Change.Begin(
+            entry.due.key(),
+            entry.due.version(),
+            entry.due.revision(),
+            entry.window().epoch,
+            new ClaimToken(entry.window().epoch, TOKENS.incrementAndGet()),
+            scheduledAt,
+            engine.nowMillis());
+    engine.submitOwn(begin, outcome -> claimed(entry, begin, outcome));
+  }
+
+  private void claimed(Window.Entry entry, Change.Begin begin, @Nullable Outcome outcome) {
+    TimerRecord record = outcome == null ? null : outcome.record();
+    Claim claim = record == null ? null : record.claim();
+    boolean mine =
+        outcome != null
+            && outcome.answer() == Outcome.Answer.APPLIED
+            && claim != null
+            && claim.token().equals(begin.token());
+    if (!mine || record == null) {
+      abandon(entry, record);
+      return;
+    }
+    if (entry.due.state() == TimerState.FIRING) {
+      engine.counters.lost.increment();
+    }
+    AttemptRun run = new AttemptRun(engine, this, config, entry.window(), record);
+    if (run.isExhausted()) {
+      run.recordLoss();
+      return;
+    }
+    long early = entry.due.fireAt() - engine.nowMillis();
+    if (early > 0 && entry.due.state() != TimerState.FIRING) {
+      engine.timer().newTimeout(timeout -> ready(run), Duration.ofMillis(early));
+    } else {
+      ready(run);
+    }
+  }
+
+  /** Claims an attempt that died with its process, only to give it back to be parked. */
+  static void orphaned(Engine engine, Window.Entry entry) {
+    Change.Begin begin =
+        new Change.Begin(
+            entry.due.key(),
+            entry.due.version(),
+            entry.due.revision(),
+            entry.window().epoch,
+            new ClaimToken(entry.window().epoch, TOKENS.incrementAndGet()),
+            TimerRecord.NONE,
+            engine.nowMillis());
+    engine.submitOwn(
+        begin,
+        outcome -> {
+          boolean mine = outcome != null && outcome.answer() == Outcome.Answer.APPLIED;
+          if (!mine) {
+            entry.window().ended(entry.due.key(), null);
+            return;
+          }
+          engine.submitOwn(
+              new Change.Finish(
+                  entry.due.key(),
+                  begin.token(),
+                  begin.epoch(),
+                  Change.Finish.End.GIVEN_BACK,
+                  engine.nowMillis(),
+                  null,
+                  engine.nowMillis()),
+              back -> entry.window().ended(entry.due.key(), back == null ? null : back.record()));
+        });
+  }
+
+  // Runs
+
+  private void ready(AttemptRun run) {
+    synchronized (this) {
+      claimed.add(run);
+    }
+    runMore();
+  }
+
+  private void runMore() {
+    for (AttemptRun run = nextRun(); run != null; run = nextRun()) {
+      try {
+        executor.execute(run);
+      } catch (RejectedExecutionException e) {
+        run.giveBack(engine.nowMillis() + REFUSED_WAIT_MILLIS);
+      }
+    }
+  }
+
+  private synchronized @Nullable AttemptRun nextRun() {
+    if (running.size() >= config.limit()) {
+      return null;
+    }
+    AttemptRun run = claimed.poll();
+    if (run != null) {
+      running.add(run);
+    }
+    return run;
+  }
+
+  /** The handler has returned: its place is free, whether the end is recorded yet or not. */
+  void ended(AttemptRun run) {
+    synchronized (this) {
+      running.remove(run);
+      claims--;
+    }
+    runMore();
+    claimMore();
+  }
+
+  // The end
+
+  /** Lets nothing begin; gives back what was claimed and has not begun. */
+  void close() {
+    List<AttemptRun> back;
+    synchronized (this) {
+      closed = true;
+      waiting.clear();
+      back = List.copyOf(claimed);
+      claimed.clear();
+    }
+    back.forEach(run -> run.giveBack(engine.nowMillis()));
+  }
+
+  synchronized boolean isIdle() {
+    return claims == 0;
+  }
+
+  synchronized boolean isClosed() {
+    return closed;
+  }
+
+  /** The patience of a close is over. */
+  void interrupt() {
+    List<AttemptRun> left;
+    synchronized (this) {
+      left = List.copyOf(running);
+    }
+    left.forEach(run -> requireNonNull(run).interrupt());
+  }
+}

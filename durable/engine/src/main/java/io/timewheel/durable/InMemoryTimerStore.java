@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store in memory, for tests and for trying things out: nothing in it survives the process.
+ *
+ * <p>The data outlives a session, so a test can close a {@link DurableTimer} and open the data
+ * again with {@link #reopen}, as after a restart. And several sessions can share the data, as the
+ * nodes of a cluster share a database: see {@link #join} and {@link #takeShard}.
+ */
+public final class InMemoryTimerStore implements TimerStore {
+  private final Data data;
+  private final boolean shared;
+  private volatile boolean closed;
+  private volatile @Nullable StoreListener listener;
+
+  /** What the sessions have in common; guards itself. */
+  private static final class Data {
+    final StoreTraits traits;
+    final MemoryTables tables;
+    final long[] epochs;
+    final @Nullable InMemoryTimerStore[] owners;
+    final List<InMemoryTimerStore> sessions = new CopyOnWriteArrayList<>();
+    volatile boolean hints = true;
+
+    Data(StoreTraits traits) {
+      this.traits = traits;
+      tables = new MemoryTables(traits.shards());
+      epochs = new long[traits.shards()];
+      owners = new InMemoryTimerStore[traits.shards()];
+    }
+  }
+
+  private InMemoryTimerStore(Data data, boolean shared) {
+    this.data = data;
+    this.shared = shared;
+  }
+
+  /** {@return an empty store} */
+  public static InMemoryTimerStore create() {
+    return create(StoreTraits.embedded());
+  }
+
+  /**
+   * Makes an empty store with certain traits.
+   *
+   * @param traits the traits
+   * @return the store
+   */
+  public static InMemoryTimerStore create(StoreTraits traits) {
+    return new InMemoryTimerStore(new Data(requireNonNull(traits, "traits")), false);
+  }
+
+  /**
+   * A new session on the same data that takes all shards, as a process does that is started again.
+   * The present owners are refused from the moment at which the new session starts.
+   *
+   * @return the session
+   */
+  public InMemoryTimerStore reopen() {
+    return new InMemoryTimerStore(data, false);
+  }
+
+  /**
+   * A new session on the same data that owns nothing until it takes a shard, as a node does that
+   * joins others.
+   *
+   * @return the session
+   */
+  public InMemoryTimerStore join() {
+    return new InMemoryTimerStore(data, true);
+  }
+
+  /**
+   * Gives a shard to this session, whoever owns it; under a new epoch, even if it owned it before.
+   *
+   * @param shard the shard
+   */
+  public void takeShard(int shard) {
+    StoreListener mine = requireNonNull(listener, "not started");
+    InMemoryTimerStore before;
+    long epoch;
+    synchronized (data) {
+      before = data.owners[shard];
+      data.owners[shard] = this;
+      epoch = ++data.epochs[shard];
+    }
+    if (before != null && !before.closed && before.listener != null) {
+      before.listener.lost(shard);
+    }
+    mine.acquired(shard, epoch);
+  }
+
+  /**
+   * Sets whether sessions are given hints about what others have added: they are, unless told
+   * otherwise.
+   *
+   * @param hints whether
+   */
+  public void hints(boolean hints) {
+    data.hints = hints;
+  }
+
+  @Override
+  public StoreTraits traits() {
+    return data.traits;
+  }
+
+  @Override
+  public void start(StoreListener engine) {
+    listener = engine;
+    data.sessions.add(this);
+    if (!shared) {
+      for (int shard = 0; shard < data.traits.shards(); shard++) {
+        takeShard(shard);
+      }
+    }
+  }
+
+  @Override
+  public List<Outcome> commit(List<Change> changes) {
+    List<Outcome> outcomes = new ArrayList<>(changes.size());
+    synchronized (data) {
+      checkOpen();
+      for (Change change : changes) {
+        int shard = data.tables.shardOf(change.key());
+        boolean stale = change.epoch() != 0 && change.epoch() != data.epochs[shard];
+        outcomes.add(
+            stale ? new Outcome(Outcome.Answer.STALE_OWNER, 0, null) : data.tables.apply(change));
+      }
+    }
+    if (data.hints) {
+      outcomes.forEach(this::hint);
+    }
+    return outcomes;
+  }
+
+  private void hint(Outcome outcome) {
+    TimerRecord record = outcome.record();
+    if (record == null) {
+      return;
+    }
+    int shard = data.tables.shardOf(record.key());
+    InMemoryTimerStore owner;
+    synchronized (data) {
+      owner = data.owners[shard];
+    }
+    if (record.isIndexed() && owner != this && owner != null && owner.listener != null) {
+      owner.listener.added(shard, record.fireAt());
+    }
+    if (record.state() == TimerState.READY) {
+      for (InMemoryTimerStore session : data.sessions) {
+        if (session != this && session.listener != null) {
+          session.listener.ready(record.key().namespace(), record.definition().handler());
+        }
+      }
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new StoreException(StoreException.Kind.UNAVAILABLE, "the session is closed", null);
+    }
+  }
+
+  private <T extends @Nullable Object> T locked(Supplier<T> read) {
+    synchronized (data) {
+      checkOpen();
+      return read.get();
+    }
+  }
+
+  @Override
+  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    return locked(() -> data.tables.due(shard, until, after, limit));
+  }
+
+  @Override
+  public @Nullable TimerRecord get(TimerKey key) {
+    return this.<@Nullable TimerRecord>locked(() -> data.tables.get(key));
+  }
+
+  @Override
+  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    return locked(() -> data.tables.page(query, after, limit));
+  }
+
+  @Override
+  public long[] histogram(@Nullable String namespace, long[] bounds) {
+    return locked(() -> data.tables.histogram(namespace, bounds));
+  }
+
+  @Override
+  public Map<String, Map<TimerState, Long>> counts() {
+    return locked(data.tables::counts);
+  }
+
+  @Override
+  public List<TimerRecord> lease(LeaseRequest request) {
+    List<TimerRecord> leased = locked(() -> data.tables.lease(request));
+    if (data.hints) {
+      leased.forEach(record -> hint(new Outcome(Outcome.Answer.APPLIED, 0, record)));
+    }
+    return leased;
+  }
+
+  @Override
+  public void pause(String scope) {
+    locked(
+        () -> {
+          data.tables.pause(scope);
+          return true;
+        });
+  }
+
+  @Override
+  public void resume(String scope) {
+    locked(
+        () -> {
+          data.tables.resume(scope);
+          return true;
+        });
+  }
+
+  @Override
+  public Set<String> paused() {
+    return locked(data.tables::paused);
+  }
+
+  @Override
+  public int forget(long finishedBefore, long keep, int limit) {
+    return locked(() -> data.tables.forget(finishedBefore, keep, limit));
+  }
+
+  @Override
+  public void close() {
+    synchronized (data) {
+      closed = true;
+      data.sessions.remove(this);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/** How large the parts of a timer may be. */
+final class Limits {
+  static final int MAX_NAME_BYTES = 256;
+  static final int MAX_PAYLOAD_BYTES = 64 * 1024;
+  static final int MAX_HEADERS_BYTES = 8 * 1024;
+
+  private Limits() {}
+
+  /** Checks a namespace, an id, or the name of a handler or queue. */
+  static String name(String what, String name) {
+    requireNonNull(name, what);
+    int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes == 0 || bytes > MAX_NAME_BYTES) {
+      throw new IllegalArgumentException(
+          what + ": " + bytes + " bytes (expected: 1 to " + MAX_NAME_BYTES + ")");
+    }
+    for (int i = 0; i < name.length(); i++) {
+      char unit = name.charAt(i);
+      boolean lone =
+          Character.isSurrogate(unit)
+              && !(Character.isHighSurrogate(unit)
+                  && i + 1 < name.length()
+                  && Character.isLowSurrogate(name.charAt(i + 1)))
+              && !(Character.isLowSurrogate(unit)
+                  && i > 0
+                  && Character.isHighSurrogate(name.charAt(i - 1)));
+      if (Character.isISOControl(unit) || lone) {
+        throw new IllegalArgumentException(
+            what
+                + ": character U+%04X at %d (expected: no control character, no lone surrogate)"
+                    .formatted((int) unit, i));
+      }
+    }
+    return name;
+  }
+
+  static TimerKey key(String namespace, String id) {
+    return new TimerKey(name("namespace", namespace), name("id", id));
+  }
+
+  static byte[] payload(byte[] payload) {
+    requireNonNull(payload, "payload");
+    if (payload.length > MAX_PAYLOAD_BYTES) {
+      throw new IllegalArgumentException(
+          "payload: " + payload.length + " bytes (expected: at most " + MAX_PAYLOAD_BYTES + ")");
+    }
+    return payload;
+  }
+
+  static Map<String, String> headers(Map<String, String> headers) {
+    long bytes = 0;
+    for (Map.Entry<String, String> header : headers.entrySet()) {
+      name("header", header.getKey());
+      requireNonNull(header.getValue(), "header value");
+      bytes += header.getKey().getBytes(StandardCharsets.UTF_8).length;
+      bytes += header.getValue().getBytes(StandardCharsets.UTF_8).length;
+    }
+    if (bytes > MAX_HEADERS_BYTES) {
+      throw new IllegalArgumentException(
+          "headers: " + bytes + " bytes (expected: at most " + MAX_HEADERS_BYTES + ")");
+    }
+    return Map.copyOf(headers);
+  }
+}

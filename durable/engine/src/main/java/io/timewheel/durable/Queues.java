@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.Timeout;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** What is due for queues: made ready, leased to consumers, and taken back when leases run out. */
+final class Queues {
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+
+  private final Engine engine;
+  private final TimerStore store;
+  private final SecureRandom random = new SecureRandom();
+  private final Map<TimerKey, ArrayDeque<Waiter>> waiters = new HashMap<>();
+  private boolean closed;
+
+  Queues(Engine engine, TimerStore store) {
+    this.engine = engine;
+    this.store = store;
+  }
+
+  /** A consumer that waits. */
+  private static final class Waiter {
+    final TimerKey queue;
+    final int max;
+    final long leaseMillis;
+    final CompletableFuture<List<QueueFiring>> future = new CompletableFuture<>();
+    @Nullable Timeout timeout;
+
+    Waiter(TimerKey queue, int max, long leaseMillis) {
+      this.queue = queue;
+      this.max = max;
+      this.leaseMillis = leaseMillis;
+    }
+  }
+
+  // Owner
+
+  void due(Window.Entry entry) {
+    if (entry.due.state() == TimerState.FIRING) {
+      engine.executeStoreWork(() -> leaseIsOver(entry));
+    } else if (entry.begin()) {
+      engine.submitOwn(
+          new Change.MakeReady(
+              entry.due.key(),
+              entry.due.version(),
+              entry.due.revision(),
+              entry.window().epoch,
+              engine.nowMillis()),
+          outcome ->
+              entry.window().ended(entry.due.key(), outcome == null ? null : outcome.record()));
+    }
+  }
+
+  private void leaseIsOver(Window.Entry entry) {
+    if (!entry.begin()) {
+      return;
+    }
+    try {
+      TimerRecord record = engine.read(entry.due.key());
+      Claim claim = record == null ? null : record.claim();
+      if (record == null || claim == null || !entry.isCurrent(record)) {
+        entry.window().ended(entry.due.key(), record);
+        return;
+      }
+      engine.counters.lost.increment();
+      engine.submitOwn(
+          failure(record, claim, true, entry.window().epoch, "the lease ran out", null),
+          outcome ->
+              entry.window().ended(entry.due.key(), outcome == null ? null : outcome.record()));
+    } catch (StoreException e) {
+      LOG.log(System.Logger.Level.WARNING, "could not read " + entry.due.key(), e);
+      entry.window().endedUnknown(entry.due.key());
+    }
+  }
+
+  private Change.Finish failure(
+      TimerRecord record,
+      Claim claim,
+      boolean lost,
+      long epoch,
+      String error,
+      @Nullable Duration after) {
+    long now = engine.nowMillis();
+    boolean exhausted = claim.attempt() >= record.definition().retry().maxAttempts();
+    if (exhausted) {
+      engine.counters.setAside.increment();
+      return new Change.Finish(
+          record.key(),
+          claim.token(),
+          epoch,
+          lost ? Change.Finish.End.LOST_EXHAUSTED : Change.Finish.End.EXHAUSTED,
+          AttemptRun.nextRunMillis(record.definition(), claim, now),
+          error,
+          now);
+    }
+    long waitMillis =
+        after != null
+            ? EpochMillis.ceil(after)
+            : record.definition().retry().waitMillis(claim.attempt(), engine.random());
+    return new Change.Finish(
+        record.key(),
+        claim.token(),
+        epoch,
+        lost ? Change.Finish.End.LOST : Change.Finish.End.FAILED,
+        EpochMillis.saturatedAdd(now, waitMillis),
+        error,
+        now);
+  }
+
+  // Consumers
+
+  CompletableFuture<List<QueueFiring>> claim(
+      String namespace, String queue, int max, Duration lease, Duration wait) {
+    Waiter waiter = new Waiter(new TimerKey(namespace, queue), max, EpochMillis.ceil(lease));
+    boolean waits = !wait.isZero();
+    if (waits) {
+      waiter.timeout = engine.timer().newTimeout(timeout -> giveUp(waiter), wait);
+    }
+    synchronized (this) {
+      if (closed) {
+        waiter.future.complete(List.of());
+        return waiter.future;
+      }
+      waiters.computeIfAbsent(waiter.queue, key -> new ArrayDeque<>()).add(waiter);
+    }
+    engine.executeStoreWork(() -> serve(waiter.queue, waits ? null : waiter));
+    return waiter.future;
+  }
+
+  void ready(String namespace, String queue) {
+    TimerKey key = new TimerKey(namespace, queue);
+    synchronized (this) {
+      if (!waiters.containsKey(key)) {
+        return;
+      }
+    }
+    engine.executeStoreWork(() -> serve(key, null));
+  }
+
+  void sweep() {
+    List<TimerKey> keys;
+    synchronized (this) {
+      keys = List.copyOf(waiters.keySet());
+    }
+    keys.forEach(key -> engine.executeStoreWork(() -> serve(key, null)));
+  }
+
+  /** Serves those who wait, first come first, until nothing is ready; one of them may not wait. */
+  private void serve(TimerKey queue, @Nullable Waiter impatient) {
+    try {
+      for (Waiter waiter = first(queue); waiter != null; waiter = first(queue)) {
+        List<QueueFiring> firings = lease(waiter);
+        if (firings.isEmpty()) {
+          break;
+        }
+        remove(waiter);
+        if (!waiter.future.complete(firings)) {
+          firings.forEach(this::giveBack); // it has given up meanwhile
+        }
+      }
+    } catch (StoreException e) {
+      Waiter waiter = first(queue);
+      if (waiter != null && remove(waiter)) {
+        waiter.future.completeExceptionally(
+            new DurableTimerException(
+                DurableTimerException.Reason.STORE_UNAVAILABLE,
+                0,
+                String.valueOf(e.getMessage()),
+                e));
+      }
+    }
+    if (impatient != null) {
+      giveUp(impatient);
+    }
+  }
+
+  private List<QueueFiring> lease(Waiter waiter) {
+    List<ClaimToken> tokens = new ArrayList<>();
+    for (int i = 0; i < waiter.max; i++) {
+      tokens.add(new ClaimToken(random.nextLong(), random.nextLong()));
+    }
+    long now = engine.nowMillis();
+    List<TimerRecord> records =
+        store.lease(
+            new LeaseRequest(
+                waiter.queue.namespace(),
+                waiter.queue.id(),
+                tokens,
+                EpochMillis.saturatedAdd(now, waiter.leaseMillis),
+                now));
+    List<QueueFiring> firings = new ArrayList<>();
+    for (TimerRecord record : records) {
+      engine.observe(record);
+      engine.counters.fired.increment();
+      firings.add(new QueueFiring(new Firing(record, now, false), record));
+    }
+    return firings;
+  }
+
+  private void giveBack(QueueFiring firing) {
+    engine.submitOwn(
+        new Change.Finish(
+            firing.firing().key(),
+            firing.token(),
+            0,
+            Change.Finish.End.GIVEN_BACK,
+            engine.nowMillis(),
+            null,
+            engine.nowMillis()),
+        outcome -> {});
+  }
+
+  /** What ends a lease as its consumer wants it; null if it is not open. */
+  Change.@Nullable Finish end(
+      TimerRecord record, ClaimToken token, @Nullable String error, @Nullable Duration after) {
+    Claim claim = record.claim();
+    if (claim == null || !claim.token().equals(token)) {
+      return null;
+    }
+    if (error != null) {
+      return failure(record, claim, false, 0, error, after);
+    }
+    return success(
+        record.key(),
+        token,
+        AttemptRun.nextRunMillis(record.definition(), claim, engine.nowMillis()));
+  }
+
+  Change.Finish success(TimerKey key, ClaimToken token, long nextMillis) {
+    return new Change.Finish(
+        key, token, 0, Change.Finish.End.SUCCEEDED, nextMillis, null, engine.nowMillis());
+  }
+
+  private synchronized @Nullable Waiter first(TimerKey queue) {
+    ArrayDeque<Waiter> waiting = waiters.get(queue);
+    return waiting == null ? null : waiting.peek();
+  }
+
+  private synchronized boolean remove(Waiter waiter) {
+    ArrayDeque<Waiter> waiting = waiters.get(waiter.queue);
+    boolean removed = waiting != null && waiting.remove(waiter);
+    if (waiting != null && waiting.isEmpty()) {
+      waiters.remove(waiter.queue);
+    }
+    if (waiter.timeout != null) {
+      waiter.timeout.cancel();
+    }
+    return removed;
+  }
+
+  private void giveUp(Waiter waiter) {
+    if (remove(waiter)) {
+      waiter.future.complete(List.of());
+    }
+  }
+
+  /** Answers all who wait with nothing. */
+  void close() {
+    List<Waiter> all = new ArrayList<>();
+    synchronized (this) {
+      closed = true;
+      waiters.values().forEach(all::addAll);
+    }
+    all.forEach(this::giveUp);
+  }
+}

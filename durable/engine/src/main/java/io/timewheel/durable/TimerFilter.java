@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.spi.TimerQuery;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Which timers to list; those that are unfinished, unless it says otherwise. Immutable. */
+public final class TimerFilter {
+  private static final Set<TimerState> UNFINISHED =
+      EnumSet.complementOf(EnumSet.of(TimerState.DONE, TimerState.CANCELLED));
+
+  private final TimerQuery query;
+
+  private TimerFilter(TimerQuery query) {
+    this.query = query;
+  }
+
+  /** {@return all unfinished timers} */
+  public static TimerFilter all() {
+    return of(null, "", UNFINISHED, Long.MIN_VALUE, Long.MAX_VALUE, null);
+  }
+
+  private static TimerFilter of(
+      @Nullable String namespace,
+      String prefix,
+      Set<TimerState> states,
+      long dueFrom,
+      long dueTo,
+      @Nullable String handler) {
+    return new TimerFilter(
+        new TimerQuery(namespace, prefix, states, dueFrom, dueTo, handler, true));
+  }
+
+  /**
+   * Only those of a namespace.
+   *
+   * @param namespace the namespace
+   * @return a filter that also asks for this
+   */
+  public TimerFilter namespace(String namespace) {
+    requireNonNull(namespace, "namespace");
+    return of(
+        namespace, query.prefix(), query.states(), query.dueFrom(), query.dueTo(), query.handler());
+  }
+
+  /**
+   * Only those whose id begins so.
+   *
+   * @param prefix the beginning
+   * @return a filter that also asks for this
+   */
+  public TimerFilter prefix(String prefix) {
+    requireNonNull(prefix, "prefix");
+    return of(
+        query.namespace(), prefix, query.states(), query.dueFrom(), query.dueTo(), query.handler());
+  }
+
+  /**
+   * Only those in certain states, finished ones too.
+   *
+   * @param states the states
+   * @return a filter that asks for this
+   */
+  public TimerFilter states(Set<TimerState> states) {
+    return of(
+        query.namespace(), query.prefix(), states, query.dueFrom(), query.dueTo(), query.handler());
+  }
+
+  /**
+   * Only those that are due within a span.
+   *
+   * @param from its beginning
+   * @param to its end, not part of it
+   * @return a filter that also asks for this
+   */
+  public TimerFilter dueBetween(Instant from, Instant to) {
+    return of(
+        query.namespace(),
+        query.prefix(),
+        query.states(),
+        EpochMillis.ceil(from),
+        EpochMillis.ceil(to),
+        query.handler());
+  }
+
+  /**
+   * Only those for a handler or queue.
+   *
+   * @param handler its name
+   * @return a filter that also asks for this
+   */
+  public TimerFilter handler(String handler) {
+    requireNonNull(handler, "handler");
+    return of(
+        query.namespace(), query.prefix(), query.states(), query.dueFrom(), query.dueTo(), handler);
+  }
+
+  TimerQuery query() {
+    return query;
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.spi.TimerRecord;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** A durable timer as it was at one moment. */
+public final class TimerInfo {
+  private final TimerRecord record;
+
+  TimerInfo(TimerRecord record) {
+    this.record = requireNonNull(record, "record");
+  }
+
+  /** {@return its identity} */
+  public TimerKey key() {
+    return record.key();
+  }
+
+  /** {@return its version} */
+  public long version() {
+    return record.version();
+  }
+
+  /** {@return what it is doing} */
+  public TimerState state() {
+    return record.state();
+  }
+
+  /** {@return when its present or next run is due} */
+  public Instant dueAt() {
+    return Instant.ofEpochMilli(record.dueAt());
+  }
+
+  /** {@return when it is looked at next; empty if it is not waiting for a time} */
+  public Optional<Instant> fireAt() {
+    return record.isIndexed()
+        ? Optional.of(Instant.ofEpochMilli(record.fireAt()))
+        : Optional.empty();
+  }
+
+  /** {@return how many attempts of the present run have begun} */
+  public int attempt() {
+    return record.attempt();
+  }
+
+  /** {@return the handler; empty if it is for a queue} */
+  public Optional<String> handler() {
+    return record.definition().queue()
+        ? Optional.empty()
+        : Optional.of(record.definition().handler());
+  }
+
+  /** {@return the queue; empty if it is for a handler} */
+  public Optional<String> queue() {
+    return record.definition().queue()
+        ? Optional.of(record.definition().handler())
+        : Optional.empty();
+  }
+
+  /** {@return how it recurs} */
+  public Recurrence recurrence() {
+    return TimerSpec.recurrence(record.definition().recurrence());
+  }
+
+  /** {@return what becomes of missed runs} */
+  public MissedRuns missed() {
+    return record.definition().missed();
+  }
+
+  /** {@return how often a run is attempted} */
+  public RetryPolicy retry() {
+    return record.definition().retry();
+  }
+
+  /** {@return its payload; not copied, and must not be changed} */
+  public byte[] payload() {
+    return record.definition().payload();
+  }
+
+  /** {@return its headers} */
+  public Map<String, String> headers() {
+    return record.definition().headers();
+  }
+
+  /** {@return when this version was scheduled} */
+  public Instant createdAt() {
+    return Instant.ofEpochMilli(record.createdAt());
+  }
+
+  /** {@return when it last changed} */
+  public Instant changedAt() {
+    return Instant.ofEpochMilli(record.changedAt());
+  }
+
+  /** {@return its latest ended attempts, oldest first} */
+  public List<Attempt> attempts() {
+    return record.attempts();
+  }
+
+  /** {@return why the last attempt that failed did, or why the timer is parked} */
+  public Optional<String> lastError() {
+    if (record.note() != null) {
+      return Optional.of(record.note());
+    }
+    for (int i = record.attempts().size() - 1; i >= 0; i--) {
+      String error = record.attempts().get(i).error();
+      if (error != null) {
+        return Optional.of(error);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * When a recurring timer runs next, as far as that is known.
+   *
+   * @param count how many runs at most
+   * @return their scheduled times, the present or next one first; none if it is finished
+   */
+  public List<Instant> next(int count) {
+    if (record.state().isFinished() || !record.definition().isRecurring() || count < 1) {
+      return List.of();
+    }
+    return Stream.concat(Stream.of(dueAt()), recurrence().preview(dueAt(), count - 1).stream())
+        .toList();
+  }
+
+  TimerRecord record() {
+    return record;
+  }
+
+  @Override
+  public String toString() {
+    return "TimerInfo("
+        + key()
+        + " v"
+        + version()
+        + ", "
+        + state()
+        + ", due "
+        + record.dueAt()
+        + ")";
+  }
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.TimerDefinition;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is asked for when a durable timer is scheduled. Needs a time ({@link #after}, {@link #at},
+ * {@link #every}, {@link #everyAfter} or {@link #cron}) and a target ({@link #handler} or {@link
+ * #queue}). Not thread-safe; may be used again once it was scheduled.
+ */
+public final class TimerSpec {
+  private static final Duration MIN_PERIOD = Duration.ofMillis(100);
+
+  private final TimerKey key;
+  private @Nullable Instant at;
+  private @Nullable Duration after;
+  private @Nullable Recurrence recurrence;
+  private @Nullable String target;
+  private boolean queue;
+  private byte[] payload = new byte[0];
+  private @Nullable Object typedPayload;
+  private Map<String, String> headers = Map.of();
+  private RetryPolicy retry = RetryPolicy.DEFAULT;
+  private MissedRuns missed = MissedRuns.FIRE_ONCE;
+  private Duration grace = Decision.DEFAULT_GRACE;
+  private Change.Condition condition = Change.Condition.NONE;
+  private long version;
+  private boolean evenFinished;
+  private @Nullable String requestId;
+
+  private TimerSpec(TimerKey key) {
+    this.key = key;
+  }
+
+  /**
+   * Begins to describe a timer.
+   *
+   * @param namespace whose timer it is; 1 to 256 bytes of UTF-8, no control characters
+   * @param id unique in the namespace; likewise
+   * @return the description
+   */
+  public static TimerSpec of(String namespace, String id) {
+    return new TimerSpec(Limits.key(namespace, id));
+  }
+
+  /**
+   * Fires once, this long after the call that schedules it.
+   *
+   * @param delay how long; zero or less is at once
+   * @return this
+   */
+  public TimerSpec after(Duration delay) {
+    after = requireNonNull(delay, "delay");
+    return this;
+  }
+
+  /**
+   * Fires once, at this time; at once if it has passed.
+   *
+   * @param time when
+   * @return this
+   */
+  public TimerSpec at(Instant time) {
+    at = requireNonNull(time, "time");
+    return this;
+  }
+
+  /**
+   * Fires at a fixed rate, for the first time after one period, or at {@link #at} if that is given
+   * too.
+   *
+   * @param period the time from one run to the next, at least 100 ms
+   * @return this
+   */
+  public TimerSpec every(Duration period) {
+    recurrence = Recurrence.fixedRate(period("period", period));
+    return this;
+  }
+
+  /**
+   * Fires with a fixed delay, for the first time after one, or at {@link #at} if that is given too.
+   *
+   * @param delay the time from the end of a run to the next one, at least 100 ms
+   * @return this
+   */
+  public TimerSpec everyAfter(Duration delay) {
+    recurrence = Recurrence.fixedDelay(period("delay", delay));
+    return this;
+  }
+
+  /**
+   * Fires by a cron.
+   *
+   * @param cron five or six fields
+   * @param zone whose local time they are in
+   * @return this
+   */
+  public TimerSpec cron(String cron, ZoneId zone) {
+    recurrence = Recurrence.cron(Cron.parse(cron), zone);
+    return this;
+  }
+
+  private static Duration period(String name, Duration period) {
+    requireNonNull(period, name);
+    if (period.compareTo(MIN_PERIOD) < 0) {
+      throw new IllegalArgumentException(
+          name + ": " + period + " (expected: at least " + MIN_PERIOD + ")");
+    }
+    return period;
+  }
+
+  /**
+   * Fires for a handler.
+   *
+   * @param name its name
+   * @return this
+   */
+  public TimerSpec handler(String name) {
+    target = Limits.name("handler", name);
+    queue = false;
+    return this;
+  }
+
+  /**
+   * Fires into a queue, from which consumers claim it.
+   *
+   * @param name its name, within the namespace
+   * @return this
+   */
+  public TimerSpec queue(String name) {
+    target = Limits.name("queue", name);
+    queue = true;
+    return this;
+  }
+
+  /**
+   * Sets the payload.
+   *
+   * @param bytes at most 64 KB; not copied
+   * @return this
+   */
+  public TimerSpec payload(byte[] bytes) {
+    payload = Limits.payload(bytes);
+    typedPayload = null;
+    return this;
+  }
+
+  /**
+   * Sets the payload as an object, which the timer's codec turns into bytes.
+   *
+   * @param object the object
+   * @return this
+   */
+  public TimerSpec payload(Object object) {
+    typedPayload = requireNonNull(object, "object");
+    return this;
+  }
+
+  /**
+   * Sets small texts that go with the payload, such as a traceparent.
+   *
+   * @param texts the headers, 8 KB in all at most
+   * @return this
+   */
+  public TimerSpec headers(Map<String, String> texts) {
+    headers = Limits.headers(texts);
+    return this;
+  }
+
+  /**
+   * Sets how often a run is attempted.
+   *
+   * @param policy the policy
+   * @return this
+   */
+  public TimerSpec retry(RetryPolicy policy) {
+    retry = requireNonNull(policy, "policy");
+    return this;
+  }
+
+  /**
+   * Sets what becomes of missed runs: one for all, unless told otherwise.
+   *
+   * @param rule the rule
+   * @return this
+   */
+  public TimerSpec missed(MissedRuns rule) {
+    missed = requireNonNull(rule, "rule");
+    return this;
+  }
+
+  /**
+   * Sets how late a run may begin before it counts as missed: a minute, unless told otherwise.
+   *
+   * @param lateness how late; less than a second is taken for a second
+   * @return this
+   */
+  public TimerSpec grace(Duration lateness) {
+    requireNonNull(lateness, "lateness");
+    if (lateness.isNegative()) {
+      throw new IllegalArgumentException("grace: " + lateness + " (expected: zero or more)");
+    }
+    grace = lateness;
+    return this;
+  }
+
+  /**
+   * Refuses to replace a timer.
+   *
+   * @return this
+   */
+  public TimerSpec onlyIfAbsent() {
+    condition = Change.Condition.ABSENT;
+    return this;
+  }
+
+  /**
+   * Replaces only a certain version.
+   *
+   * @param expected the version
+   * @return this
+   */
+  public TimerSpec onlyIfVersion(long expected) {
+    if (expected <= 0) {
+      throw new IllegalArgumentException(
+          "version: " + expected + " (expected: one that a result has named)");
+    }
+    condition = Change.Condition.VERSION;
+    version = expected;
+    return this;
+  }
+
+  /**
+   * Counts a finished timer that is still remembered as present: the same again is then unchanged,
+   * though it has fired, and {@link #onlyIfAbsent} refuses.
+   *
+   * @return this
+   */
+  public TimerSpec evenIfFinished() {
+    evenFinished = true;
+    return this;
+  }
+
+  /**
+   * Makes a repeated call answer as the first one did, even after the timer fired. The last eight
+   * request ids of a timer are remembered.
+   *
+   * @param id an id that no other request has
+   * @return this
+   */
+  public TimerSpec requestId(String id) {
+    requestId = Limits.name("requestId", id);
+    return this;
+  }
+
+  /** {@return the identity of the timer} */
+  public TimerKey key() {
+    return key;
+  }
+
+  static Recurrence recurrence(String text) {
+    return text.isEmpty() ? Recurrence.once() : Recurrence.parse(text);
+  }
+
+  Change.Schedule toChange(long nowMillis, long maxPending, PayloadCodec codec) {
+    if (target == null) {
+      throw new IllegalArgumentException(key + ": no target (expected: a handler or a queue)");
+    }
+    TimerDefinition definition =
+        new TimerDefinition(
+            recurrence == null ? "" : recurrence.toString(),
+            target,
+            queue,
+            typedPayload == null ? payload : Limits.payload(codec.encode(typedPayload)),
+            headers,
+            retry,
+            missed,
+            EpochMillis.ceil(grace));
+    return new Change.Schedule(
+        key,
+        definition,
+        dueMillis(nowMillis),
+        after != null,
+        condition,
+        version,
+        evenFinished,
+        requestId,
+        maxPending,
+        nowMillis);
+  }
+
+  private long dueMillis(long nowMillis) {
+    if (after != null) {
+      if (at != null || recurrence != null) {
+        throw new IllegalArgumentException(
+            key + ": after and another time (expected: only one of them)");
+      }
+      long delayMillis = EpochMillis.ceil(after);
+      return delayMillis <= 0
+          ? nowMillis
+          : checkDue(EpochMillis.saturatedAdd(nowMillis, delayMillis));
+    }
+    if (at != null) {
+      return checkDue(EpochMillis.ceil(at));
+    }
+    if (recurrence == null) {
+      throw new IllegalArgumentException(
+          key + ": no time (expected: one of after, at, every, everyAfter, cron)");
+    }
+    long firstMillis = recurrence.next(nowMillis, nowMillis);
+    if (firstMillis == EpochMillis.NEVER) {
+      throw new IllegalArgumentException(key + ": " + recurrence + " never comes");
+    }
+    return firstMillis;
+  }
+
+  private long checkDue(long millis) {
+    if (millis == EpochMillis.NEVER) {
+      throw new IllegalArgumentException(
+          key + ": a time beyond the year 292,278,994 (expected: one before it)");
+    }
+    return millis;
+  }
+
+  @Override
+  public String toString() {
+    return "TimerSpec(" + key + ")";
+  }
+}

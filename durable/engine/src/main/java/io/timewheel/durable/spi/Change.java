@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import io.timewheel.durable.TimerKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One conditional step of one record. What it does in which state, and what it answers, is said by
+ * {@link Transitions}.
+ *
+ * <p>A change that has an {@link #epoch()} is made by the owner of a shard; a store refuses it with
+ * {@link Outcome.Answer#STALE_OWNER} unless that epoch is the shard's present one. Claims and ends
+ * of claims may be committed again when the first answer was lost: the second answer is that of the
+ * first.
+ */
+public sealed interface Change {
+  /** {@return the timer that is changed} */
+  TimerKey key();
+
+  /** {@return the time of the change, by the clock of the engine that makes it} */
+  long now();
+
+  /** {@return the epoch of the owner that makes this change; 0 if anybody may} */
+  default long epoch() {
+    return 0;
+  }
+
+  /**
+   * Makes or replaces a timer.
+   *
+   * @param key the timer
+   * @param definition what is asked for
+   * @param dueAt when it is due
+   * @param relative whether the time was given as a delay, so that the same again is another time
+   * @param condition when to do it
+   * @param version the version that {@link Condition#VERSION} asks for
+   * @param evenFinished whether a finished timer that is remembered counts as present, for
+   *     UNCHANGED and for {@link Condition#ABSENT}
+   * @param requestId makes a repeated call answer as the first one did; or null
+   * @param maxPending how many unfinished timers its namespace may have, this one included
+   * @param now the time of the change
+   */
+  record Schedule(
+      TimerKey key,
+      TimerDefinition definition,
+      long dueAt,
+      boolean relative,
+      Condition condition,
+      long version,
+      boolean evenFinished,
+      @Nullable String requestId,
+      long maxPending,
+      long now)
+      implements Change {}
+
+  /** When a {@link Schedule} is done. */
+  enum Condition {
+    /** Always. */
+    NONE,
+    /** If there is no such timer. */
+    ABSENT,
+    /** If the timer has the given version. */
+    VERSION
+  }
+
+  /**
+   * Cancels a timer.
+   *
+   * @param key the timer
+   * @param version only if it has this version; 0 for any
+   * @param now the time of the change
+   */
+  record Cancel(TimerKey key, long version, long now) implements Change {}
+
+  /**
+   * Moves the present or next run to another time; a new version.
+   *
+   * @param key the timer
+   * @param version only if it has this version; 0 for any
+   * @param dueAt the new time
+   * @param now the time of the change
+   */
+  record Move(TimerKey key, long version, long dueAt, long now) implements Change {}
+
+  /**
+   * Does what a person asks for.
+   *
+   * @param key the timer
+   * @param what what to do
+   * @param version only if it has this version; 0 for any
+   * @param now the time of the change
+   */
+  record Verb(TimerKey key, What what, long version, long now) implements Change {
+    /** What a person may ask for. */
+    public enum What {
+      /** Lets no further attempt begin. */
+      PAUSE,
+      /** Ends a pause; what is overdue fires. */
+      RESUME,
+      /** Puts back what a pause of its namespace held, or what was parked; made by engines. */
+      RELEASE,
+      /** Fires now, and leaves the schedule of a recurring timer alone. */
+      RUN,
+      /** Fires what was set aside or parked, with attempts counted anew. */
+      REVIVE
+    }
+  }
+
+  /**
+   * Begins an attempt of a handler's timer. A store may write it without forcing it to disk: if it
+   * is lost with the machine, the attempt is merely repeated uncounted; it must survive the
+   * process.
+   *
+   * @param key the timer
+   * @param version the version that was read
+   * @param revision the revision that was read
+   * @param epoch the epoch of the owner
+   * @param token the new claim's token
+   * @param scheduledAt the time for which the run is scheduled, if this is the first attempt of a
+   *     run that the recurrence gives, and runs were missed; {@link TimerRecord#NONE} for the due
+   *     time of the record. A retry, a take-over and a run by hand keep the time they have.
+   * @param now the time of the change
+   */
+  record Begin(
+      TimerKey key,
+      long version,
+      int revision,
+      long epoch,
+      ClaimToken token,
+      long scheduledAt,
+      long now)
+      implements Change {}
+
+  /**
+   * Makes a due timer of a queue ready to be claimed.
+   *
+   * @param key the timer
+   * @param version the version that was read
+   * @param revision the revision that was read
+   * @param epoch the epoch of the owner
+   * @param now the time of the change
+   */
+  record MakeReady(TimerKey key, long version, int revision, long epoch, long now)
+      implements Change {}
+
+  /**
+   * Passes over missed runs of a recurring timer.
+   *
+   * @param key the timer
+   * @param version the version that was read
+   * @param revision the revision that was read
+   * @param epoch the epoch of the owner
+   * @param dueAt when it runs next; {@link TimerRecord#NEVER} if never again
+   * @param now the time of the change
+   */
+  record Skip(TimerKey key, long version, int revision, long epoch, long dueAt, long now)
+      implements Change {}
+
+  /**
+   * Parks a due timer whose handler is unknown.
+   *
+   * @param key the timer
+   * @param version the version that was read
+   * @param revision the revision that was read
+   * @param epoch the epoch of the owner
+   * @param note says why
+   * @param now the time of the change
+   */
+  record Park(TimerKey key, long version, int revision, long epoch, String note, long now)
+      implements Change {}
+
+  /**
+   * Ends an attempt.
+   *
+   * @param key the timer
+   * @param token the claim
+   * @param epoch the epoch of the owner; 0 for a lease that its consumer ends
+   * @param end how the attempt ended
+   * @param nextAt for {@link End#SUCCEEDED}, {@link End#EXHAUSTED} and {@link End#LOST_EXHAUSTED}
+   *     when a recurring timer runs next, {@link TimerRecord#NEVER} if never again; for the others
+   *     when to try again
+   * @param error why it failed, or null
+   * @param now the time of the change
+   */
+  record Finish(
+      TimerKey key,
+      ClaimToken token,
+      long epoch,
+      End end,
+      long nextAt,
+      @Nullable String error,
+      long now)
+      implements Change {
+    /** How an attempt ends. */
+    public enum End {
+      /** Well. */
+      SUCCEEDED,
+      /** Badly; to be tried again. */
+      FAILED,
+      /** Badly, and for the last time: set aside, or on to the next run of a recurring timer. */
+      EXHAUSTED,
+      /** By a lease that ran out before {@code now}; to be tried again. */
+      LOST,
+      /** By a lease that ran out before {@code now}, for the last time. */
+      LOST_EXHAUSTED,
+      /** By its handler, which wants another time for this run; attempts are counted anew. */
+      RESCHEDULED,
+      /** Untouched: not counted. */
+      GIVEN_BACK
+    }
+  }
+
+  /**
+   * Extends a lease.
+   *
+   * @param key the timer
+   * @param token the lease
+   * @param until its new end
+   * @param now the time of the change
+   */
+  record Extend(TimerKey key, ClaimToken token, long until, long now) implements Change {}
+}

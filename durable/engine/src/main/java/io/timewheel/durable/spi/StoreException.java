@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/** A store could not do what it was asked for. */
+public class StoreException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  /** What is known about the call that failed. */
+  public enum Kind {
+    /** Nothing was done, and the same may go well in a moment. */
+    TRANSIENT,
+    /** Nothing was done, and nothing will be until somebody mends it: disk full, read-only. */
+    UNAVAILABLE,
+    /**
+     * Nothing was done because of what was asked, and never will be. If it was a batch, the engine
+     * asks for one change at a time to find out which.
+     */
+    REJECTED,
+    /** It may have been done, wholly or in part, and the store cannot find out. */
+    UNKNOWN
+  }
+
+  private final Kind kind;
+
+  /**
+   * Makes an exception.
+   *
+   * @param kind what is known
+   * @param message says what failed
+   * @param cause why, or null
+   */
+  public StoreException(Kind kind, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.kind = requireNonNull(kind, "kind");
+  }
+
+  /** {@return what is known about the call that failed} */
+  public Kind kind() {
+    return kind;
+  }
+}

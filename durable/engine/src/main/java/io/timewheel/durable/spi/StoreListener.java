@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The engine, as a store sees it. Calls come from any thread, are quick and never throw. For one
+ * shard they come in order.
+ */
+public interface StoreListener {
+  /**
+   * This session owns a shard from now on. The former owner's changes are refused already.
+   *
+   * @param shard the shard
+   * @param epoch larger than that of any owner before
+   */
+  void acquired(int shard, long epoch);
+
+  /**
+   * The shard is to be given to another session: the engine begins no more attempts.
+   *
+   * @param shard the shard
+   * @return completed when no attempt is running; the store waits for it only as long as it likes
+   */
+  CompletionStage<Void> releasing(int shard);
+
+  /**
+   * This session does not own the shard any longer, or cannot be sure of it.
+   *
+   * @param shard the shard
+   */
+  void lost(int shard);
+
+  /**
+   * A hint: another session has put something into the due index. It may come late, twice, or not
+   * at all.
+   *
+   * @param shard the shard
+   * @param fireAt the place in the due index
+   */
+  void added(int shard, long fireAt);
+
+  /**
+   * A hint: another session has made a timer of a queue ready.
+   *
+   * @param namespace the namespace of the queue
+   * @param queue its name
+   */
+  void ready(String namespace, String queue);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.RetryPolicy;
+import java.util.Arrays;
+import java.util.Map;
+
+/**
+ * What was asked for when a timer was scheduled, apart from its time. Two definitions are equal if
+ * all of their parts are, the payload by its bytes. A store keeps it as it is and never interprets
+ * it, but for {@link #queue()}.
+ *
+ * @param recurrence how the timer recurs, in the engine's text form; empty if it fires once
+ * @param handler the handler or the queue that the timer is for
+ * @param queue whether {@code handler} names a queue, from which consumers claim what is due
+ * @param payload the bytes for the handler; not copied, and must not be changed
+ * @param headers small texts for the handler
+ * @param retry how often a run is attempted
+ * @param missed what becomes of missed runs
+ * @param graceMillis how late a run may begin before it counts as missed
+ */
+@SuppressWarnings("ArrayRecordComponent") // equals compares bytes; a copy each would cost much
+public record TimerDefinition(
+    String recurrence,
+    String handler,
+    boolean queue,
+    byte[] payload,
+    Map<String, String> headers,
+    RetryPolicy retry,
+    MissedRuns missed,
+    long graceMillis) {
+
+  /** Checks that nothing is null. */
+  public TimerDefinition {
+    requireNonNull(recurrence, "recurrence");
+    requireNonNull(handler, "handler");
+    requireNonNull(payload, "payload");
+    headers = Map.copyOf(headers);
+    requireNonNull(retry, "retry");
+    requireNonNull(missed, "missed");
+  }
+
+  /** {@return whether the timer fires more than once} */
+  public boolean isRecurring() {
+    return !recurrence.isEmpty();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof TimerDefinition that
+        && recurrence.equals(that.recurrence)
+        && handler.equals(that.handler)
+        && queue == that.queue
+        && Arrays.equals(payload, that.payload)
+        && headers.equals(that.headers)
+        && retry.equals(that.retry)
+        && missed == that.missed
+        && graceMillis == that.graceMillis;
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * handler.hashCode() + Arrays.hashCode(payload);
+  }
+
+  /** {@return the definition without its payload and the values of its headers} */
+  @Override
+  public String toString() {
+    return "TimerDefinition("
+        + (queue ? "queue " : "handler ")
+        + handler
+        + (isRecurring() ? ", " + recurrence : "")
+        + ", "
+        + payload.length
+        + " bytes)";
+  }
+}

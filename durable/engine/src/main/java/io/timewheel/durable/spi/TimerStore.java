@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where durable timers are kept. An object of this type is one session: what one engine sees of the
+ * data.
+ *
+ * <p>All methods may be called from any thread, block as long as they must, and throw {@link
+ * StoreException}. What a method returned is never changed afterwards. {@code TimerStoreContract}
+ * of the test kit is the bar for every store.
+ *
+ * <h2>Records and changes</h2>
+ *
+ * A store keeps one {@link TimerRecord} for each key, finished ones included until they are
+ * forgotten. It changes it only as {@link Transitions} says, either by calling that class between
+ * reading and writing the record under a lock, or by statements of the same effect.
+ *
+ * <h2>Shards and owners</h2>
+ *
+ * The shard of a key is {@link Shards#of}. Every shard has at most one owner, a session with an
+ * epoch. An embedded store gives all shards to the session that opens it, with an epoch that is
+ * larger than at any time before, and never takes them away.
+ */
+public interface TimerStore extends AutoCloseable {
+  /** The name of the scope that is paused when everything is. */
+  String EVERYTHING = "";
+
+  /** {@return what an engine must know to use this store; never changes} */
+  StoreTraits traits();
+
+  /**
+   * Begins the session: from now on the listener is told which shards it owns. Called once.
+   *
+   * @param listener the engine
+   */
+  void start(StoreListener listener);
+
+  /**
+   * Takes a batch of steps. Each is atomic by itself, together with its index entries and counters;
+   * all that were taken are durable when this returns, but for {@link Change.Begin}. Steps of the
+   * same key are taken in the order of the list. One session never has two batches under way that
+   * hold changes of the same key.
+   *
+   * @param changes the steps; at least one, at most {@link StoreTraits#maxBatch()}
+   * @return an outcome for each, in the same order
+   * @throws StoreException if none of them, or with {@link StoreException.Kind#UNKNOWN} some of
+   *     them, was taken
+   */
+  List<Outcome> commit(List<Change> changes);
+
+  /**
+   * Reads the due index: a consistent snapshot, taken after this call began, of entries of one
+   * shard in the order of their positions.
+   *
+   * @param shard the shard
+   * @param until only entries with a fire time before this one
+   * @param after only entries behind this position; null to begin at the first
+   * @param limit how many entries at most
+   * @return the entries; fewer than {@code limit} only if there are no more
+   */
+  List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit);
+
+  /**
+   * Reads a record.
+   *
+   * @param key the timer
+   * @return the record, of a finished timer too; null if there is none
+   */
+  @Nullable TimerRecord get(TimerKey key);
+
+  /**
+   * Lists records in the order of namespace and id.
+   *
+   * @param query which
+   * @param after only behind this key; null to begin at the first
+   * @param limit how many at most
+   * @return a page
+   */
+  TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit);
+
+  /**
+   * Counts timers that wait for their time, SCHEDULED and RETRYING, by the time at which they fire.
+   *
+   * @param namespace only of this namespace, or null
+   * @param bounds ascending times; bucket i reaches from bounds[i] up to, and without, bounds[i+1]
+   * @return the exact count of each bucket, one fewer than there are bounds
+   */
+  long[] histogram(@Nullable String namespace, long[] bounds);
+
+  /** {@return how many timers each namespace has in each state; what is missing is zero} */
+  Map<String, Map<TimerState, Long>> counts();
+
+  /**
+   * Claims ready timers of a queue, the longest ready first, as {@link Transitions#lease} says;
+   * durable when it returns. Each is claimed by one caller only, whatever the number of sessions.
+   *
+   * @param request how many, and for how long
+   * @return the complete records, no more than there are tokens
+   */
+  List<TimerRecord> lease(LeaseRequest request);
+
+  /**
+   * Lets no attempt begin in a namespace until it is resumed. Timers are not changed by it; those
+   * that become due are {@linkplain Outcome.Answer#HELD held}.
+   *
+   * @param scope the namespace, or {@link #EVERYTHING}
+   */
+  void pause(String scope);
+
+  /**
+   * Ends a pause. The engine then releases what was held.
+   *
+   * @param scope the namespace, or {@link #EVERYTHING}
+   */
+  void resume(String scope);
+
+  /** {@return the namespaces that are paused; {@link #EVERYTHING} if all are} */
+  Set<String> paused();
+
+  /**
+   * Forgets finished timers: those that ended before a time, and the oldest of those above a
+   * number. A later timer of the same key must still have a larger version.
+   *
+   * @param finishedBefore forget what finished before this time
+   * @param keep how many finished timers to keep at most
+   * @param limit how many to forget in this call at most
+   * @return how many were forgotten; {@code limit} if there may be more
+   */
+  int forget(long finishedBefore, long keep, int limit);
+
+  /**
+   * How far the time of this store is ahead of the clock of this machine. All nodes of a shared
+   * store keep its time.
+   *
+   * @return milliseconds to add; 0 where the machine's own clock decides
+   */
+  default long clockOffsetMillis() {
+    return 0;
+  }
+
+  /**
+   * Ends the session and gives up its shards, after the engine has drained. What is committed
+   * stays. Idempotent.
+   */
+  @Override
+  void close();
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Durable timers: safe in a store when they are acknowledged, fired at least once. */
+module io.timewheel.durable {
+  requires transitive io.timewheel.core;
+  requires static org.jspecify;
+
+  exports io.timewheel.durable;
+  exports io.timewheel.durable.spi;
+}

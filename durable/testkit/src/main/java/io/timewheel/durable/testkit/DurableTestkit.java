@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerBuilder;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.testkit.ManualTimeSource;
+import io.timewheel.testkit.ManualTimer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Durable timers without threads, on a clock that a test moves: everything runs on the thread that
+ * calls {@link #advanceBy} or {@link #runUntil}, in the same order every time.
+ *
+ * <pre>{@code
+ * DurableTestkit kit = DurableTestkit.create();
+ * DurableTimer timer = kit.start(InMemoryTimerStore.create(),
+ *     builder -> builder.handler("orders.cancel", firing -> cancelled.add(firing.id())));
+ *
+ * timer.schedule(TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel"));
+ * kit.advanceBy(Duration.ofMinutes(30));
+ * assertEquals(List.of("order-42"), cancelled);
+ * }</pre>
+ *
+ * <p>Several timers can be started on one kit, as the processes of a cluster; each may be
+ * {@linkplain #kill killed}, and its clock may be {@linkplain #skew wrong}. Not thread-safe.
+ */
+public final class DurableTestkit {
+  /** When the clock of every kit begins. */
+  public static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private static final int MAX_STEPS = 10_000_000;
+
+  private final ManualTimeSource time = new ManualTimeSource();
+  private final long startNanos = time.nanoTime();
+  private final @Nullable Random random;
+  private final List<Node> nodes = new ArrayList<>();
+
+  private DurableTestkit(@Nullable Random random) {
+    this.random = random;
+  }
+
+  /** {@return a kit that runs everything in the order in which it comes} */
+  public static DurableTestkit create() {
+    return new DurableTestkit(null);
+  }
+
+  /**
+   * Makes a kit that runs what waits in a random order, for simulations.
+   *
+   * @param random decides; the same seed gives the same run
+   * @return the kit
+   */
+  public static DurableTestkit create(Random random) {
+    return new DurableTestkit(requireNonNull(random, "random"));
+  }
+
+  /** One timer, with what is its own. */
+  private static final class Node {
+    final ManualTimer wheel;
+    final Steps steps;
+    long skewMillis;
+    @Nullable DurableTimer timer;
+
+    Node(ManualTimer wheel, Steps steps) {
+      this.wheel = wheel;
+      this.steps = steps;
+    }
+  }
+
+  /**
+   * Starts a timer on the clock of this kit.
+   *
+   * @param store its store
+   * @param settings adds handlers and other settings
+   * @return the timer
+   */
+  public DurableTimer start(TimerStore store, Consumer<DurableTimerBuilder> settings) {
+    Node node = new Node(ManualTimer.builder().timeSource(time).build(), new Steps(random));
+    DurableTimerBuilder builder =
+        DurableTimer.builder(store)
+            .timer(node.wheel)
+            .clock(() -> now().plusMillis(node.skewMillis))
+            .storeExecutor(node.steps)
+            .handlerExecutor(node.steps)
+            .random(() -> random == null ? 0 : random.nextDouble());
+    settings.accept(builder);
+    nodes.add(node);
+    DurableTimer timer = builder.start();
+    node.timer = timer;
+    settle();
+    return timer;
+  }
+
+  /**
+   * Kills a timer, as the end of its process would: whatever it was doing, nothing more of it
+   * happens. Its store session is not closed.
+   *
+   * @param timer the timer
+   */
+  public void kill(DurableTimer timer) {
+    Node node = node(timer);
+    node.steps.die();
+    nodes.remove(node);
+  }
+
+  /**
+   * Closes a timer in good order: lets what runs end, for a second of the kit's clock at most.
+   *
+   * @param timer the timer
+   */
+  public void close(DurableTimer timer) {
+    Node node = node(timer);
+    settle();
+    timer.close();
+    node.steps.die();
+    nodes.remove(node);
+  }
+
+  /**
+   * Sets how far the wall clock of a timer is ahead of the kit's.
+   *
+   * @param timer the timer
+   * @param ahead how far; may be negative
+   */
+  public void skew(DurableTimer timer, Duration ahead) {
+    node(timer).skewMillis = ahead.toMillis();
+  }
+
+  /** {@return the time} */
+  public Instant now() {
+    return START.plusNanos(time.nanoTime() - startNanos);
+  }
+
+  /**
+   * Lets time pass, and runs what becomes due.
+   *
+   * @param duration how long
+   */
+  public void advanceBy(Duration duration) {
+    runUntil(now().plus(duration));
+  }
+
+  /**
+   * Lets time pass until a moment, and runs what becomes due.
+   *
+   * @param end the moment
+   */
+  public void runUntil(Instant end) {
+    settle();
+    for (Optional<Duration> next = next(); next.isPresent(); next = next()) {
+      Duration wait = next.get().isNegative() ? Duration.ZERO : next.get();
+      if (now().plus(wait).isAfter(end)) {
+        break;
+      }
+      time.advanceBy(wait);
+      settle();
+    }
+    if (now().isBefore(end)) {
+      time.advanceBy(Duration.between(now(), end));
+      settle();
+    }
+  }
+
+  /** How long until something is due. */
+  private Optional<Duration> next() {
+    return nodes.stream()
+        .flatMap(
+            node -> node.wheel.nextDeadline().map(at -> at.minus(node.wheel.elapsed())).stream())
+        .min(Duration::compareTo);
+  }
+
+  /** Runs everything that can be run without time passing. */
+  public void settle() {
+    int steps = 0;
+    boolean ran = true;
+    while (ran) {
+      ran = false;
+      for (Node node : List.copyOf(nodes)) {
+        if (nodes.contains(node)) {
+          ran |= node.wheel.runDue() > 0;
+          while (step(node)) {
+            ran = true;
+            if (++steps > MAX_STEPS) {
+              throw new AssertionError("still busy after " + MAX_STEPS + " steps");
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /**
+   * Runs one step of one timer, if there is one.
+   *
+   * @param timer the timer
+   * @return whether there was one
+   */
+  public boolean step(DurableTimer timer) {
+    return step(node(timer));
+  }
+
+  private static boolean step(Node node) {
+    return node.steps.runOne();
+  }
+
+  private Node node(DurableTimer timer) {
+    return nodes.stream()
+        .filter(node -> node.timer == timer)
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("not a timer of this kit, or killed"));
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.testkit.History.Answer;
+import io.timewheel.durable.testkit.History.Call;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** A history for each fault that the checker must find, and some that look bad and are not. */
+class HistoryCheckerTest {
+  private static final TimerKey KEY = new TimerKey("ns", "a");
+
+  private final History history = new History();
+  private Map<TimerKey, TimerState> left = Map.of();
+  private int calls;
+
+  private int schedule(Answer answer, long version) {
+    return schedule(answer, version, null);
+  }
+
+  private int schedule(Answer answer, long version, String requestId) {
+    history.add(new History.Invoked(++calls, KEY, Call.SCHEDULE, 100, requestId));
+    history.add(new History.Answered(calls, KEY, answer, version));
+    return calls;
+  }
+
+  private void cancel(Answer answer, long version) {
+    history.add(new History.Invoked(++calls, KEY, Call.CANCEL, 0, null));
+    history.add(new History.Answered(calls, KEY, answer, version));
+  }
+
+  private void began(long version, int attempt, long at) {
+    history.add(new History.Began(KEY, version, 100, attempt, at));
+  }
+
+  private void completed(long version) {
+    history.add(new History.Completed(KEY, version, 100));
+  }
+
+  private void assertFound(String violation) {
+    assertThat(new HistoryChecker(5).check(history, left))
+        .anySatisfy(found -> assertThat(found).contains(violation));
+  }
+
+  private void assertFine() {
+    assertThat(new HistoryChecker(5).check(history, left)).isEmpty();
+  }
+
+  @Test
+  void findsALostTimer() {
+    schedule(Answer.CREATED, 1);
+    assertFound("neither fired nor there");
+    left = Map.of(KEY, TimerState.SCHEDULED);
+    assertFine();
+  }
+
+  @Test
+  void findsATimerThatIsDoneAndNeverFired() {
+    schedule(Answer.CREATED, 1);
+    left = Map.of(KEY, TimerState.DONE);
+    assertFound("neither fired nor there");
+  }
+
+  @Test
+  void acceptsWhatACallWithoutAnswerMayHaveTaken() {
+    schedule(Answer.CREATED, 1);
+    history.add(new History.Invoked(++calls, KEY, Call.CANCEL, 0, null));
+    assertFine();
+  }
+
+  @Test
+  void doesNotAcceptACancelThatCameBefore() {
+    cancel(Answer.NOT_FOUND, 0);
+    schedule(Answer.CREATED, 1);
+    assertFound("neither fired nor there");
+  }
+
+  @Test
+  void findsAnEarlyFiring() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 94);
+    assertFound("early");
+  }
+
+  @Test
+  void acceptsTheErrorOfTheClock() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 95);
+    assertFine();
+  }
+
+  @Test
+  void findsAFiringAfterItsSuccess() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    completed(1);
+    began(1, 2, 200);
+    assertFound("begun again after its success");
+  }
+
+  @Test
+  void acceptsARetry() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    began(1, 2, 200);
+    completed(1);
+    assertFine();
+  }
+
+  @Test
+  void findsAnAttemptThatTwoNodesBegan() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    began(1, 1, 100);
+    assertFound("the same attempt begun twice");
+  }
+
+  @Test
+  void findsAFiringAfterCancelled() {
+    schedule(Answer.CREATED, 1);
+    cancel(Answer.CANCELLED, 1);
+    began(1, 1, 100);
+    assertFound("1 attempts begun after the answer, expected at most 0");
+  }
+
+  @Test
+  void findsASecondAttemptAfterFiring() {
+    schedule(Answer.CREATED, 1);
+    cancel(Answer.FIRING, 1);
+    began(1, 1, 100);
+    assertFine();
+    began(1, 2, 100);
+    assertFound("2 attempts begun after the answer, expected at most 1");
+  }
+
+  @Test
+  void findsAFiredThatHasNot() {
+    schedule(Answer.CREATED, 1);
+    cancel(Answer.FIRED, 1);
+    assertFound("said to have fired, and has not");
+  }
+
+  @Test
+  void findsAVersionThatDoesNotGrow() {
+    schedule(Answer.CREATED, 2);
+    schedule(Answer.REPLACED, 1);
+    assertFound("the version did not grow");
+  }
+
+  @Test
+  void findsAFiringThatNobodyScheduled() {
+    began(1, 1, 100);
+    assertFound("never scheduled");
+    schedule(Answer.UNKNOWN, 0);
+    assertFine();
+  }
+
+  @Test
+  void findsARepeatedRequestThatIsDoneAgain() {
+    schedule(Answer.CREATED, 1, "r");
+    schedule(Answer.CREATED, 1, "r");
+    began(1, 1, 100);
+    assertFine();
+    schedule(Answer.REPLACED, 2, "r");
+    assertFound("a repeated request was answered otherwise");
+  }
+}
