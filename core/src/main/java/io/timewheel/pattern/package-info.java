@@ -57,11 +57,11 @@
  *
  * <h2>What all have in common</h2>
  *
- * Time is the timer's; there is no other clock to set. User code runs on an executor, under no lock;
- * what it throws goes to the {@link io.timewheel.pattern.PatternErrorHandler} with its key, and
- * stops nothing. An entry takes one place of the timer for its whole life: the timer's limit can
- * refuse it when it is added, and never afterwards. An entry that has ended is gone from the timer
- * when the call returns.
+ * Time is the timer's; there is no other clock to set. User code runs on an executor, under no
+ * lock; what it throws goes to the {@link io.timewheel.pattern.PatternErrorHandler} with its key,
+ * and stops nothing. An entry takes one place of the timer for its whole life: the timer's limit
+ * can refuse it when it is added, and never afterwards. An entry that has ended is gone from the
+ * timer when the call returns.
  */
 @NullMarked
 package io.timewheel.pattern;

@@ -83,8 +83,7 @@ class ScheduledExecutorShutdownTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void rejectsAfterShutdownAndTerminatesWhenIdle(boolean now)
-      throws InterruptedException {
+  void rejectsAfterShutdownAndTerminatesWhenIdle(boolean now) throws InterruptedException {
     ScheduledExecutorService executor = create();
     executor.execute(this::blockUninterruptibly);
     Await.zero(begun);

@@ -114,9 +114,7 @@ class ExpirationsTest {
     rig.assertNothingPending();
   }
 
-  /**
-   * The thread that it fires on re-arms it before the thread that adds it has its timeout.
-   */
+  /** The thread that it fires on re-arms it before the thread that adds it has its timeout. */
   @Test
   void timeoutMayFireBeforeItIsStored() {
     rig.onStart =

@@ -19,8 +19,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * What decides about an entry of a pattern: the comment of {@link Expirations}, "every value ends in
- * one of two ways", and its kin. Each test ends with nothing pending in the timer.
+ * What decides about an entry of a pattern: the comment of {@link Expirations}, "every value ends
+ * in one of two ways", and its kin. Each test ends with nothing pending in the timer.
  */
 public final class PatternStress {
   private static final Duration TICK = Duration.ofNanos(1);
