@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
+import java.lang.ref.Cleaner.Cleanable;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -59,6 +60,9 @@ final class Worker implements Runnable {
 
   private volatile boolean stopping;
 
+  /** Guarded by {@link #starting}. */
+  private @Nullable Cleanable reaping;
+
   /** Whether the present lack of memory was logged. */
   private boolean lacksMemory;
 
@@ -99,6 +103,7 @@ final class Worker implements Runnable {
         thread.start();
         wakeWhenCollected();
       } else if (isLost()) {
+        forgetReaping();
         fail(new IllegalStateException(thread + " has ended without running the timer"));
       }
     }
@@ -106,9 +111,22 @@ final class Worker implements Runnable {
 
   private void wakeWhenCollected() {
     try {
-      Reaper.CLEANER.register(requireNonNull(engine.get()), wakeUp::wake);
+      reaping = Reaper.CLEANER.register(requireNonNull(engine.get()), wakeUp::wake);
     } catch (Throwable e) {
       // No memory, or no thread, for a cleaner: this worker ends when it is stopped.
+    }
+  }
+
+  /**
+   * There is no thread to wake any more. The cleaner must let go of the wake-up now, which may have
+   * the engine pinned: otherwise it would keep the engine from being collected, for ever.
+   */
+  private void forgetReaping() {
+    synchronized (starting) {
+      if (reaping != null) {
+        reaping.clean();
+        reaping = null;
+      }
     }
   }
 
@@ -129,6 +147,7 @@ final class Worker implements Runnable {
     }
     wakeUp.wake();
     if (isLost()) {
+      forgetReaping();
       return;
     }
     try {
@@ -160,6 +179,7 @@ final class Worker implements Runnable {
       fail(e);
       LOGGER.log(Level.ERROR, "the worker of a timer has died; the timer runs no more tasks", e);
     } finally {
+      forgetReaping();
       LIVE.decrementAndGet();
       ended.countDown();
     }

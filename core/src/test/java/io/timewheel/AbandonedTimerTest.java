@@ -106,6 +106,35 @@ class AbandonedTimerTest {
     Await.end(worker.get());
   }
 
+  /** What pins the engine for the thread must not outlive the thread. */
+  @Test
+  void timerThatIsStoppedBeforeItsThreadBeginsIsCollected() {
+    Await.collected(new WeakReference<>(stoppedBeforeItsThreadBegins()));
+  }
+
+  private static Timer stoppedBeforeItsThreadBegins() {
+    CountDownLatch begin = new CountDownLatch(1);
+    AtomicReference<Thread> thread = new AtomicReference<>();
+    Timer timer =
+        HierarchicalWheelTimer.builder()
+            .threadFactory(
+                worker -> {
+                  thread.set(
+                      new Thread(
+                          () -> {
+                            Await.zero(begin);
+                            worker.run();
+                          }));
+                  return thread.get();
+                })
+            .build();
+    timer.newTimeout(timeout -> {}, Duration.ofHours(1));
+    assertThat(timer.stop(Duration.ZERO)).hasSize(1);
+    begin.countDown();
+    Await.end(thread.get());
+    return timer;
+  }
+
   @Test
   void timerThatWasNeverStartedIsCollected() {
     Await.collected(new WeakReference<>(HierarchicalWheelTimer.create()));

@@ -97,6 +97,9 @@ final class ScheduledTask<V> extends FutureTask<V>
   /** Written under the lock, once. */
   private @Nullable Timeout timeout;
 
+  /** Whether a run was handed over and has not ended, so that the timeout is parked. */
+  private volatile boolean parked;
+
   ScheduledTask(
       WheelScheduledExecutor executor,
       Callable<V> callable,
@@ -121,6 +124,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       return;
     }
     if (isPeriodic()) {
+      parked = true;
       arm(NEVER); // the timer can refuse it now, and not after its first run
     }
     executor.workers.execute(new HandedOver(this));
@@ -148,6 +152,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       boolean waits = stage != LEFT;
       if (waits && isPeriodic()) {
         timeout = fired; // a listener can make it fire before the thread that arms it has it
+        parked = true;
         fired.reschedule(NEVER, NANOSECONDS); // refused by a stopped timer, as the move then is
       }
       return waits;
@@ -156,11 +161,12 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   /** Moves the parked timeout to the next deadline. */
   private void unpark(long delayNanos) {
-    Timeout parked;
+    Timeout pending;
     synchronized (arming) {
-      parked = timeout;
+      pending = timeout;
     }
-    boolean moved = parked != null && parked.reschedule(delayNanos, NANOSECONDS);
+    parked = false; // before the move: a stop that comes later fails the task itself
+    boolean moved = pending != null && pending.reschedule(delayNanos, NANOSECONDS);
     if (!moved || executor.timerIsLost()) {
       fail(WheelScheduledExecutor.timerLost(null)); // unless the task has left
     }
@@ -180,10 +186,13 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** The timeout was cancelled: by this task, or by a thread that stops the timer. */
+  /**
+   * The timeout was cancelled: by this task, or by a thread that stops the timer. A run that was
+   * handed over still takes place, and fails the task at its end.
+   */
   @Override
   public void cancelled(Timeout cancelled) {
-    if (stage == WAITING && cancelled.timer().isStopped()) {
+    if (!parked && stage == WAITING && cancelled.timer().isStopped()) {
       fail(WheelScheduledExecutor.timerLost(null));
     }
   }
@@ -226,7 +235,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     synchronized (arming) {
       last = timeout;
     }
-    if (last != null && !last.isExpired()) {
+    if (last != null && !last.isExpired() && !parked) {
       fail(cause);
     }
   }

@@ -13,21 +13,20 @@ import org.jspecify.annotations.Nullable;
 final class Errors {
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
 
-  private final Class<?> pattern;
+  private final String pattern;
   private final PatternErrorHandler handler;
 
   Errors(Class<?> pattern, PatternErrorHandler handler) {
-    this.pattern = pattern;
+    this.pattern = pattern.getSimpleName();
     this.handler = requireNonNull(handler, "onError");
   }
 
-  /** The handler unless another is set. */
-  static void log(Class<?> pattern, @Nullable Object key, Throwable error) {
+  /** The handler unless another is set. Keeps the key out of the log: it may be a secret. */
+  static void log(String pattern, @Nullable Object key, Throwable error) {
     try {
-      String of = key == null ? "" : " for " + key;
-      LOGGER.log(Level.WARNING, pattern.getSimpleName() + ": user code threw" + of, error);
+      LOGGER.log(Level.WARNING, pattern + ": user code threw", error);
     } catch (Throwable e) {
-      // Keys and logs are user code too, and there is nobody left to notify.
+      // Logs are user code too, and there is nobody left to notify.
     }
   }
 

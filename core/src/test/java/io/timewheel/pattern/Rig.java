@@ -92,9 +92,9 @@ final class Rig implements Executor {
     }
   }
 
-  void error(Class<?> pattern, Object key, Throwable error) {
+  void error(String pattern, Object key, Throwable error) {
     errors.add(error);
-    errorKeys.add(pattern.getSimpleName() + " " + key);
+    errorKeys.add(pattern + " " + key);
   }
 
   /** Starts as many timeouts as the timer has room for. */
