@@ -94,8 +94,11 @@ final class ScheduledTask<V> extends FutureTask<V>
   /** Not the task itself, which users may lock. Held while the timer calls its listener. */
   private final Object arming = new Object();
 
-  /** Written under the lock, once. */
+  // Guarded by the lock.
   private @Nullable Timeout timeout;
+
+  /** Whether a run was handed over and has not ended, so that the task does not wait on the timer. */
+  private boolean parked;
 
   ScheduledTask(
       WheelScheduledExecutor executor,
@@ -117,19 +120,20 @@ final class ScheduledTask<V> extends FutureTask<V>
   void start() {
     long delayNanos = deadlineNanos - executor.timer.nowNanos();
     if (delayNanos > 0) {
-      arm(delayNanos);
+      arm(delayNanos, false);
       return;
     }
     if (isPeriodic()) {
-      arm(NEVER); // the timer can refuse it now, and not after its first run
+      arm(NEVER, true); // the timer can refuse it now, and not after its first run
     }
     executor.workers.execute(new HandedOver(this));
   }
 
-  private void arm(long delayNanos) {
+  private void arm(long delayNanos, boolean park) {
     try {
       synchronized (arming) {
         if (stage != LEFT) {
+          parked = park;
           Timeout armed = executor.timer.newTimeout(this, delayNanos);
           timeout = armed;
           if (stage == LEFT) {
@@ -148,6 +152,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       boolean waits = stage != LEFT;
       if (waits && isPeriodic()) {
         timeout = fired; // a listener can make it fire before the thread that arms it has it
+        parked = true;
         fired.reschedule(NEVER, NANOSECONDS); // refused by a stopped timer, as the move then is
       }
       return waits;
@@ -156,11 +161,12 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   /** Moves the parked timeout to the next deadline. */
   private void unpark(long delayNanos) {
-    Timeout parked;
+    Timeout held;
     synchronized (arming) {
-      parked = timeout;
+      held = timeout;
+      parked = false;
     }
-    boolean moved = parked != null && parked.reschedule(delayNanos, NANOSECONDS);
+    boolean moved = held != null && held.reschedule(delayNanos, NANOSECONDS);
     if (!moved || executor.timerIsLost()) {
       fail(WheelScheduledExecutor.timerLost(null)); // unless the task has left
     }
@@ -183,7 +189,7 @@ final class ScheduledTask<V> extends FutureTask<V>
   /** The timeout was cancelled: by this task, or by a thread that stops the timer. */
   @Override
   public void cancelled(Timeout cancelled) {
-    if (stage == WAITING && cancelled.timer().isStopped()) {
+    if (stage == WAITING && cancelled.timer().isStopped() && !isParked()) {
       fail(WheelScheduledExecutor.timerLost(null));
     }
   }
@@ -222,12 +228,18 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   /** Fails the task if it waits on the timer, which will not fire any more. */
   void failIfOnTimer(Throwable cause) {
-    Timeout last;
+    boolean onTimer;
     synchronized (arming) {
-      last = timeout;
+      onTimer = timeout != null && !timeout.isExpired() && !parked;
     }
-    if (last != null && !last.isExpired()) {
+    if (onTimer) {
       fail(cause);
+    }
+  }
+
+  private boolean isParked() {
+    synchronized (arming) {
+      return parked;
     }
   }
 
@@ -244,7 +256,7 @@ final class ScheduledTask<V> extends FutureTask<V>
   protected void done() {
     if (leave()) {
       executor.live.remove(this);
-    } else {
+    } else if (isPeriodic()) {
       cancelTimeout();
     }
   }
