@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * deadline is further away than 292 years.
  */
 public final class Deadline implements Comparable<Deadline> {
-  /** One object, so that deadlines by the clock of the machine are by the same one. */
+  /** One object, so that all deadlines on the clock of the machine can be compared. */
   private static final TimeSource MACHINE = TimeSource.system();
 
   private final TimeSource timeSource;
@@ -62,8 +62,8 @@ public final class Deadline implements Comparable<Deadline> {
   }
 
   /**
-   * The earlier of this deadline and the one that is {@code delay} from now: what a callee gets
-   * that has less time than its caller.
+   * The earlier of this deadline and the one that is {@code delay} from now: for a callee that has
+   * less time than its caller.
    *
    * @param delay how long from now at most; zero or less is now
    * @return the earlier deadline, on the clock of this one

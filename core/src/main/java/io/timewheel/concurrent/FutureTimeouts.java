@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * CompletableFuture#delayedExecutor} do, for millions of futures.
  *
  * <p>A future that completes cancels its timeout at once: from then on the timer neither counts it
- * nor refers to the future. A future that times out is completed by an executor, so what depends on
- * it does not run on the timer's thread; only if that executor rejects, it does, for then there is
- * no other way to complete the future.
+ * nor refers to the future. A future that times out is completed on an executor, so its dependents
+ * do not run on the timer's thread; unless that executor rejects, because then there is no other way
+ * to complete the future.
  *
  * <p>If the timer is stopped, the futures that wait for it fail with a {@link
- * RejectedExecutionException}, through the executor too.
+ * RejectedExecutionException}, on the executor too.
  */
 public final class FutureTimeouts {
   private final Timer timer;

@@ -10,12 +10,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The tasks of an executor that wait or run, and how far its end has come.
+ * The tasks of an executor that wait or run, and the state of its shutdown.
  *
- * <p>A task is added before the state is looked at, and the state is changed before the tasks are
- * looked at. So of a submission and a shutdown that race, at least one sees the other; {@link
- * ScheduledTask#leave} decides which of them has the task. A worker that finds a waiting task
- * forbidden leaves it alone, for the shutdown will come to it.
+ * <p>A submission adds its task before it reads the state, and a shutdown changes the state before
+ * it reads the tasks. So if the two race, at least one sees the other; {@link ScheduledTask#leave}
+ * decides which of them gets the task. A worker that may not run a waiting task leaves it alone: the
+ * shutdown will come to it.
  */
 final class LiveTasks {
   private static final int OPEN = 0;
@@ -59,7 +59,7 @@ final class LiveTasks {
     terminateIfEmpty();
   }
 
-  /** Whether a task that was accepted may be run, as things are now. */
+  /** Whether an accepted task may run in the present state. */
   boolean mayRun(ScheduledTask<?> task) {
     return switch (state.get()) {
       case OPEN -> true;
@@ -84,7 +84,7 @@ final class LiveTasks {
     terminateIfEmpty();
   }
 
-  /** Takes out what waits, and interrupts what runs. */
+  /** Removes waiting tasks, and interrupts running ones. */
   List<Runnable> shutdownNow() {
     advanceTo(STOPPED);
     List<Runnable> neverBegun = new ArrayList<>();
@@ -100,7 +100,7 @@ final class LiveTasks {
     return neverBegun;
   }
 
-  /** Fails what waits for the timer, which will not fire any more. */
+  /** Fails the tasks that wait for the timer, which will not fire any more. */
   void failOnTimer(Throwable cause) {
     for (ScheduledTask<?> task : tasks) {
       task.failIfOnTimer(cause);
@@ -112,8 +112,8 @@ final class LiveTasks {
   }
 
   /**
-   * The size of the set is not exact while tasks come and go: it can miss a task, which going
-   * through them cannot, but the last to remove one finds it zero.
+   * The size of the set is not exact while tasks come and go. It can miss a task that is there,
+   * which an iteration cannot; but the thread that removes the last task finds it zero.
    */
   private void terminateIfEmpty() {
     if (isShutdown()

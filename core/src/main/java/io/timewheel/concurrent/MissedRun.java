@@ -27,7 +27,7 @@ final class MissedRun implements Runnable {
     }
   }
 
-  /** Ends the hand-over: tells whether the caller is to do the run. */
+  /** Ends the hand-over, and returns whether the run is left to the caller. */
   boolean isLeftToCaller() {
     handedOver = true;
     return leftToCaller;

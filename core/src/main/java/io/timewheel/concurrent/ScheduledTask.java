@@ -94,11 +94,11 @@ final class ScheduledTask<V> extends FutureTask<V>
   /** Not the task itself, which users may lock. Held while the timer calls its listener. */
   private final Object arming = new Object();
 
-  /** Written under the lock, once. */
+  // Guarded by the lock.
   private @Nullable Timeout timeout;
 
-  /** Whether a run was handed over and has not ended, so that the timeout is parked. */
-  private volatile boolean parked;
+  /** Whether a run was handed over and has not ended, so that the task does not wait on the timer. */
+  private boolean parked;
 
   ScheduledTask(
       WheelScheduledExecutor executor,
@@ -120,20 +120,20 @@ final class ScheduledTask<V> extends FutureTask<V>
   void start() {
     long delayNanos = deadlineNanos - executor.timer.nowNanos();
     if (delayNanos > 0) {
-      arm(delayNanos);
+      arm(delayNanos, false);
       return;
     }
     if (isPeriodic()) {
-      parked = true;
-      arm(NEVER); // the timer can refuse it now, and not after its first run
+      arm(NEVER, true); // the timer can refuse it now, and not after its first run
     }
     executor.workers.execute(new HandedOver(this));
   }
 
-  private void arm(long delayNanos) {
+  private void arm(long delayNanos, boolean park) {
     try {
       synchronized (arming) {
         if (stage != LEFT) {
+          parked = park;
           Timeout armed = executor.timer.newTimeout(this, delayNanos);
           timeout = armed;
           if (stage == LEFT) {
@@ -161,12 +161,12 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   /** Moves the parked timeout to the next deadline. */
   private void unpark(long delayNanos) {
-    Timeout pending;
+    Timeout held;
     synchronized (arming) {
-      pending = timeout;
+      held = timeout;
+      parked = false;
     }
-    parked = false; // before the move: a stop that comes later fails the task itself
-    boolean moved = pending != null && pending.reschedule(delayNanos, NANOSECONDS);
+    boolean moved = held != null && held.reschedule(delayNanos, NANOSECONDS);
     if (!moved || executor.timerIsLost()) {
       fail(WheelScheduledExecutor.timerLost(null)); // unless the task has left
     }
@@ -186,13 +186,10 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /**
-   * The timeout was cancelled: by this task, or by a thread that stops the timer. A run that was
-   * handed over still takes place, and fails the task at its end.
-   */
+  /** The timeout was cancelled: by this task, or by a thread that stops the timer. */
   @Override
   public void cancelled(Timeout cancelled) {
-    if (!parked && stage == WAITING && cancelled.timer().isStopped()) {
+    if (stage == WAITING && cancelled.timer().isStopped() && !isParked()) {
       fail(WheelScheduledExecutor.timerLost(null));
     }
   }
@@ -231,12 +228,18 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   /** Fails the task if it waits on the timer, which will not fire any more. */
   void failIfOnTimer(Throwable cause) {
-    Timeout last;
+    boolean onTimer;
     synchronized (arming) {
-      last = timeout;
+      onTimer = timeout != null && !timeout.isExpired() && !parked;
     }
-    if (last != null && !last.isExpired() && !parked) {
+    if (onTimer) {
       fail(cause);
+    }
+  }
+
+  private boolean isParked() {
+    synchronized (arming) {
+      return parked;
     }
   }
 
@@ -253,7 +256,7 @@ final class ScheduledTask<V> extends FutureTask<V>
   protected void done() {
     if (leave()) {
       executor.live.remove(this);
-    } else {
+    } else if (isPeriodic()) {
       cancelTimeout();
     }
   }

@@ -32,27 +32,26 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Where tasks run</h2>
  *
- * On the workers: the {@link Builder#executor executor} that was given, or else a virtual thread
- * each, or, on a JVM that has none, a pool of daemon threads, as many as there are processors. The
- * timer's thread only hands tasks over. A task that is due at once, as every one is that is given
- * to {@link #execute} and {@code submit}, goes to the workers directly. All threads that this class
- * makes are daemons: a JVM does not stay alive for what waits.
+ * On the workers: the given {@link Builder#executor executor}; by default a virtual thread for each
+ * task, or, on a JVM without them, a pool of as many daemon threads as there are processors. The
+ * timer's thread only hands tasks over. A task that is due at once, such as one given to {@link
+ * #execute} or {@code submit}, goes to the workers directly. All threads that this class makes are
+ * daemons: waiting tasks do not keep a JVM alive.
  *
  * <h2>When tasks run</h2>
  *
- * Never early; late as the timer's contract says, plus the time until a worker is free. A delay of
- * zero or less is at once; one that leads beyond 292 years is never. The runs of a periodic task
- * never overlap: the wait for the next begins when the last has ended. With a fixed delay it is
- * counted from that end. With a fixed rate the deadlines are {@code initialDelay}, {@code
- * initialDelay + period} and so on, without drift; runs that were missed, because one took longer
- * than the period or the machine stood still, are made up for at once, one after the other, or left
- * out: {@link Builder#skipMissedRuns}.
+ * Never early; late by what the timer's contract allows, plus the time until a worker is free. A
+ * delay of zero or less means at once; one that leads beyond 292 years means never. The runs of a
+ * periodic task never overlap: the wait for the next run begins when the last has ended. A fixed
+ * delay counts from that end. With a fixed rate the deadlines are {@code initialDelay}, {@code
+ * initialDelay + period} and so on, without drift. Runs that were missed, because one took longer
+ * than the period or the machine stood still, are made up for at once, one after the other, or
+ * skipped: see {@link Builder#skipMissedRuns}.
  *
  * <h2>How tasks end</h2>
  *
- * A task that is cancelled has left the timer when {@code cancel} returns. A periodic task ends
- * when it is cancelled, when it throws, and when the executor is shut down without the policy to go
- * on.
+ * A cancelled task has left the timer when {@code cancel} returns. A periodic task ends when it is
+ * cancelled, when it throws, and when the executor is shut down without the policy that keeps it.
  *
  * <p>A future does not wait in vain for a run that cannot come: if the workers reject a task when
  * it is due, or the timer is stopped, the future fails with what was thrown, or with a {@link
@@ -66,13 +65,12 @@ import org.jspecify.annotations.Nullable;
  *
  * As in the JDK: after {@link #shutdown} nothing is accepted, periodic tasks are cancelled after
  * their present run and delayed ones are still run, unless the policies of the builder say
- * otherwise. {@link #shutdownNow} returns what waits, neither run nor cancelled, and interrupts
- * what runs. The executor is terminated when no task waits or runs any more. A timer and an
- * executor that it was lent, it leaves alone; those that are its own are stopped before it counts
- * as terminated.
+ * otherwise. {@link #shutdownNow} returns waiting tasks, neither run nor cancelled, and interrupts
+ * running ones. The executor is terminated when no task waits or runs any more. It leaves a timer
+ * and workers that it was lent alone, and stops its own before it counts as terminated.
  *
- * <p>The time of the timer decides about delays; {@link #awaitTermination}, and {@code invokeAll}
- * and {@code invokeAny} with a timeout, wait in the time of the machine.
+ * <p>Delays are counted by the timer's clock; {@link #awaitTermination}, and {@code invokeAll} and
+ * {@code invokeAny} with a timeout, wait by that of the machine.
  */
 public final class WheelScheduledExecutor extends AbstractExecutorService
     implements ScheduledExecutorService {
@@ -205,7 +203,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return sequencer.getAndIncrement();
   }
 
-  /** The timer has said that it will run nothing any more: that ends all waits for it. */
+  /** The timer has refused a task for good: that ends all waits for it. */
   RejectedExecutionException failOnTimer(IllegalStateException cause) {
     RejectedExecutionException lost = timerLost(cause);
     timerIsLost = true; // before the tasks: one that runs then sees this when it is to wait again
@@ -248,7 +246,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return live.awaitTermination(timeout, unit);
   }
 
-  /** Lets go of what is this executor's own. */
+  /** Stops the timer and the workers that are this executor's own. */
   private void release() {
     if (ownWorkers != null) {
       ownWorkers.shutdown();
@@ -277,8 +275,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     private Builder() {}
 
     /**
-     * Sets the timer on which tasks wait: by default a new one, of the executor's own. This one is
-     * lent: it may serve others too, and is not stopped.
+     * Sets the timer on which tasks wait: by default the executor makes one of its own. The given
+     * one is lent: it may serve others too, and is not stopped.
      *
      * @param timer where tasks wait
      * @return this builder
@@ -290,8 +288,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets the timer on which tasks wait, and makes it the executor's own: it is stopped when the
-     * executor terminates.
+     * Sets the timer on which tasks wait, and hands it to the executor, which stops it when it
+     * terminates.
      *
      * @param timer where tasks wait
      * @return this builder
@@ -303,8 +301,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets the workers that run the tasks: by default virtual threads, or a pool, of the executor's
-     * own. These are lent: they may serve others too, and are not shut down.
+     * Sets the workers that run the tasks: by default the executor makes its own, virtual threads
+     * or a pool. The given ones are lent: they may serve others too, and are not shut down.
      *
      * @param executor runs the tasks
      * @return this builder
@@ -316,8 +314,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets the workers that run the tasks, and makes them the executor's own: they are shut down
-     * when the executor terminates.
+     * Sets the workers that run the tasks, and hands them to the executor, which shuts them down
+     * when it terminates.
      *
      * @param executor runs the tasks
      * @return this builder
@@ -329,9 +327,9 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets what becomes of the runs at a fixed rate that were missed, their deadlines having passed
-     * before the run before them ended. By default they are made up for, one after the other, as in
-     * the JDK. If they are skipped, the next run is at the first deadline that has not passed.
+     * Sets whether missed runs at a fixed rate are skipped: those whose deadlines passed before the
+     * run before them had ended. By default they are made up for, one after the other, as in the
+     * JDK. If they are skipped, the next run is at the first deadline that has not passed.
      *
      * @param skip whether missed runs are left out
      * @return this builder
@@ -342,8 +340,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets whether periodic tasks go on after {@link #shutdown}, until they are cancelled or throw:
-     * by default they do not.
+     * Sets whether periodic tasks continue after {@link #shutdown}, until they are cancelled or
+     * throw: by default they do not.
      *
      * @param goOn whether they go on
      * @return this builder
@@ -354,8 +352,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets whether tasks that are not periodic and not due yet are still run after {@link
-     * #shutdown}: by default they are.
+     * Sets whether tasks that are neither periodic nor due yet still run after {@link #shutdown}:
+     * by default they do.
      *
      * @param run whether they are run
      * @return this builder

@@ -14,7 +14,7 @@
  *
  * <dl>
  *   <dt>task
- *   <dd>what an executor was asked to run, once or periodically; its future and the task are one
+ *   <dd>a command for an executor, to run once or periodically; the task and its future are one object
  *   <dt>run
  *   <dd>one execution of a task; a periodic task has many, one after the other
  *   <dt>to wait

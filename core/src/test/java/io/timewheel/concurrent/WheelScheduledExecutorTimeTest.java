@@ -148,7 +148,7 @@ class WheelScheduledExecutorTimeTest {
     hand.pass(10);
     hand.pass(1_000);
     assertThat(hand.queue).hasSize(1);
-    assertThat(hand.timer.pendingTimeouts()).as("parked").isOne();
+    assertThat(hand.timer.pendingTimeouts()).as("keeps its place").isOne();
   }
 
   @Test
