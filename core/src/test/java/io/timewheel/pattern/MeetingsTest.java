@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.pattern;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Two threads that meet, played by one: what the other one does happens in the listener of the
+ * timer, between the start of a timeout and the moment at which its starter has it.
+ */
+class MeetingsTest {
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  private final Rig rig = new Rig();
+  private final List<String> told = new ArrayList<>();
+
+  /** Does something once, when the next timeout is started. */
+  private void meanwhile(Runnable other) {
+    rig.onStart =
+        () -> {
+          rig.onStart = () -> {};
+          other.run();
+        };
+  }
+
+  /** An entry that fires and does nothing more. */
+  private final class Entry extends TimedEntry {
+    @Override
+    void fired() {
+      told.add("fired");
+    }
+  }
+
+  private final Entry entry = new Entry();
+
+  @Test
+  void entryThatIsSettledWhileItStartsIsNotPending() {
+    meanwhile(entry::settle);
+    entry.start(rig.timer, () -> HOUR.toNanos());
+    rig.assertNothingPending();
+    assertThat(entry.isSettled()).isTrue();
+  }
+
+  @Test
+  void entryThatIsHastenedWhileItStartsLooksAgainForItsDelay() {
+    long[] delayNanos = {HOUR.toNanos()};
+    meanwhile(
+        () -> {
+          delayNanos[0] = Duration.ofMillis(5).toNanos();
+          entry.hasten(delayNanos[0]);
+        });
+    entry.start(rig.timer, () -> delayNanos[0]);
+    rig.advanceMillis(5);
+    assertThat(told).containsExactly("fired");
+  }
+
+  @Test
+  void settledEntryIsNeitherHastenedNorFired() {
+    entry.start(rig.timer, () -> HOUR.toNanos());
+    entry.settle();
+    entry.hasten(1);
+    entry.run(rig.timer.newTimeout(timeout -> {}, HOUR));
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void entryThatWasNeverStartedIsNotStopped() {
+    assertThat(entry.isStopped()).isFalse();
+    entry.start(rig.timer, () -> HOUR.toNanos());
+    assertThat(entry.isStopped()).isFalse();
+    rig.timer.stop();
+    assertThat(entry.isStopped()).isTrue();
+  }
+
+  @Test
+  void leaseThatHasEndedIsNotHeldAndNotReleasedAgain() {
+    Lease<String> lease = new Lease<>("key", 0);
+    assertThat(lease.hold()).isOne();
+    assertThat(lease.end()).isTrue();
+    assertThat(lease.end()).isFalse();
+    assertThat(lease.hold()).isZero();
+    assertThat(lease.holds()).isZero();
+    assertThat(lease.release(() -> {})).isEqualTo(Lease.Release.NOT_THE_LAST);
+  }
+
+  private Expirations<String, String> expirations() {
+    return Expirations.builder(rig.timer, (String key, String value) -> told.add(value))
+        .executor(rig)
+        .build();
+  }
+
+  @Test
+  void ofTwoValuesThatAreAddedAtOnceOneIsThere() {
+    Expirations<String, String> expirations = expirations();
+    meanwhile(() -> assertThat(expirations.add("key", "first", HOUR)).isTrue());
+    assertThat(expirations.add("key", "second", HOUR)).isFalse();
+    assertThat(rig.timer.pendingTimeouts()).isOne();
+    assertThat(expirations.complete("key")).isEqualTo("first");
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void replacementThatMeetsAnAdditionTakesItsPlace() {
+    Expirations<String, String> expirations = expirations();
+    meanwhile(() -> assertThat(expirations.add("key", "first", HOUR)).isTrue());
+    assertThat(expirations.replace("key", "second", HOUR)).isEqualTo("first");
+    assertThat(rig.timer.pendingTimeouts()).isOne();
+    assertThat(expirations.complete("key")).isEqualTo("second");
+  }
+
+  @Test
+  void additionThatMeetsAStopIsRefused() {
+    Expirations<String, String> expirations = expirations();
+    meanwhile(expirations::stop);
+    assertThatIllegalStateException()
+        .isThrownBy(() -> expirations.add("key", "value", HOUR))
+        .withMessage("the expirations are stopped");
+    rig.assertNothingPending();
+  }
+
+  private Retries<String> retries() {
+    return Retries.builder(rig.timer, rig, (String key, int attempt) -> told.add(key))
+        .backoff(Backoff.fixed(HOUR))
+        .build();
+  }
+
+  @Test
+  void ofTwoThatTryAKeyAtOnceOneDoes() {
+    Retries<String> retries = retries();
+    meanwhile(() -> assertThat(retries.add("key")).isTrue());
+    assertThat(retries.add("key")).isFalse();
+    assertThat(rig.timer.pendingTimeouts()).isOne();
+  }
+
+  @Test
+  void retryThatMeetsACloseIsRefused() {
+    Retries<String> retries = retries();
+    meanwhile(retries::close);
+    assertThatIllegalStateException()
+        .isThrownBy(() -> retries.add("key"))
+        .withMessage("the retries are closed");
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void retryThatMeetsAStopOfTheTimerIsRefused() {
+    Retries<String> retries = retries();
+    meanwhile(() -> rig.timer.stop());
+    assertThatIllegalStateException()
+        .isThrownBy(() -> retries.add("key"))
+        .withMessage("the timer is stopped");
+    assertThat(retries.size()).isZero();
+  }
+
+  @Test
+  void backoffThatThrowsExhaustsItsKeyAtOnce() {
+    Retries<String> retries =
+        Retries.builder(rig.timer, rig, (String key, int attempt) -> {})
+            .backoff(
+                attempt -> {
+                  throw new IllegalStateException("no delay");
+                })
+            .onExhausted((key, error) -> told.add(key + ": " + error.getMessage()))
+            .build();
+    assertThat(retries.add("key")).isTrue();
+    rig.runTasks();
+    assertThat(told).containsExactly("key: no delay");
+    rig.assertNothingPending();
+  }
+}
