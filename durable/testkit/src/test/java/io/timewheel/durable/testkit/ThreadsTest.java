@@ -57,7 +57,7 @@ class ThreadsTest {
     }
     all.await();
     timer.close();
-    assertThat(timer.stats().fired()).isEqualTo(threads * each);
+    assertThat(timer.stats().fired()).isEqualTo(threads * (long) each);
     assertThat(store.reopen().counts().get("ns")).containsOnlyKeys(TimerState.DONE);
   }
 
