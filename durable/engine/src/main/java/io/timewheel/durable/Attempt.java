@@ -39,7 +39,16 @@ public record Attempt(
     SUPERSEDED
   }
 
-  /** Checks that the end is not null. */
+  /**
+   * Checks that the end is not null.
+   *
+   * @param number which attempt of its run it was; the first is 1
+   * @param scheduledAtMillis the time for which the run was scheduled
+   * @param beganAtMillis when the attempt was claimed
+   * @param endedAtMillis when its end was recorded
+   * @param end how it ended
+   * @param error why it failed, or null
+   */
   public Attempt {
     requireNonNull(end, "end");
   }

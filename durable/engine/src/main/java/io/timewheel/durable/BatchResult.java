@@ -14,7 +14,13 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the result
  */
 public record BatchResult<T>(TimerKey key, @Nullable T result, @Nullable RuntimeException error) {
-  /** Checks that there is a key. */
+  /**
+   * Checks that there is a key.
+   *
+   * @param key the timer
+   * @param result the result, or null
+   * @param error why there is none, or null
+   */
   public BatchResult {
     requireNonNull(key, "key");
   }

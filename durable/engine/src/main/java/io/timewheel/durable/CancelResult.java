@@ -25,7 +25,13 @@ public record CancelResult(Outcome outcome, long version, List<Attempt> attempts
     NOT_FOUND
   }
 
-  /** Copies the list. */
+  /**
+   * Copies the list.
+   *
+   * @param outcome whether it was in time
+   * @param version the version that was cancelled; 0 if there is no such timer
+   * @param attempts the attempts that had ended before
+   */
   public CancelResult {
     requireNonNull(outcome, "outcome");
     attempts = List.copyOf(attempts);

@@ -27,7 +27,10 @@ public class DurableTimerException extends RuntimeException {
     UNKNOWN
   }
 
+  /** Why it could not. */
   private final Reason reason;
+
+  /** The version that the timer has. */
   private final long version;
 
   DurableTimerException(Reason reason, long version, String message, @Nullable Throwable cause) {

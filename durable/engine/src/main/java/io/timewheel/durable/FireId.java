@@ -19,7 +19,13 @@ import java.util.Base64;
 public record FireId(TimerKey key, long version, long scheduledAtMillis) {
   private static final int NUMBERS_LENGTH = 2 * Long.BYTES + Short.BYTES;
 
-  /** Checks that there is a key. */
+  /**
+   * Checks that there is a key.
+   *
+   * @param key the timer
+   * @param version the version that fires
+   * @param scheduledAtMillis the time for which the run is scheduled, since 1970
+   */
   public FireId {
     requireNonNull(key, "key");
   }

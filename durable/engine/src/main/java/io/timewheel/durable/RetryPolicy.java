@@ -23,7 +23,13 @@ public record RetryPolicy(int maxAttempts, Duration backoff, Duration maxBackoff
   public static final RetryPolicy DEFAULT =
       new RetryPolicy(5, Duration.ofSeconds(1), Duration.ofMinutes(1));
 
-  /** Checks the ranges. */
+  /**
+   * Checks the ranges.
+   *
+   * @param maxAttempts how many attempts there are in all, 1 to 1,000
+   * @param backoff the wait after the first failure, at least 10 ms
+   * @param maxBackoff the longest wait, at least {@code backoff}
+   */
   public RetryPolicy {
     requireNonNull(backoff, "backoff");
     requireNonNull(maxBackoff, "maxBackoff");

@@ -20,7 +20,12 @@ public record ScheduleResult(Outcome outcome, long version) {
     UNCHANGED
   }
 
-  /** Checks that there is an outcome. */
+  /**
+   * Checks that there is an outcome.
+   *
+   * @param outcome what was done
+   * @param version the version that the timer has since
+   */
   public ScheduleResult {
     requireNonNull(outcome, "outcome");
   }

@@ -10,7 +10,12 @@ import static java.util.Objects.requireNonNull;
  * @param id unique within the namespace
  */
 public record TimerKey(String namespace, String id) implements Comparable<TimerKey> {
-  /** Checks that neither part is null. */
+  /**
+   * Checks that neither part is null.
+   *
+   * @param namespace whose timer it is
+   * @param id unique within the namespace
+   */
   public TimerKey {
     requireNonNull(namespace, "namespace");
     requireNonNull(id, "id");

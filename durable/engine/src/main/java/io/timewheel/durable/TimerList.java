@@ -16,7 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param nextPage where the list goes on, an opaque text; empty on the last page
  */
 public record TimerList(List<TimerInfo> timers, Optional<String> nextPage) {
-  /** Copies the list. */
+  /**
+   * Copies the list.
+   *
+   * @param timers the timers
+   * @param nextPage where the list goes on, an opaque text; empty on the last page
+   */
   public TimerList {
     timers = List.copyOf(timers);
     requireNonNull(nextPage, "nextPage");

@@ -13,7 +13,12 @@ import io.timewheel.durable.TimerKey;
  * @param key the identity of the timer
  */
 public record DuePosition(long fireAt, TimerKey key) implements Comparable<DuePosition> {
-  /** Checks that there is a key. */
+  /**
+   * Checks that there is a key.
+   *
+   * @param fireAt the fire time
+   * @param key the identity of the timer
+   */
   public DuePosition {
     requireNonNull(key, "key");
   }

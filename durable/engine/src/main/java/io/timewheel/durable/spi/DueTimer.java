@@ -28,7 +28,18 @@ public record DueTimer(
     String handler,
     boolean queue,
     boolean recurring) {
-  /** Checks that nothing is null. */
+  /**
+   * Checks that nothing is null.
+   *
+   * @param key the identity of the timer
+   * @param fireAt its place in the index
+   * @param version the version of the record that was read
+   * @param revision the revision of the record that was read
+   * @param state its state: SCHEDULED, RETRYING or FIRING
+   * @param handler the handler or queue
+   * @param queue whether that is a queue
+   * @param recurring whether the timer fires more than once
+   */
   public DueTimer {
     requireNonNull(key, "key");
     requireNonNull(state, "state");

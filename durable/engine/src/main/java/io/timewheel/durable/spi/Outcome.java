@@ -15,7 +15,15 @@ import org.jspecify.annotations.Nullable;
  *     attempts and requests.
  */
 public record Outcome(Answer answer, long version, @Nullable TimerRecord record) {
-  /** Checks that there is an answer. */
+  /**
+   * Checks that there is an answer.
+   *
+   * @param answer whether the step was taken, or why not
+   * @param version the version that the answer is about; 0 if there is no such timer
+   * @param record the record after the change; null if there is none. For a {@link Change.Begin}
+   *     that was applied it is complete. For any other change a store may leave out payload,
+   *     headers, attempts and requests.
+   */
   public Outcome {
     requireNonNull(answer, "answer");
   }

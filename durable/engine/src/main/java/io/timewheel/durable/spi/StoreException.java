@@ -24,6 +24,7 @@ public class StoreException extends RuntimeException {
     UNKNOWN
   }
 
+  /** What is known about the call that failed. */
   private final Kind kind;
 
   /**

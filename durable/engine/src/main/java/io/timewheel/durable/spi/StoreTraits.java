@@ -25,7 +25,18 @@ public record StoreTraits(
     Duration claimAhead,
     Duration sweep) {
 
-  /** Checks the ranges. */
+  /**
+   * Checks the ranges.
+   *
+   * @param shards how many shards there are; fixed for the life of the data
+   * @param committers how many batches may be committed side by side; the changes of one timer
+   *     always go through the same one
+   * @param maxBatch how many changes one commit takes
+   * @param window how far ahead of now the engine loads what is due
+   * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
+   * @param sweep how often the engine reads its window again, for what others have put there; zero
+   *     if nobody else writes
+   */
   public StoreTraits {
     check("shards", shards, 65_536);
     check("committers", committers, 64);

@@ -33,7 +33,18 @@ public record TimerDefinition(
     MissedRuns missed,
     long graceMillis) {
 
-  /** Checks that nothing is null. */
+  /**
+   * Checks that nothing is null.
+   *
+   * @param recurrence how the timer recurs, in the engine's text form; empty if it fires once
+   * @param handler the handler or the queue that the timer is for
+   * @param queue whether {@code handler} names a queue, from which consumers claim what is due
+   * @param payload the bytes for the handler; not copied, and must not be changed
+   * @param headers small texts for the handler
+   * @param retry how often a run is attempted
+   * @param missed what becomes of missed runs
+   * @param graceMillis how late a run may begin before it counts as missed
+   */
   public TimerDefinition {
     requireNonNull(recurrence, "recurrence");
     requireNonNull(handler, "handler");

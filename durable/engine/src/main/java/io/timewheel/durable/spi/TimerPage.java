@@ -13,7 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param next where the list goes on, after this key; null if this is the last page
  */
 public record TimerPage(List<TimerRecord> records, @Nullable TimerKey next) {
-  /** Copies the list. */
+  /**
+   * Copies the list.
+   *
+   * @param records the records
+   * @param next where the list goes on, after this key; null if this is the last page
+   */
   public TimerPage {
     records = List.copyOf(records);
   }

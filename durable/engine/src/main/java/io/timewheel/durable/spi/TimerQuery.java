@@ -26,7 +26,17 @@ public record TimerQuery(
     long dueTo,
     @Nullable String handler,
     boolean payload) {
-  /** Checks that nothing is null that must not be. */
+  /**
+   * Checks that nothing is null that must not be.
+   *
+   * @param namespace only of this namespace, or null
+   * @param prefix only with ids that begin so; empty for all
+   * @param states only in these states
+   * @param dueFrom only due at this time or later
+   * @param dueTo only due before this time
+   * @param handler only for this handler or queue, or null
+   * @param payload whether the payload is wanted; a store may leave it out otherwise
+   */
   public TimerQuery {
     requireNonNull(prefix, "prefix");
     states = Set.copyOf(states);

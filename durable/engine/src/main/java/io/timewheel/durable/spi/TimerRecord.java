@@ -72,7 +72,32 @@ public record TimerRecord(
   /** How many request ids a record remembers. */
   public static final int MAX_REQUESTS_KEPT = 8;
 
-  /** Checks that nothing is null that must not be. */
+  /**
+   * Checks that nothing is null that must not be.
+   *
+   * @param key the identity of the timer
+   * @param version grows with every replacement, across deletion and forgetting
+   * @param revision grows with every other change; 0 in a new version
+   * @param state what the timer is doing
+   * @param definition what was asked for
+   * @param dueAt the time that was asked for or that the recurrence gives: of the present run, or
+   *     of the next one
+   * @param fireAt when the engine must look at this record, its place in the due index; {@link
+   *     #NEVER} if it is not in that index
+   * @param runAt the time at which a run by hand was asked for, until that run ends; otherwise
+   *     {@link #NONE}
+   * @param attempt how many attempts of the present run have begun
+   * @param claim the attempt that has not ended; null unless the state is FIRING
+   * @param former the last claim that did end, for answering repeated calls
+   * @param paused whether the timer itself was paused; it may still be firing
+   * @param cancelRequested whether it was cancelled while firing
+   * @param createdAt when this version was made
+   * @param changedAt when this record last changed
+   * @param note why it is parked or set aside, or null
+   * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
+   * @param requests the latest schedule requests that carried an id, oldest first, at most {@link
+   *     #MAX_REQUESTS_KEPT}
+   */
   public TimerRecord {
     requireNonNull(key, "key");
     requireNonNull(state, "state");

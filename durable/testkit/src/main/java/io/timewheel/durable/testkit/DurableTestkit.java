@@ -85,7 +85,7 @@ public final class DurableTestkit {
    * @return the timer
    */
   public DurableTimer start(TimerStore store, Consumer<DurableTimerBuilder> settings) {
-    Node node = new Node(ManualTimer.builder().timeSource(time).build(), new Steps(random));
+    Node node = new Node(ManualTimer.create(wheel -> wheel.timeSource(time)), new Steps(random));
     DurableTimerBuilder builder =
         DurableTimer.builder(store)
             .timer(node.wheel)
@@ -187,7 +187,7 @@ public final class DurableTestkit {
       ran = false;
       for (Node node : List.copyOf(nodes)) {
         if (nodes.contains(node)) {
-          ran |= node.wheel.runDue() > 0;
+          ran |= node.wheel.poll() > 0;
           while (step(node)) {
             ran = true;
             if (++steps > MAX_STEPS) {

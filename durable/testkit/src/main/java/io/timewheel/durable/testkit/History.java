@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 public final class History {
   private final List<Event> events = new ArrayList<>();
 
+  /** Makes an empty history. */
+  public History() {}
+
   /** Something that happened. */
   public sealed interface Event {
     /** {@return the timer that it happened to} */
