@@ -43,7 +43,7 @@ class ContractTableTest {
             test ->
                 assertThat(sources.getOrDefault(test.group(1), ""))
                     .as(test.group())
-                    .containsPattern("void " + test.group(2) + "\\("));
+                    .containsPattern("void\\s+" + test.group(2) + "\\("));
   }
 
   private static List<Integer> numbers(String pattern, String text) {
