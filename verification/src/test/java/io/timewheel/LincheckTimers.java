@@ -24,14 +24,18 @@ import org.jspecify.annotations.Nullable;
 final class LincheckTimers {
 
   private static final VarHandle ENGINE;
-  private static final VarHandle RUNNING;
+  private static final VarHandle WORKER;
+  private static final VarHandle RUNNER;
 
   static {
     try {
       MethodHandles.Lookup lookup =
           MethodHandles.privateLookupIn(WheelTimer.class, MethodHandles.lookup());
       ENGINE = lookup.findVarHandle(WheelTimer.class, "engine", Engine.class);
-      RUNNING = lookup.findVarHandle(WheelTimer.class, "running", boolean.class);
+      WORKER = lookup.findVarHandle(WheelTimer.class, "worker", Worker.class);
+      RUNNER =
+          MethodHandles.privateLookupIn(Worker.class, MethodHandles.lookup())
+              .findVarHandle(Worker.class, "runner", Thread.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -55,7 +59,8 @@ final class LincheckTimers {
               .stripes(stripes)
               .timeSource(this)
               .build();
-      RUNNING.setVolatile(timer, true); // or the first timeout would start the worker
+      // A worker that has begun: otherwise the first timeout would start its thread.
+      RUNNER.setVolatile((Worker) WORKER.get(timer), new Thread());
       engine = (Engine) ENGINE.get(timer);
     }
 
