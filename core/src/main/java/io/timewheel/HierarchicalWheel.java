@@ -155,6 +155,9 @@ final class HierarchicalWheel extends Wheel {
 
   private final long leadTicks;
 
+  /** The slot of level 0 that a poll took from last: the first one, if it is that of now. */
+  private @Nullable Slot lastTaken;
+
   /**
    * The time from which {@link #catchUp} looks again: the start of the tick after its last look.
    */
@@ -290,6 +293,10 @@ final class HierarchicalWheel extends Wheel {
 
   @Override
   @Nullable Node poll(long tick) {
+    Slot last = lastTaken;
+    if (last != null && last.startTick == nowTick && !last.isEmpty()) {
+      return last.take();
+    }
     long target = Math.max(tick, nowTick);
     int budget = POLL_BUDGET;
     while (true) {
@@ -302,6 +309,7 @@ final class HierarchicalWheel extends Wheel {
       int level = levelOf(slot);
       if (level == 0) {
         advanceTo(slot.startTick);
+        lastTaken = slot;
         return slot.take();
       }
       if (budget == 0) {

@@ -172,7 +172,7 @@ class Slot {
     size--;
   }
 
-  /** Lets go of the array, of which nothing is left. */
+  /** Gives up the array, of which nothing is left. */
   final void dropArray() {
     array = NO_ARRAY;
     head = 0;
@@ -189,14 +189,8 @@ class Slot {
       array[head++] = null;
       if (timeout != null) {
         size--;
-        if (head == tail) {
-          dropArray();
-        }
         return timeout;
       }
-    }
-    if (hasArray()) {
-      dropArray();
     }
     Node timeout = first();
     remove(timeout);

@@ -108,7 +108,6 @@ class SlotTest {
     assertThat(slot.earliestTick).isEqualTo(3);
     assertThat(slot.take()).isSameAs(first);
     assertThat(slot.take()).isSameAs(second);
-    assertThat(slot.hasArray()).as("an array that is empty").isFalse();
     assertThat(slot.take()).isSameAs(third);
     assertThat(slot.isEmpty()).isTrue();
   }
