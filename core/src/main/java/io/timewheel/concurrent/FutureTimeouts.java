@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A future that completes cancels its timeout at once: from then on the timer neither counts it
  * nor refers to the future. A future that times out is completed on an executor, so its dependents
- * do not run on the timer's thread; unless that executor rejects, because then there is no other way
- * to complete the future.
+ * do not run on the timer's thread; unless that executor rejects, because then there is no other
+ * way to complete the future.
  *
  * <p>If the timer is stopped, the futures that wait for it fail with a {@link
  * RejectedExecutionException}, on the executor too.

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>A submission adds its task before it reads the state, and a shutdown changes the state before
  * it reads the tasks. So if the two race, at least one sees the other; {@link ScheduledTask#leave}
- * decides which of them gets the task. A worker that may not run a waiting task leaves it alone: the
- * shutdown will come to it.
+ * decides which of them gets the task. A worker that may not run a waiting task leaves it alone:
+ * the shutdown will come to it.
  */
 final class LiveTasks {
   private static final int OPEN = 0;

@@ -97,7 +97,9 @@ final class ScheduledTask<V> extends FutureTask<V>
   // Guarded by the lock.
   private @Nullable Timeout timeout;
 
-  /** Whether a run was handed over and has not ended, so that the task does not wait on the timer. */
+  /**
+   * Whether a run was handed over and has not ended, so that the task does not wait on the timer.
+   */
   private boolean parked;
 
   ScheduledTask(

@@ -14,7 +14,8 @@
  *
  * <dl>
  *   <dt>task
- *   <dd>a command for an executor, to run once or periodically; the task and its future are one object
+ *   <dd>a command for an executor, to run once or periodically; the task and its future are one
+ *       object
  *   <dt>run
  *   <dd>one execution of a task; a periodic task has many, one after the other
  *   <dt>to wait
