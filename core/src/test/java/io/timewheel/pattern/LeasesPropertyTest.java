@@ -231,7 +231,7 @@ class LeasesPropertyTest {
           release(key);
         }
       }
-      rig.runTasks(); // what is to be told by then
+      rig.runTasks(); // no loss is notified after the close
       leases.close();
       closed = true;
     }
