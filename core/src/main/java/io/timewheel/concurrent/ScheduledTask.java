@@ -368,10 +368,23 @@ final class ScheduledTask<V> extends FutureTask<V>
    * A due run on its way to the workers. Not the task itself: a worker that comes upon a task that
    * {@code shutdownNow} has returned must leave it alone, whereas a user who runs one cancels it.
    */
-  private record HandedOver(ScheduledTask<?> task) implements Runnable {
+  private static final class HandedOver extends FutureTask<Void> {
+    private final ScheduledTask<?> task;
+
+    HandedOver(ScheduledTask<?> task) {
+      super(() -> null);
+      this.task = task;
+    }
+
     @Override
     public void run() {
       task.work();
+    }
+
+    /** For those who cancel what a pool has returned. */
+    @Override
+    public boolean cancel(boolean mayInterrupt) {
+      return task.cancel(mayInterrupt);
     }
 
     @Override

@@ -41,7 +41,7 @@ class PatternExamplesTest {
         .isEqualToNormalizingNewlines(
             """
             holding orders and stock
-            lost stock
+            lost stock: REFUSED
             unlocked orders
             locked at the server: []
             """);

@@ -131,7 +131,7 @@ class NettyFactsTest {
   }
 
   private static int runsInOneSecond(Duration tick) {
-    ManualTimer clock = ManualTimer.builder().tick(tick).build();
+    ManualTimer clock = ManualTimer.create(settings -> settings.tick(tick));
     AtomicInteger runs = new AtomicInteger();
     new NettyTimer(clock)
         .newTimeout(
