@@ -164,26 +164,27 @@ class EngineTest {
   }
 
   /** The others may need none. */
-  @Test
-  void stripeThatLacksMemoryDoesNotKeepTheOthersFromRunning() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void stripeThatLacksMemoryDoesNotKeepTheOthersFromRunning(boolean first) {
     AtomicBoolean lacksMemory = new AtomicBoolean();
+    HierarchicalWheel.SlotFactory factory =
+        (index, startTick) -> {
+          if (lacksMemory.get()) {
+            throw new OutOfMemoryError("injected");
+          }
+          return new Slot(index, startTick);
+        };
     Engine engine =
         new Engine(
             owner(),
             settings,
             2,
             false,
-            ticks ->
-                new HierarchicalWheel(
-                    ticks,
-                    HierarchicalWheel.MANY,
-                    (index, startTick) -> {
-                      if (lacksMemory.get()) {
-                        throw new OutOfMemoryError("injected");
-                      }
-                      return new Slot(index, startTick);
-                    }));
-    onBothStripes(List.of(() -> start(engine, 300 * 10), () -> start(engine, 200 * 10)));
+            ticks -> new HierarchicalWheel(ticks, HierarchicalWheel.MANY, factory));
+    Runnable needsSlots = () -> start(engine, 300 * 10);
+    Runnable needsNone = () -> start(engine, 200 * 10);
+    onBothStripes(first ? List.of(needsSlots, needsNone) : List.of(needsNone, needsSlots));
     clock.advance(400 * 10);
     lacksMemory.set(true);
 
