@@ -10,8 +10,8 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
 /**
- * Where the output goes. A progress bar is drawn on a terminal only, and cleared at its end: what
- * stays are lines, the same in a log file.
+ * Where the output goes. A progress bar is drawn on a terminal only, and the next line takes its
+ * place: what stays are lines, the same in a log file.
  */
 final class Screen {
   static final int WIDTH = 80;
@@ -20,6 +20,7 @@ final class Screen {
   private final PrintStream out;
   private final boolean terminal;
   private final boolean blocks;
+  private volatile boolean drawn;
 
   Screen(PrintStream out, boolean terminal, boolean blocks) {
     this.out = out;
@@ -51,6 +52,10 @@ final class Screen {
 
   /** Prints a line, or several. */
   void line(String text) {
+    if (drawn) {
+      out.print("\r" + " ".repeat(WIDTH - 1) + "\r");
+      drawn = false;
+    }
     out.println(text);
   }
 
@@ -61,7 +66,6 @@ final class Screen {
         .setInitialMax(max)
         .setUpdateIntervalMillis(REDRAW_MILLIS)
         .setStyle(blocks ? ProgressBarStyle.UNICODE_BLOCK : ProgressBarStyle.ASCII)
-        .clearDisplayOnFinish()
         // One column less than the width: a terminal may begin a new line after the last one.
         .setConsumer(new DelegatingProgressBarConsumer(this::redraw, WIDTH - 1))
         .build();
@@ -69,6 +73,7 @@ final class Screen {
 
   private void redraw(String text) {
     if (terminal) {
+      drawn = true;
       out.print("\r" + text);
       out.flush();
     }

@@ -13,23 +13,28 @@ class ScreenTest {
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
   private final PrintStream out = new PrintStream(bytes, true, UTF_8);
 
-  private String drawn(boolean terminal) {
-    try (ProgressBar progress = new Screen(out, terminal, true).progress("Starting", 100)) {
+  private String progressAndALine(boolean terminal) {
+    Screen screen = new Screen(out, terminal, true);
+    try (ProgressBar progress = screen.progress("Starting", 100)) {
       progress.stepTo(50);
       progress.refresh();
     }
+    screen.line("done");
     return bytes.toString(UTF_8);
   }
 
   @Test
-  void onATerminalProgressIsDrawnInOneLineAndCleared() {
-    assertThat(drawn(true)).contains("\rStarting").contains("50%").doesNotContain("\n");
-    assertThat(bytes.toString(UTF_8)).endsWith("\r");
+  void onATerminalProgressIsDrawnAndTheNextLineTakesItsPlace() {
+    assertThat(progressAndALine(true))
+        .startsWith("\rStarting")
+        .contains("50%")
+        .endsWith("\r%79s\rdone%n".formatted(""))
+        .containsOnlyOnce(System.lineSeparator());
   }
 
   @Test
   void elsewhereNoProgressIsDrawn() {
-    assertThat(drawn(false)).isEmpty();
+    assertThat(progressAndALine(false)).isEqualTo("done%n".formatted());
   }
 
   @Test
