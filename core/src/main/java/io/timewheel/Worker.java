@@ -60,9 +60,6 @@ final class Worker implements Runnable {
 
   private volatile boolean stopping;
 
-  /** Guarded by {@link #starting}. */
-  private @Nullable Cleanable reaping;
-
   /** Whether the present lack of memory was logged. */
   private boolean lacksMemory;
 
@@ -101,31 +98,8 @@ final class Worker implements Runnable {
       }
       if (thread.getState() == Thread.State.NEW) {
         thread.start();
-        wakeWhenCollected();
       } else if (isLost()) {
-        forgetReaping();
         fail(new IllegalStateException(thread + " has ended without running the timer"));
-      }
-    }
-  }
-
-  private void wakeWhenCollected() {
-    try {
-      reaping = Reaper.CLEANER.register(requireNonNull(engine.get()), wakeUp::wake);
-    } catch (Throwable e) {
-      // No memory, or no thread, for a cleaner: this worker ends when it is stopped.
-    }
-  }
-
-  /**
-   * There is no thread to wake any more. The cleaner must let go of the wake-up now, which may have
-   * the engine pinned: otherwise it would keep the engine from being collected, for ever.
-   */
-  private void forgetReaping() {
-    synchronized (starting) {
-      if (reaping != null) {
-        reaping.clean();
-        reaping = null;
       }
     }
   }
@@ -147,7 +121,6 @@ final class Worker implements Runnable {
     }
     wakeUp.wake();
     if (isLost()) {
-      forgetReaping();
       return;
     }
     try {
@@ -170,6 +143,7 @@ final class Worker implements Runnable {
   public void run() {
     runner = Thread.currentThread();
     wakeUp.bind();
+    Cleanable reaping = wakeWhenCollected();
     warnOfCrowd(LIVE.incrementAndGet());
     try {
       while (workUntilIdle()) {
@@ -179,9 +153,23 @@ final class Worker implements Runnable {
       fail(e);
       LOGGER.log(Level.ERROR, "the worker of a timer has died; the timer runs no more tasks", e);
     } finally {
-      forgetReaping();
+      if (reaping != null) {
+        // There is no thread to wake any more, and the wake-up may have pinned the engine: the
+        // cleaner would keep it from being collected for ever.
+        reaping.clean();
+      }
       LIVE.decrementAndGet();
       ended.countDown();
+    }
+  }
+
+  /** The engine is still pinned, because the worker has not yet come up for the first time. */
+  private @Nullable Cleanable wakeWhenCollected() {
+    try {
+      return Reaper.CLEANER.register(requireNonNull(engine.get()), wakeUp::wake);
+    } catch (Throwable e) {
+      // No memory, or no thread, for a cleaner: this worker ends when it is stopped.
+      return null;
     }
   }
 
@@ -278,7 +266,7 @@ final class Worker implements Runnable {
     }
   }
 
-  /** Has a thread, which is started with the first worker. */
+  /** Its thread is started by the first worker. */
   private static final class Reaper {
     static final Cleaner CLEANER = Cleaner.create();
   }

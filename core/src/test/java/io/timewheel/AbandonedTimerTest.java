@@ -136,6 +136,18 @@ class AbandonedTimerTest {
   }
 
   @Test
+  void timerWhoseThreadDoesNotRunItIsCollected() {
+    Await.collected(new WeakReference<>(timerWhoseThreadDoesNotRunIt()));
+  }
+
+  private static Timer timerWhoseThreadDoesNotRunIt() {
+    Timer timer =
+        HierarchicalWheelTimer.builder().threadFactory(worker -> new Thread(() -> {})).build();
+    timer.newTimeout(timeout -> {}, Duration.ofHours(1));
+    return timer;
+  }
+
+  @Test
   void timerThatWasNeverStartedIsCollected() {
     Await.collected(new WeakReference<>(HierarchicalWheelTimer.create()));
   }
