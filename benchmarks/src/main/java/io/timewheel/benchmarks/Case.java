@@ -31,8 +31,8 @@ record Case(
     int rounds,
     double seconds) {
 
-  /** What takes over a minute is measured for few. */
-  private static final Set<SubjectKind> COMPARED_AT_LENGTH =
+  /** The bad days take long, and are measured for few. */
+  private static final Set<SubjectKind> COMPARED_ON_BAD_DAYS =
       EnumSet.of(
           SubjectKind.TIMEWHEEL,
           SubjectKind.TIMEWHEEL_HASHED,
@@ -43,7 +43,7 @@ record Case(
   boolean concerns(SubjectKind subject) {
     return switch (workload) {
       case PATTERNS -> true;
-      case BIG_SLOT -> COMPARED_AT_LENGTH.contains(subject);
+      case CROWD, VAIN_WAKE_UPS, BIG_SLOT, LITTLE_MEMORY -> COMPARED_ON_BAD_DAYS.contains(subject);
       default -> !subject.isPattern();
     };
   }

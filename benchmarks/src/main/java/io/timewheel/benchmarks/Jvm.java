@@ -26,12 +26,14 @@ import org.jspecify.annotations.Nullable;
  * HdrHistogram, and one peer.
  */
 final class Jvm {
+  private static final String EXIT_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError";
+
   /**
    * Pages are touched before anything is measured: whoever allocates more must not pay for them to
    * the operating system too.
    */
   private static final List<String> FLAGS =
-      List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch", "-XX:+ExitOnOutOfMemoryError");
+      List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch", EXIT_WITHOUT_MEMORY);
 
   /** Has collections come often enough to be seen. */
   private static final List<String> SMALL_YOUNG_GENERATION =
@@ -91,6 +93,9 @@ final class Jvm {
     String heap = measured.heapGigabytes() + "g";
     List<String> flags = new ArrayList<>(List.of("-Xms" + heap, "-Xmx" + heap));
     flags.addAll(FLAGS);
+    if (measured.workload() == Workload.LITTLE_MEMORY) {
+      flags.remove(EXIT_WITHOUT_MEMORY);
+    }
     if (measured.workload() == Workload.GC) {
       flags.addAll(SMALL_YOUNG_GENERATION);
     }

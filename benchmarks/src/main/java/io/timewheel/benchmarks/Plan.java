@@ -45,12 +45,11 @@ final class Plan {
     plan.lateness("1 ms tick, both cores busy", 1, 100_000, TICK_NANOS, true, 10_000);
     plan.lateness("100 µs tick", 3, 100_000, FINE_TICK_NANOS, false, 10_000);
     plan.lateness("100 µs tick, both cores busy", 1, 100_000, FINE_TICK_NANOS, true, 10_000);
-    plan.idle("0 pending", 1, 0, 1, 20_000);
-    plan.idle("1M pending", 1, MILLION, 1, 20_000);
     plan.idle("6M pending", 1, 6 * MILLION, 2, 20_000);
     plan.startLatency("2 producers, 1M in a second", 3, MILLION, 1_000);
     plan.crowd("2 threads, 6M fire", 2, 6 * MILLION, 0, 3, 2_000);
     plan.crowd("2 threads, 6M fire, both cores busy", 2, 6 * MILLION, 2, 3, 2_000);
+    plan.littleMemory(3, 10_000, 4_000);
     plan.bigSlot("4M in a slot of 65 s", 4 * MILLION, 66_000, 130_000, 6_000);
     plan.crowd("64 threads", 64, 0, 0, 1, 2_000);
     plan.crowd("256 threads", 256, 0, 0, 1, 2_000);
@@ -75,6 +74,7 @@ final class Plan {
     plan.idle("1M pending", 1, MILLION, 1, 2_000);
     plan.startLatency("2 producers, 1M in a second", 1, MILLION, 1_000);
     plan.crowd("64 threads", 64, 0, 0, 1, 1_000);
+    plan.littleMemory(1, 10_000, 2_000);
     plan.vainWakeUps("100 ms, cancelled at once", 1, 2_000);
     plan.bigSlot("1M in a quarter of a second", MILLION, 4_100, 4_350, 2_000);
     plan.gc("1M pending", 1, MILLION, 1, 2_000);
@@ -98,6 +98,7 @@ final class Plan {
     plan.startLatency("1k", 1, 1000, 20);
     plan.crowd("4 threads, 1k fire, busy", 4, 1000, 1, 1, 20);
     plan.bigSlot("1k in a slot", 1000, 50, 100, 20);
+    plan.littleMemory(1, 1000, 20);
     plan.crowd("1001 virtual threads", 1001, 0, 0, 1, 20);
     plan.vainWakeUps("100 ms, cancelled at once", 1, 20);
     plan.gc("1k pending", 1, 1000, 1, 50);
@@ -192,6 +193,15 @@ final class Plan {
             windowMillis);
     double seconds = 5 + fromMillis / 1e3 + windowMillis / 2e3;
     cases.add(new Case(Workload.BIG_SLOT, variant, parameters, 2, 1, seconds));
+  }
+
+  private void littleMemory(int rounds, int count, int windowMillis) {
+    Parameters parameters =
+        new Parameters(
+            1, count, 0, MILLISECONDS.toNanos(windowMillis), TICK_NANOS, 0, windowMillis);
+    double seconds = 6 + windowMillis / 1e3;
+    cases.add(
+        new Case(Workload.LITTLE_MEMORY, "a full heap of 1 GB", parameters, 1, rounds, seconds));
   }
 
   private void patterns(String variant, int rounds, int count, int heapGigabytes, double seconds) {

@@ -45,7 +45,6 @@ class CaseTest {
             SubjectKind.PEKKO,
             SubjectKind.FLOOR,
             SubjectKind.EMPTY);
-    assertThat(absent(Workload.IDLE, "0 pending")).containsExactly(SubjectKind.FLOOR);
     assertThat(absent(Workload.IDLE, "6M pending")).containsExactly(SubjectKind.FLOOR);
     assertThat(absent(Workload.PATTERNS, "1M keys"))
         .containsExactly(SubjectKind.TIMEWHEEL_POLLED, SubjectKind.AGRONA, SubjectKind.EMPTY);

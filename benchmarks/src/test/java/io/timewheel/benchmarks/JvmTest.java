@@ -59,6 +59,20 @@ class JvmTest {
   }
 
   @Test
+  void heapMayBeFullForAWhile() throws Exception {
+    Case littleMemory =
+        Plan.smoke().stream()
+            .filter(aCase -> aCase.workload() == Workload.LITTLE_MEMORY)
+            .findFirst()
+            .orElseThrow();
+
+    Jvm.Answer answer = new Jvm(Options.java(JDK)).measure(littleMemory, SubjectKind.TIMEWHEEL);
+
+    assertThat(answer.failure()).isNull();
+    assertThat(answer.lines()).containsEntry("lost", "0.0").containsEntry("afterwards", "1.0");
+  }
+
+  @Test
   void whatTakesTooLongIsEnded() throws Exception {
     Case endless =
         new Case(

@@ -20,6 +20,8 @@ class SmokeTest {
   static Stream<Arguments> all() {
     return Plan.smoke().stream()
         .filter(aCase -> aCase.isIn(Runtime.version()))
+        // It would fill the heap of this JVM: JvmTest has it.
+        .filter(aCase -> aCase.workload() != Workload.LITTLE_MEMORY)
         .flatMap(
             aCase ->
                 Stream.of(SubjectKind.values())
@@ -67,6 +69,7 @@ class SmokeTest {
             "startP50Micros", "startP99Micros", "startP999Micros", "startMaxMicros", "cpuMillis"
           };
       case BIG_SLOT -> new String[] {"sameStripeMaxMillis", "otherThreadsMaxMillis", "cpuMillis"};
+      case LITTLE_MEMORY -> new String[] {"lost", "afterwards", "refused", "p99Micros"};
       case GC ->
           new String[] {
             "pauseP99Millis", "pauseMaxMillis", "pauseTotalMillis", "pauses", "promotedBytes"

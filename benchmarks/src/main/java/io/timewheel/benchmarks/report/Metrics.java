@@ -68,6 +68,13 @@ final class Metrics {
               less("sameStripeMaxMillis", "latest of the thread that started them, ms"),
               less("otherThreadsMaxMillis", "latest of other threads, ms"),
               CPU);
+      case LITTLE_MEMORY ->
+          List.of(
+              less("lost", "lost of those accepted"),
+              more("afterwards", "works afterwards (1: yes)", 1),
+              LATE_P99,
+              less("maxMicros", "max, ms", 1000),
+              less("refused", "starts refused"));
       case GC ->
           List.of(
               less("pauseP99Millis", "p99 of a pause, ms"),

@@ -21,6 +21,7 @@ public enum Workload {
   CROWD("crowd"),
   VAIN_WAKE_UPS("vain-wake-ups"),
   BIG_SLOT("big-slot"),
+  LITTLE_MEMORY("little-memory"),
   GC("gc"),
   PATTERNS("patterns");
 
@@ -86,6 +87,7 @@ public enum Workload {
             case CROWD -> Crowd.measure(kind, subject, parameters);
             case VAIN_WAKE_UPS -> VainWakeUps.measure(subject, parameters);
             case BIG_SLOT -> BigSlot.measure(subject, parameters);
+            case LITTLE_MEMORY -> LittleMemory.measure(subject, parameters);
             case GC -> Pauses.measure(subject, parameters);
             case CHURN, INFLIGHT, TOUCH, PATTERNS -> throw new AssertionError(this);
           });
