@@ -69,7 +69,7 @@ class AbandonedTimerTest {
   /** The garbage collector may come at any moment between a start and the waking of the worker. */
   @Test
   void everyTimeoutOfTimersThatAreForgottenAtOnceRuns() {
-    int count = Worker.LIVE_LIMIT / 2; // more would be warned of, once in this JVM
+    int count = 32;
     CountDownLatch all = new CountDownLatch(2 * count);
     for (int i = 0; i < count; i++) {
       startAndForget(all, i % 8 == 0);

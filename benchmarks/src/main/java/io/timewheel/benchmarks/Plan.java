@@ -41,20 +41,20 @@ final class Plan {
     plan.load("10M, 1 ms to 1 year", 1, 10 * MILLION, TICK_NANOS, DAYS.toNanos(365), 3, 14);
     plan.expire("1M in a second", 3, MILLION, 1, 5);
     plan.expire("6M in a second", 1, 6 * MILLION, 2, 20);
-    plan.lateness("1 ms tick", 3, 100_000, TICK_NANOS, false, 10_000);
-    plan.lateness("1 ms tick, both cores busy", 1, 100_000, TICK_NANOS, true, 10_000);
-    plan.lateness("100 µs tick", 3, 100_000, FINE_TICK_NANOS, false, 10_000);
-    plan.lateness("100 µs tick, both cores busy", 1, 100_000, FINE_TICK_NANOS, true, 10_000);
+    plan.lateness("1 ms tick", 3, 50_000, TICK_NANOS, false, 5_000);
+    plan.lateness("1 ms tick, both cores busy", 1, 50_000, TICK_NANOS, true, 5_000);
+    plan.lateness("100 µs tick", 3, 50_000, FINE_TICK_NANOS, false, 5_000);
+    plan.lateness("100 µs tick, both cores busy", 1, 50_000, FINE_TICK_NANOS, true, 5_000);
     plan.idle("6M pending", 1, 6 * MILLION, 2, 20_000);
     plan.startLatency("2 producers, 1M in a second", 3, MILLION, 1_000);
-    plan.crowd("2 threads, 6M fire", 2, 6 * MILLION, 0, 3, 2_000);
-    plan.crowd("2 threads, 6M fire, both cores busy", 2, 6 * MILLION, 2, 3, 2_000);
+    plan.crowd("2 threads, 6M fire", 1, 2, 6 * MILLION, 0, 3, 2_000);
+    plan.crowd("2 threads, 6M fire, both cores busy", 1, 2, 6 * MILLION, 2, 3, 2_000);
     plan.littleMemory(3, 10_000, 4_000);
     plan.bigSlot("4M in a slot of 65 s", 4 * MILLION, 66_000, 130_000, 6_000);
-    plan.crowd("64 threads", 64, 0, 0, 1, 2_000);
-    plan.crowd("256 threads", 256, 0, 0, 1, 2_000);
-    plan.crowd("256 threads, both cores busy", 256, 0, 2, 1, 2_000);
-    plan.crowd("10,000 virtual threads", 10_000, 0, 0, 1, 2_000);
+    plan.crowd("64 threads", 3, 64, 0, 0, 1, 2_000);
+    plan.crowd("256 threads", 3, 256, 0, 0, 1, 2_000);
+    plan.crowd("256 threads, both cores busy", 3, 256, 0, 2, 1, 2_000);
+    plan.crowd("10,000 virtual threads", 3, 10_000, 0, 0, 1, 2_000);
     plan.vainWakeUps("100 ms, cancelled at once", 3, 4_000);
     plan.gc("6M pending", 1, 6 * MILLION, 3, 10_000);
     plan.patterns("1M keys", 3, MILLION, 2, 6);
@@ -73,7 +73,7 @@ final class Plan {
     plan.lateness("1 ms tick", 1, 20_000, TICK_NANOS, false, 2_000);
     plan.idle("1M pending", 1, MILLION, 1, 2_000);
     plan.startLatency("2 producers, 1M in a second", 1, MILLION, 1_000);
-    plan.crowd("64 threads", 64, 0, 0, 1, 1_000);
+    plan.crowd("64 threads", 1, 64, 0, 0, 1, 1_000);
     plan.littleMemory(1, 10_000, 2_000);
     plan.vainWakeUps("100 ms, cancelled at once", 1, 2_000);
     plan.bigSlot("1M in a quarter of a second", MILLION, 4_100, 4_350, 2_000);
@@ -96,10 +96,10 @@ final class Plan {
     plan.idle("0 pending", 1, 0, 1, 20);
     plan.idle("1k pending", 1, 1000, 1, 20);
     plan.startLatency("1k", 1, 1000, 20);
-    plan.crowd("4 threads, 1k fire, busy", 4, 1000, 1, 1, 20);
+    plan.crowd("4 threads, 1k fire, busy", 1, 4, 1000, 1, 1, 20);
     plan.bigSlot("1k in a slot", 1000, 50, 100, 20);
     plan.littleMemory(1, 1000, 20);
-    plan.crowd("1001 virtual threads", 1001, 0, 0, 1, 20);
+    plan.crowd("1001 virtual threads", 1, 1001, 0, 0, 1, 20);
     plan.vainWakeUps("100 ms, cancelled at once", 1, 20);
     plan.gc("1k pending", 1, 1000, 1, 50);
     plan.patterns("1k keys", 1, 1000, 1, 1);
@@ -162,11 +162,17 @@ final class Plan {
   }
 
   private void crowd(
-      String variant, int threads, int count, int busyCpus, int heapGigabytes, int windowMillis) {
+      String variant,
+      int rounds,
+      int threads,
+      int count,
+      int busyCpus,
+      int heapGigabytes,
+      int windowMillis) {
     Parameters parameters =
         new Parameters(threads, count, 0, SECONDS.toNanos(30), TICK_NANOS, busyCpus, windowMillis);
     double seconds = 3 + 4e-6 * count + windowMillis / 1e3;
-    cases.add(new Case(Workload.CROWD, variant, parameters, heapGigabytes, 3, seconds));
+    cases.add(new Case(Workload.CROWD, variant, parameters, heapGigabytes, rounds, seconds));
   }
 
   /** One each millisecond. */

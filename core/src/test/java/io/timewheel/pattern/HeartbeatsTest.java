@@ -240,6 +240,7 @@ class HeartbeatsTest {
               return beaten.tryAcquire();
             });
       }
+      Await.until("the beat that blocks", () -> dead.get() > 0);
       assertThat(dead).as("not beside itself").hasValue(1);
     } finally {
       letGo.countDown();
