@@ -96,7 +96,8 @@ import org.jspecify.annotations.Nullable;
  * to. A timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
  *
  * <p>So opening a slot may have to make others. If there is no memory for one, the empty slot of an
- * earlier turn serves again; if there is none, nothing has been moved.
+ * earlier turn serves again, and so do the next ones, because to ask a full heap for each would
+ * cost a collection each. If a place had no slot in an earlier turn, nothing has been moved.
  *
  * <h2>Costs</h2>
  *
@@ -127,6 +128,9 @@ final class HierarchicalWheel extends Wheel {
 
   private static final int FIRST_ARRAY = 64;
 
+  /** How many slots serve again before memory is asked for anew: those of eight turns. */
+  static final int REUSES = 8 * SLOTS;
+
   private static final int INDEX_MASK = (1 << Slot.INDEX_BITS) - 1;
 
   // Not in the superclass: after a reference there, a JVM puts those of this class first, not last.
@@ -134,6 +138,9 @@ final class HierarchicalWheel extends Wheel {
 
   private final SlotFactory factory;
   final int many;
+
+  /** How many slots are still to serve again, since there was no memory for a new one. */
+  private int reuses;
 
   /**
    * The slots of level 0, then those of level 1, and so on, up to the highest level that a timeout
@@ -254,15 +261,19 @@ final class HierarchicalWheel extends Wheel {
   }
 
   private Slot makeSlot(@Nullable Slot former, int index, long startTick) {
-    try {
-      return factory.make(index, startTick);
-    } catch (OutOfMemoryError e) {
-      if (former == null) {
-        throw e;
+    if (former == null || reuses == 0) {
+      try {
+        return factory.make(index, startTick);
+      } catch (OutOfMemoryError e) {
+        if (former == null) {
+          throw e;
+        }
+        reuses = REUSES;
       }
-      former.startTick = startTick;
-      return former;
     }
+    reuses--;
+    former.startTick = startTick;
+    return former;
   }
 
   @Override

@@ -653,6 +653,51 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(512 + 5)).containsExactly(again);
   }
 
+  /** To ask a full heap costs a collection, and the timer's thread stood still for seconds. */
+  @Test
+  void withoutMemorySlotsServeAgainForEightTurnsBeforeMemoryIsAskedFor() {
+    boolean[] full = {false};
+    int[] asked = {0};
+    WheelModel model =
+        new WheelModel(
+            0,
+            TICK_NANOS,
+            ticks ->
+                new HierarchicalWheel(
+                    ticks,
+                    MANY,
+                    (index, startTick) -> {
+                      asked[0]++;
+                      if (full[0]) {
+                        throw new OutOfMemoryError("injected");
+                      }
+                      return new Slot(index, startTick);
+                    }));
+    startAndRunOneByOne(model, HierarchicalWheel.PLACES);
+    full[0] = true;
+    asked[0] = 0;
+    startAndRunOneByOne(model, HierarchicalWheel.REUSES);
+    assertThat(asked[0]).isEqualTo(1);
+    startAndRunOneByOne(model, HierarchicalWheel.REUSES);
+    assertThat(asked[0]).isEqualTo(2);
+
+    full[0] = false;
+    startAndRunOneByOne(model, 10);
+    assertThat(asked[0]).isEqualTo(12);
+  }
+
+  /** At level 0, so not across the start of a turn. */
+  private static void startAndRunOneByOne(WheelModel model, int count) {
+    for (int i = 0; i < count; i++) {
+      long tick = model.wheel.nowTick + 1;
+      if (tick % HierarchicalWheel.SLOTS == 0) {
+        model.runTo(tick++);
+      }
+      Node timeout = model.startAt(tick);
+      assertThat(model.runTo(tick)).containsExactly(timeout);
+    }
+  }
+
   private static <T> T retried(Supplier<T> operation) {
     while (true) {
       try {
