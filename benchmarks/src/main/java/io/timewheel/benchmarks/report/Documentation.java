@@ -2,7 +2,6 @@
 package io.timewheel.benchmarks.report;
 
 import io.timewheel.benchmarks.results.Results;
-import io.timewheel.benchmarks.workloads.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,13 +13,23 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of a checkout that show figures: the README and {@code docs/BENCHMARKS.md}.
+ * The files of a checkout that show figures: the README and {@code docs/BENCHMARKS.md}, each with a
+ * generated part, and {@code docs/benchmarks/tables.md}, which is generated as a whole.
  *
- * <p>What they must contain follows from the recording, or from there being none, and from their
- * hand-written parts; writing them and checking them is the same computation.
+ * <p>Their contents follow from the recording, or its absence, and from their hand-written parts;
+ * writing them and checking them is the same computation.
  */
 final class Documentation {
   private static final String NOT_RECORDED = "Not recorded yet.";
+
+  private static final String TABLES_HEAD =
+      """
+      # The tables of the benchmarks
+
+      Generated from `benchmarks/results/latest.json`; do not edit. [BENCHMARKS.md](../BENCHMARKS.md) \
+      says what each workload does and how it is measured.
+
+      """;
 
   private final Path root;
 
@@ -46,42 +55,32 @@ final class Documentation {
 
   /** Returns the files as they must be, if this is the latest recording or, if null, none is. */
   Map<Path, String> expected(@Nullable Results recording) throws IOException {
-    Map<Path, String> files = new TreeMap<>();
     Sections readmeSections = new Sections("README.md", Files.readString(readme()));
     Sections pageSections = new Sections("docs/BENCHMARKS.md", Files.readString(page()));
-    if (recording == null) {
-      readmeSections.replace("figures", NOT_RECORDED);
-      pageSections.replace("run", NOT_RECORDED);
-      pageSections.replace("targets", NOT_RECORDED);
-      for (Workload workload : Workload.values()) {
-        pageSections.replace(workload.id(), NOT_RECORDED);
-      }
-    } else {
-      Text text = new Text(new Measurements(recording));
-      readmeSections.replace("figures", text.headline());
-      pageSections.replace("run", text.circumstances());
-      pageSections.replace("targets", text.targets());
-      for (Workload workload : Workload.values()) {
-        pageSections.replace(workload.id(), text.section(workload));
-      }
-    }
+    Text text = recording == null ? null : new Text(new Measurements(recording));
+    readmeSections.replace("figures", text == null ? NOT_RECORDED : text.headline());
+    pageSections.replace("targets", text == null ? NOT_RECORDED : text.targets());
+    Map<Path, String> files = new TreeMap<>();
     files.put(readme(), readmeSections.text());
     files.put(page(), pageSections.text());
+    files.put(tables(), TABLES_HEAD + (text == null ? NOT_RECORDED + "\n" : text.tables()));
     return files;
   }
 
-  /** Returns the files as they are. */
+  /** Returns those of the files that exist, as they are. */
   Map<Path, String> actual() throws IOException {
     Map<Path, String> files = new TreeMap<>();
-    for (Path file : List.of(readme(), page())) {
-      files.put(file, Files.readString(file));
+    for (Path file : List.of(readme(), page(), tables())) {
+      if (Files.exists(file)) {
+        files.put(file, Files.readString(file));
+      }
     }
     return files;
   }
 
   /** Makes the files what they must be, each at once or not at all. */
   void write(@Nullable Results recording) throws IOException {
-    // All of it is made before any of it is written: an error leaves the documentation alone.
+    // Everything is computed before anything is written: an error leaves the documents alone.
     Map<Path, String> expected = expected(recording);
     for (Map.Entry<Path, String> file : expected.entrySet()) {
       write(file.getKey(), file.getValue());
@@ -94,6 +93,10 @@ final class Documentation {
 
   private Path page() {
     return root.resolve("docs/BENCHMARKS.md");
+  }
+
+  private Path tables() {
+    return root.resolve("docs/benchmarks/tables.md");
   }
 
   private static void write(Path file, String text) throws IOException {

@@ -34,17 +34,24 @@ final class Text {
 
   /** Returns the targets of {@code docs/BENCHMARKS.md}. */
   String targets() {
-    return warning() + tables.targets();
+    return warning() + where() + "\n\n" + tables.targets();
   }
 
-  /** Returns the tables of a workload. */
-  String section(Workload workload) {
+  /** Returns everything but the targets. */
+  String tables() {
+    return circumstances()
+        + Arrays.stream(Workload.values())
+            .map(workload -> "\n## " + workload.id() + "\n\n" + section(workload))
+            .collect(Collectors.joining());
+  }
+
+  private String section(Workload workload) {
     String of = tables.of(workload);
-    return of.isEmpty() ? "Not part of this recording." : of;
+    return of.isEmpty() ? "Not part of this recording.\n" : of;
   }
 
-  /** Returns on what, when and how it was recorded, and who took part. */
-  String circumstances() {
+  /** Returns on what, when and how it was recorded, and which subjects took part. */
+  private String circumstances() {
     Results recording = measurements.recording();
     String flags = recording.flags().isEmpty() ? "none" : code(String.join(" ", recording.flags()));
     String commit = recording.commit() == null ? "unknown" : code(recording.commit());

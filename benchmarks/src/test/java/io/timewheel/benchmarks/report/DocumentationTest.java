@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.timewheel.benchmarks.results.Results;
+import io.timewheel.benchmarks.workloads.Workload;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -27,11 +28,13 @@ class DocumentationTest {
   @TempDir Path root;
   private Path readme;
   private Path page;
+  private Path tables;
 
   @BeforeEach
   void copyTheTexts() throws IOException {
     readme = root.resolve("README.md");
     page = root.resolve("docs/BENCHMARKS.md");
+    tables = root.resolve("docs/benchmarks/tables.md");
     Files.createDirectories(root.resolve("docs"));
     Files.copy(COMMITTED.root().resolve("README.md"), readme);
     Files.copy(COMMITTED.root().resolve("docs/BENCHMARKS.md"), page);
@@ -73,6 +76,7 @@ class DocumentationTest {
     assertThat(documentation.actual()).isEqualTo(documentation.expected(null));
     assertThat(Files.readString(readme))
         .contains("<!-- figures: begin -->\nNot recorded yet.\n<!-- figures: end -->");
+    assertThat(Files.readString(tables)).endsWith("\n\nNot recorded yet.\n");
   }
 
   @Test
@@ -87,7 +91,9 @@ class DocumentationTest {
             page,
             "| 2 times (1.25–2) | met |",
             readme,
-            "| 44 | 300 | – | 300 Netty 4.2 HashedWheelTimer |");
+            "| 44 | 300 | – | 300 Netty 4.2 HashedWheelTimer |",
+            tables,
+            "| **Timewheel hierarchical** | 20 (10–22) |");
     for (Map.Entry<Path, String> figure : figures.entrySet()) {
       replace(figure.getKey(), figure.getValue(), figure.getValue().replace('2', '3'));
       assertThat(documentation.actual()).isNotEqualTo(documentation.expected(recording));
@@ -108,6 +114,26 @@ class DocumentationTest {
   }
 
   @Test
+  void everyWorkloadIsInTheTables() throws IOException {
+    new Documentation(root).write(Results.read(Recordings.imaginary()));
+
+    String text = Files.readString(tables);
+    assertThat(text).contains("\n## idle\n\n### idle, 6M pending\n");
+    for (Workload workload : Workload.values()) {
+      assertThat(text).contains("\n## " + workload.id() + "\n\n");
+    }
+    assertThat(text).contains("Not part of this recording.");
+  }
+
+  @Test
+  void everyWorkloadIsExplained() throws IOException {
+    String text = Files.readString(page);
+    for (Workload workload : Workload.values()) {
+      assertThat(text).contains("| [" + workload.id() + "](benchmarks/tables.md#" + workload.id());
+    }
+  }
+
+  @Test
   void aQuickRunIsCalledOneWhereverItsFiguresAre() throws IOException {
     Results quick =
         Recordings.of("timewheel")
@@ -118,6 +144,7 @@ class DocumentationTest {
 
     assertThat(Files.readString(readme)).contains("This is a quick run");
     assertThat(Files.readString(page)).contains("This is a quick run");
+    assertThat(Files.readString(tables)).contains("This is a quick run");
   }
 
   @Test
@@ -125,17 +152,18 @@ class DocumentationTest {
     Results recording = Results.read(Recordings.imaginary());
     Documentation documentation = new Documentation(root);
 
-    replace(page, "<!-- gc: end -->", "");
+    replace(page, "<!-- targets: end -->", "");
     Map<Path, String> before = documentation.actual();
     assertThatIllegalArgumentException()
         .isThrownBy(() -> documentation.write(recording))
-        .withMessage("docs/BENCHMARKS.md has no \"<!-- gc: end -->\"");
+        .withMessage("docs/BENCHMARKS.md has no \"<!-- targets: end -->\"");
     assertThat(documentation.actual()).isEqualTo(before);
 
-    replace(page, "<!-- gc: begin -->", "<!-- gc: end --><!-- gc: begin -->");
+    replace(page, "<!-- targets: begin -->", "<!-- targets: end --><!-- targets: begin -->");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> documentation.write(recording))
-        .withMessage("docs/BENCHMARKS.md has \"<!-- gc: end -->\" before \"<!-- gc: begin -->\"");
+        .withMessage(
+            "docs/BENCHMARKS.md has \"<!-- targets: end -->\" before \"<!-- targets: begin -->\"");
 
     replace(readme, "<!-- figures: begin -->", "<!-- figures: begin --><!-- figures: begin -->");
     assertThatIllegalArgumentException()
