@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  *   starter or run                        settler, or a thread that hastens
  *   1 seen = changes                      1 changes = SETTLED, or one more
  *   2 makes the timeout pending           2 cancels or moves the timeout, if it is pending
- *   3 if (changes != seen) looks again
+ *   3 if (changes != seen) looks again;
+ *     if SETTLED, before or now, cancels
  * </pre>
  *
  * {@code changes} is volatile and the timeout's own state is guarded by a lock, so it cannot be
@@ -82,13 +83,13 @@ abstract class TimedEntry implements TimerTask {
   }
 
   private void lookAgain(Timeout pending, int before, LongSupplier delayNanos) {
-    for (int seen = before; seen != changes; ) {
-      seen = changes;
-      if (seen == SETTLED) {
-        pending.cancel();
-      } else {
-        pending.reschedule(delayNanos.getAsLong(), NANOSECONDS);
-      }
+    int seen = before;
+    for (int now = changes; now != seen && now != SETTLED; now = changes) {
+      seen = now;
+      pending.reschedule(delayNanos.getAsLong(), NANOSECONDS);
+    }
+    if (changes == SETTLED) { // even if it was SETTLED before
+      pending.cancel();
     }
   }
 

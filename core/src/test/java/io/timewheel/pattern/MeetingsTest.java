@@ -59,6 +59,22 @@ class MeetingsTest {
     assertThat(told).containsExactly("fired");
   }
 
+  /** It was left pending for ever by a run that had looked before. */
+  @Test
+  void entryThatIsSettledBetweenItsFiringAndItsReArmingIsNotPending() {
+    TimedEntry settled =
+        new TimedEntry() {
+          @Override
+          void fired() {
+            settle();
+            rearm(HOUR::toNanos);
+          }
+        };
+    settled.start(rig.timer, () -> Duration.ofMillis(5).toNanos());
+    rig.advanceMillis(5);
+    rig.assertNothingPending();
+  }
+
   @Test
   void settledEntryIsNeitherHastenedNorFired() {
     entry.start(rig.timer, () -> HOUR.toNanos());
