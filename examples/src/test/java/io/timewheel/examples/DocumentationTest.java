@@ -15,7 +15,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The guides show what is compiled: by the examples, or by the tests of the adapters. */
+/**
+ * The guides show what is compiled, by the examples or by the tests of the adapters, and no
+ * document has a dead link.
+ */
 class DocumentationTest {
   private static final Path ROOT = Path.of("..");
 
@@ -23,6 +26,9 @@ class DocumentationTest {
 
   /** The code in the second column of a table whose first links to the example. */
   private static final Pattern SEAM = Pattern.compile("(?m)^\\| \\[[^|]*\\| `([^`|]+)` \\|");
+
+  /** A link to a file of this repository. */
+  private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#\\s]+)");
 
   /** The text of all source files, without the white space in it. */
   private static String sources;
@@ -52,6 +58,22 @@ class DocumentationTest {
     List<String> seams = found(SEAM, guide("INTEGRATIONS.md"));
 
     assertThat(seams).hasSize(12).allSatisfy(DocumentationTest::isCompiled);
+  }
+
+  @Test
+  void everyLinkLeadsToAFile() throws IOException {
+    List<Path> targets = new ArrayList<>();
+    try (Stream<Path> top = Files.list(ROOT);
+        Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+      for (Path file :
+          Stream.concat(top, docs).filter(f -> f.toString().endsWith(".md")).toList()) {
+        for (String link : found(LINK, Files.readString(file))) {
+          targets.add(file.resolveSibling(link));
+        }
+      }
+    }
+
+    assertThat(targets).isNotEmpty().allSatisfy(target -> assertThat(target).exists());
   }
 
   @Test

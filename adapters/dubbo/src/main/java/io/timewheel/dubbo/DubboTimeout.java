@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Publication</h2>
  *
- * The timeout that stands behind this one is known when the timer has returned it, and by then this
- * one may run already, or be cancelled by a stop. So whoever comes first puts it down: the starting
- * thread, the thread that runs the task, or the one that cancels; all write the same. The user gets
- * this object from one of them, after a fence that, as that of a final field, lets nobody see the
- * object without the field, even if the object is passed on through a race.
+ * The timer returns the timeout behind this one only after it has started it. By then this one may
+ * already run, or be cancelled by a stop. So whichever thread gets there first records it: the one
+ * that starts, the one that runs the task, or the one that cancels; all write the same value. The
+ * user gets this object from one of them, after a fence that, like that of a final field, lets
+ * nobody see the object without the field, even if the object is passed on through a race.
  */
 final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
   private final Timer timer;
@@ -30,7 +30,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     this.task = task;
   }
 
-  /** Puts down what stands behind this timeout, before anybody can see this one. */
+  /** Records the timeout behind this one, before anybody can see this one. */
   void started(io.timewheel.Timeout timeout) {
     this.timeout = timeout;
     VarHandle.storeStoreFence();
@@ -51,7 +51,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     task.run(this);
   }
 
-  /** Dubbo's tasks are not told. */
+  /** Dubbo's tasks are not notified. */
   @Override
   public void cancelled(io.timewheel.Timeout timeout) {
     started(timeout);
@@ -87,7 +87,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     return timeout().cancel();
   }
 
-  /** Not the text of the timeout behind, which has that of this one in it, as its task. */
+  /** Not the text of the timeout behind, which contains this one as its task. */
   @Override
   public String toString() {
     io.timewheel.Timeout started = timeout;

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Publication</h2>
  *
- * The timeout that stands behind this one is known when the timer has returned it, and by then this
- * one may run already, or be cancelled by a stop. So whoever comes first puts it down: the starting
- * thread, the thread that runs the task, or the one that cancels; all write the same. The user gets
- * this object from one of them, after a fence that, as that of a final field, lets nobody see the
- * object without the field, even if the object is passed on through a race.
+ * The timer returns the timeout behind this one only after it has started it. By then this one may
+ * already run, or be cancelled by a stop. So whichever thread gets there first records it: the one
+ * that starts, the one that runs the task, or the one that cancels; all write the same value. The
+ * user gets this object from one of them, after a fence that, like that of a final field, lets
+ * nobody see the object without the field, even if the object is passed on through a race.
  */
 final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
   /** Netty 4.1 does not have {@link TimerTask#cancelled}. */
@@ -42,7 +42,7 @@ final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
     }
   }
 
-  /** Puts down what stands behind this timeout, before anybody can see this one. */
+  /** Records the timeout behind this one, before anybody can see this one. */
   void started(io.timewheel.Timeout timeout) {
     this.timeout = timeout;
     VarHandle.storeStoreFence();
@@ -101,7 +101,7 @@ final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
     return timeout().cancel();
   }
 
-  /** Not the text of the timeout behind, which has that of this one in it, as its task. */
+  /** Not the text of the timeout behind, which contains this one as its task. */
   @Override
   public String toString() {
     io.timewheel.Timeout started = timeout;

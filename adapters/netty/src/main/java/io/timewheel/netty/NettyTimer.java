@@ -36,7 +36,7 @@ public final class NettyTimer implements Timer {
     this.face = this;
   }
 
-  /** Of which {@code face} is what users see, as {@link Timeout#timer()}. */
+  /** Makes a timer whose timeouts return {@code face} as their {@link Timeout#timer()}. */
   NettyTimer(io.timewheel.Timer timer, Timer face) {
     this.timer = requireNonNull(timer, "timer");
     this.face = face;

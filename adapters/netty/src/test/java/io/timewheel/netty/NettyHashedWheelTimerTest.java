@@ -15,12 +15,12 @@ import org.junit.jupiter.api.Test;
 
 class NettyHashedWheelTimerTest extends NettyTimerContract {
   @Override
-  Timer on(io.timewheel.Timer timer) {
+  public Timer on(io.timewheel.Timer timer) {
     return new NettyHashedWheelTimer(timer);
   }
 
   @Override
-  long pendingTimeouts(Timer timer) {
+  public long pendingTimeouts(Timer timer) {
     return ((HashedWheelTimer) timer).pendingTimeouts();
   }
 

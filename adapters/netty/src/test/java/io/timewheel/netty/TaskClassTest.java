@@ -1,86 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.netty;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.netty.util.Timeout;
+import io.netty.util.Timer;
 import io.netty.util.TimerTask;
-import io.timewheel.PolledTimer;
-import io.timewheel.testkit.ManualTimeSource;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import jdk.jfr.Recording;
-import jdk.jfr.consumer.RecordingFile;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import io.timewheel.dropin.DropInTaskClassContract;
 
-/** The warning for a task that throws, and Flight Recorder's events, name the user's class. */
-class TaskClassTest {
-  private final ManualTimeSource clock = new ManualTimeSource();
-  private final PolledTimer wheel = PolledTimer.builder().timeSource(clock).build();
-  private final NettyTimer timer = new NettyTimer(wheel);
-
-  @Test
-  void theWarningNamesTheClassOfTheUser() {
-    List<String> warnings = new ArrayList<>();
-    Handler handler =
-        new Handler() {
-          @Override
-          public void publish(LogRecord entry) {
-            warnings.add(entry.getMessage());
-          }
-
-          @Override
-          public void flush() {}
-
-          @Override
-          public void close() {}
-        };
-    Logger logger = Logger.getLogger("io.timewheel");
-    logger.setUseParentHandlers(false);
-    logger.addHandler(handler);
-    try {
-      timer.newTimeout(new Mine(true), 1, SECONDS);
-      clock.advanceBy(Duration.ofSeconds(1));
-      wheel.poll();
-    } finally {
-      logger.removeHandler(handler);
-      logger.setUseParentHandlers(true);
-    }
-
-    assertThat(warnings).containsExactly("a callback of a " + Mine.class.getName() + " threw");
-  }
-
-  @Test
-  void flightRecorderNamesTheClassOfTheUser(@TempDir Path directory) throws Exception {
-    timer.newTimeout(new Mine(false), 1, SECONDS);
-    Path file = directory.resolve("slow.jfr");
-    try (Recording recording = new Recording()) {
-      recording.enable("io.timewheel.SlowTask").with("threshold", "0 ns");
-      recording.start();
-      clock.advanceBy(Duration.ofSeconds(1));
-      wheel.poll();
-      recording.stop();
-      recording.dump(file);
-    }
-
-    assertThat(RecordingFile.readAllEvents(file))
-        .extracting(event -> event.getClass("taskClass").getName())
-        .containsExactly(Mine.class.getName());
-  }
-
-  private record Mine(boolean fails) implements TimerTask {
-    @Override
-    public void run(Timeout timeout) throws Exception {
-      if (fails) {
-        throw new Exception("on purpose");
-      }
-    }
-  }
-}
+class TaskClassTest extends DropInTaskClassContract<Timer, Timeout, TimerTask> implements OnNetty {}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.dropin;
+
+import io.timewheel.Timer;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A library's timer on one of ours: how the contracts make it and speak to it.
+ *
+ * @param <M> the library's timer
+ * @param <T> its timeout
+ * @param <K> its task
+ */
+public interface DropIn<M, T, K> {
+  /** What a task does when its timeout fires. */
+  @FunctionalInterface
+  interface Body<T> {
+    void run(T timeout) throws Exception;
+  }
+
+  /** Makes the library's timer of one of ours. */
+  M on(Timer timer);
+
+  /** Makes a task of a class that a user could have written. */
+  K task(Body<T> body);
+
+  T newTimeout(M timer, K task, long delay, TimeUnit unit);
+
+  /** Starts a timeout with a task of its own. */
+  default T start(M timer, Body<T> body, long delay, TimeUnit unit) {
+    return newTimeout(timer, task(body), delay, unit);
+  }
+
+  Set<T> stop(M timer);
+
+  long pendingTimeouts(M timer);
+
+  M timerOf(T timeout);
+
+  K taskOf(T timeout);
+
+  boolean isExpired(T timeout);
+
+  boolean isCancelled(T timeout);
+
+  boolean cancel(T timeout);
+}
