@@ -10,15 +10,15 @@ import org.apache.dubbo.common.timer.TimerTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Dubbo timeout: what the user holds and what the timer runs, in one object.
+ * A Dubbo timeout: the user's handle and the timer's task in one object.
  *
  * <h2>Publication</h2>
  *
- * The timeout that stands behind this one is known when the timer has returned it, and by then this
- * one may run already, or be cancelled by a stop. So whoever comes first puts it down: the starting
- * thread, the thread that runs the task, or the one that cancels; all write the same. The user gets
- * this object from one of them, after a fence that, as that of a final field, lets nobody see the
- * object without the field, even if the object is passed on through a race.
+ * The timeout behind this one is known only once the timer has returned it, and by then this one
+ * may already run, or a stop may have cancelled it. So whichever thread gets there first records
+ * it: the one that starts the timeout, runs the task, or cancels; all write the same value. The
+ * user gets this object from one of them, after a fence that works like that of a final field: no
+ * thread sees the object without the field, even if the object is passed on through a race.
  */
 final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
   private final Timer timer;
@@ -30,7 +30,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     this.task = task;
   }
 
-  /** Puts down what stands behind this timeout, before anybody can see this one. */
+  /** Records the timeout behind this one, before any other thread can see this one. */
   void started(io.timewheel.Timeout timeout) {
     this.timeout = timeout;
     VarHandle.storeStoreFence();
@@ -51,7 +51,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     task.run(this);
   }
 
-  /** Dubbo's tasks are not told. */
+  /** Dubbo's tasks have no such callback. */
   @Override
   public void cancelled(io.timewheel.Timeout timeout) {
     started(timeout);
@@ -87,7 +87,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     return timeout().cancel();
   }
 
-  /** Not the text of the timeout behind, which has that of this one in it, as its task. */
+  /** Not the text of the timeout behind: that contains the text of this one, its task. */
   @Override
   public String toString() {
     io.timewheel.Timeout started = timeout;

@@ -97,7 +97,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void taskStartsItselfAgainFromTheTimeoutThatItIsGiven() {
+  void taskRestartsItselfThroughItsTimeout() {
     List<Duration> times = new ArrayList<>();
     timer.newTimeout(
         new TimerTask() {
@@ -119,7 +119,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void aHundredThousandTimeoutsOfOneTickAllRunAtIt() {
+  void runsAHundredThousandTimeoutsOfOneTick() {
     ManualTimer coarse = ManualTimer.create(settings -> settings.tick(Duration.ofMillis(200)));
     Timer timer = on(coarse);
     List<Duration> times = new ArrayList<>();
@@ -146,7 +146,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void theLongestDelayIsNever() {
+  void longestDelayNeverFires() {
     Timeout timeout = timer.newTimeout(ran::add, Long.MAX_VALUE, MILLISECONDS);
 
     clock.advanceBy(Duration.ofDays(36_500));
@@ -171,7 +171,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void whatATaskThrowsGoesToTheHandlerAndHarmsNobodyElse() {
+  void handlerGetsWhatATaskThrows() {
     List<Throwable> errors = new ArrayList<>();
     List<io.timewheel.TimerTask> failed = new ArrayList<>();
     ManualTimer clock =
@@ -221,7 +221,7 @@ class DubboTimerTest {
   // Counting
 
   @Test
-  void pendingGoesDownAtOnceAndBeforeTheTaskRuns() {
+  void pendingDropsOnCancelAndBeforeTheTaskRuns() {
     List<Long> pendingInTask = new ArrayList<>();
     Timeout first = timer.newTimeout(NOTHING, 1, HOURS);
     Timeout second = timer.newTimeout(NOTHING, 1, HOURS);
@@ -237,7 +237,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void aPlaceIsFreeAfterACancelAndAfterAnExpiry() {
+  void cancelAndExpiryFreeAPlace() {
     ManualTimer clock = ManualTimer.create(settings -> settings.maxPendingTimeouts(2));
     Timer timer = on(clock);
     timer.newTimeout(NOTHING, 1, SECONDS);
@@ -304,7 +304,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void stopCancelsWhatIsNotOfDubboAndDoesNotReturnIt() {
+  void stopCancelsOtherTimeoutsButReturnsOnlyDubbos() {
     io.timewheel.Timeout foreign = clock.newTimeout(timeout -> {}, 1, SECONDS);
     Timeout ours = timer.newTimeout(NOTHING, 1, SECONDS);
 
@@ -325,7 +325,7 @@ class DubboTimerTest {
   // Between the start of a timeout and the return of newTimeout
 
   @Test
-  void timeoutThatRunsBeforeItsStarterKnowsItIsWhole() {
+  void timeoutIsCompleteIfItRunsBeforeStartReturns() {
     List<Boolean> seen = new ArrayList<>();
     ManualTimer[] clock = new ManualTimer[1];
     clock[0] =
@@ -349,7 +349,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void timeoutThatIsStoppedBeforeItsStarterKnowsItIsWhole() {
+  void timeoutIsCompleteIfStoppedBeforeStartReturns() {
     List<Timeout> stopped = new ArrayList<>();
     Timer[] timer = new Timer[1];
     ManualTimer clock =
@@ -373,7 +373,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void listenerThatAsksTooEarlyIsTold() {
+  void askingForStateTooEarlyThrows() {
     ManualTimer clock =
         ManualTimer.create(
             settings ->
@@ -416,7 +416,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void timeoutSaysWhenAndWhat() {
+  void textNamesDeadlineAndTask() {
     TimerTask task =
         new TimerTask() {
           @Override
@@ -440,7 +440,7 @@ class DubboTimerTest {
   }
 
   @Test
-  void timerNamesTheOneThatDoesTheWork() {
+  void textNamesTheWrappedTimer() {
     assertThat(timer).hasToString(timer.getClass().getSimpleName() + "(" + clock + ")");
   }
 }

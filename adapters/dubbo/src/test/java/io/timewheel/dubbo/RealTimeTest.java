@@ -25,7 +25,7 @@ class RealTimeTest {
   private static final long TICK_MILLIS = 20;
 
   @Test
-  void noneOfAHundredThousandIsEarlyOrLostOrRunsTwice() throws InterruptedException {
+  void noTimeoutIsEarlyOrLostOrRunsTwice() throws InterruptedException {
     int timeouts = 100_000;
     long delayMillis = 125;
     AtomicInteger early = new AtomicInteger();
@@ -93,7 +93,7 @@ class RealTimeTest {
   }
 
   @Test
-  void startedDuringAStopATimeoutIsRefusedOrReturned() throws InterruptedException {
+  void timeoutStartedDuringStopIsRefusedOrReturned() throws InterruptedException {
     for (int round = 0; round < 100; round++) {
       Timer timer = new DubboTimer(HierarchicalWheelTimer.create());
       Queue<Timeout> accepted = new ConcurrentLinkedQueue<>();
@@ -121,7 +121,7 @@ class RealTimeTest {
   }
 
   @Test
-  void ofCancelAndExpiryExactlyOneWins() throws InterruptedException {
+  void exactlyOneOfCancelAndExpiryWins() throws InterruptedException {
     int timeouts = 20_000;
     Timer timer = new DubboTimer(HierarchicalWheelTimer.create());
     Set<Timeout> ran = ConcurrentHashMap.newKeySet();

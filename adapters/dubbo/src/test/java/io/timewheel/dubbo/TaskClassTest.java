@@ -27,7 +27,7 @@ class TaskClassTest {
   private final DubboTimer timer = new DubboTimer(wheel);
 
   @Test
-  void theWarningNamesTheClassOfTheUser() {
+  void warningNamesTheUsersClass() {
     List<String> warnings = new ArrayList<>();
     Handler handler =
         new Handler() {
@@ -58,7 +58,7 @@ class TaskClassTest {
   }
 
   @Test
-  void flightRecorderNamesTheClassOfTheUser(@TempDir Path directory) throws Exception {
+  void flightRecorderNamesTheUsersClass(@TempDir Path directory) throws Exception {
     timer.newTimeout(new Mine(false), 1, SECONDS);
     Path file = directory.resolve("slow.jfr");
     try (Recording recording = new Recording()) {

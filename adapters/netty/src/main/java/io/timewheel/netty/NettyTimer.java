@@ -14,20 +14,19 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Netty's view of a timer. It keeps no state and has no thread: ticks, executor, limit, listener
- * and error handler are those of the timer that it is made of, whose figures count what was started
+ * and error handler are those of the timer that it wraps, whose figures count what was started
  * here.
  *
  * <p>To the listener and the error handler of that timer, the task of a timeout that was started
- * here is the Netty {@link Timeout}, whose {@link Timeout#task()} is the user's. Its state is to be
- * asked of the timeout that they are given. Warnings and Flight Recorder name the user's class.
+ * here is the Netty {@link Timeout}, whose {@link Timeout#task()} is the user's. Ask the timeout
+ * that they receive for its state. Warnings and Flight Recorder name the user's class.
  */
 public final class NettyTimer implements Timer {
   private final io.timewheel.Timer timer;
   private final Timer face;
 
   /**
-   * Makes a Netty timer of a timer, which others may use as well, but which {@link #stop()} stops
-   * for all of them.
+   * Wraps a timer, which others may use as well, but which {@link #stop()} stops for all of them.
    *
    * @param timer the timer that does the work
    */
@@ -36,7 +35,7 @@ public final class NettyTimer implements Timer {
     this.face = this;
   }
 
-  /** Of which {@code face} is what users see, as {@link Timeout#timer()}. */
+  /** Users see {@code face} as {@link Timeout#timer()}. */
   NettyTimer(io.timewheel.Timer timer, Timer face) {
     this.timer = requireNonNull(timer, "timer");
     this.face = face;
@@ -46,7 +45,7 @@ public final class NettyTimer implements Timer {
    * Starts a timeout.
    *
    * @param task what to run
-   * @param delay how long from now; zero or less is the next tick
+   * @param delay how long from now; zero or less means the next tick
    * @param unit the unit of {@code delay}
    * @return the timeout, which is pending
    * @throws IllegalStateException if this timer is stopped
@@ -64,8 +63,8 @@ public final class NettyTimer implements Timer {
    * {@link TimerTask#cancelled} included.
    *
    * @return the Netty timeouts that this call cancelled; timeouts that were started on the timer
-   *     itself are cancelled too, but are none of Netty's
-   * @throws IllegalStateException if called by a task on the timer's own thread
+   *     itself are cancelled too, but are not Netty's
+   * @throws IllegalStateException if called by a task on the timer thread
    */
   @Override
   public Set<Timeout> stop() {
@@ -80,8 +79,8 @@ public final class NettyTimer implements Timer {
   }
 
   /**
-   * How many timeouts are pending on the timer, whoever started them: exact when no other thread is
-   * at work.
+   * How many timeouts are pending on the timer, wherever they were started: exact when no other
+   * thread is at work.
    *
    * @return how many
    */

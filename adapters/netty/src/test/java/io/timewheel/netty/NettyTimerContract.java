@@ -94,7 +94,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void taskStartsItselfAgainFromTheTimeoutThatItIsGiven() {
+  void taskRestartsItselfThroughItsTimeout() {
     List<Duration> times = new ArrayList<>();
     timer.newTimeout(
         new TimerTask() {
@@ -116,7 +116,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void aHundredThousandTimeoutsOfOneTickAllRunAtIt() {
+  void runsAHundredThousandTimeoutsOfOneTick() {
     ManualTimer coarse = ManualTimer.create(settings -> settings.tick(Duration.ofMillis(200)));
     Timer timer = on(coarse);
     List<Duration> times = new ArrayList<>();
@@ -143,7 +143,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void theLongestDelayIsNever() {
+  void longestDelayNeverFires() {
     Timeout timeout = timer.newTimeout(ran::add, Long.MAX_VALUE, MILLISECONDS);
 
     clock.advanceBy(Duration.ofDays(36_500));
@@ -168,7 +168,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void whatATaskThrowsGoesToTheHandlerAndHarmsNobodyElse() {
+  void handlerGetsWhatATaskThrows() {
     List<Throwable> errors = new ArrayList<>();
     List<io.timewheel.TimerTask> failed = new ArrayList<>();
     ManualTimer clock =
@@ -244,7 +244,7 @@ abstract class NettyTimerContract {
   // Counting
 
   @Test
-  void pendingGoesDownAtOnceAndBeforeTheTaskRuns() {
+  void pendingDropsOnCancelAndBeforeTheTaskRuns() {
     List<Long> pendingInTask = new ArrayList<>();
     Timeout first = timer.newTimeout(NOTHING, 1, HOURS);
     Timeout second = timer.newTimeout(NOTHING, 1, HOURS);
@@ -260,7 +260,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void aPlaceIsFreeAfterACancelAndAfterAnExpiry() {
+  void cancelAndExpiryFreeAPlace() {
     ManualTimer clock = ManualTimer.create(settings -> settings.maxPendingTimeouts(2));
     Timer timer = on(clock);
     timer.newTimeout(NOTHING, 1, SECONDS);
@@ -327,7 +327,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void stopCancelsWhatIsNotOfNettyAndDoesNotReturnIt() {
+  void stopCancelsOtherTimeoutsButReturnsOnlyNettys() {
     io.timewheel.Timeout foreign = clock.newTimeout(timeout -> {}, 1, SECONDS);
     Timeout ours = timer.newTimeout(NOTHING, 1, SECONDS);
 
@@ -346,7 +346,7 @@ abstract class NettyTimerContract {
   // Between the start of a timeout and the return of newTimeout
 
   @Test
-  void timeoutThatRunsBeforeItsStarterKnowsItIsWhole() {
+  void timeoutIsCompleteIfItRunsBeforeStartReturns() {
     List<Boolean> seen = new ArrayList<>();
     ManualTimer[] clock = new ManualTimer[1];
     clock[0] =
@@ -370,7 +370,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void timeoutThatIsStoppedBeforeItsStarterKnowsItIsWhole() {
+  void timeoutIsCompleteIfStoppedBeforeStartReturns() {
     List<Timeout> stopped = new ArrayList<>();
     Timer[] timer = new Timer[1];
     ManualTimer clock =
@@ -394,7 +394,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void listenerThatAsksTooEarlyIsTold() {
+  void askingForStateTooEarlyThrows() {
     ManualTimer clock =
         ManualTimer.create(
             settings ->
@@ -437,7 +437,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void timeoutSaysWhenAndWhat() {
+  void textNamesDeadlineAndTask() {
     TimerTask task =
         new TimerTask() {
           @Override
@@ -461,7 +461,7 @@ abstract class NettyTimerContract {
   }
 
   @Test
-  void timerNamesTheOneThatDoesTheWork() {
+  void textNamesTheWrappedTimer() {
     assertThat(timer).hasToString(timer.getClass().getSimpleName() + "(" + clock + ")");
   }
 }

@@ -19,7 +19,7 @@ class NettyTimerTest extends NettyTimerContract {
   }
 
   @Test
-  void timeoutTakes24BytesBesideTheOneBehindIt() {
+  void timeoutAdds24BytesToTheOneBehindIt() {
     assertThat(ClassLayout.parseClass(NettyTimeout.class).instanceSize()).isLessThanOrEqualTo(24);
   }
 }

@@ -25,7 +25,7 @@ class RealTimeTest {
   private static final long TICK_MILLIS = 20;
 
   @Test
-  void noneOfAHundredThousandIsEarlyOrLostOrRunsTwice() throws InterruptedException {
+  void noTimeoutIsEarlyOrLostOrRunsTwice() throws InterruptedException {
     int timeouts = 100_000;
     long delayMillis = 125;
     AtomicInteger early = new AtomicInteger();
@@ -94,7 +94,7 @@ class RealTimeTest {
 
   /** Of 300 such rounds Netty's own timer loses timeouts in some fifty. */
   @Test
-  void startedDuringAStopATimeoutIsRefusedOrReturned() throws InterruptedException {
+  void timeoutStartedDuringStopIsRefusedOrReturned() throws InterruptedException {
     for (int round = 0; round < 100; round++) {
       Timer timer = new NettyTimer(HierarchicalWheelTimer.create());
       Queue<Timeout> accepted = new ConcurrentLinkedQueue<>();
@@ -122,7 +122,7 @@ class RealTimeTest {
   }
 
   @Test
-  void ofCancelAndExpiryExactlyOneWins() throws InterruptedException {
+  void exactlyOneOfCancelAndExpiryWins() throws InterruptedException {
     int timeouts = 20_000;
     Timer timer = new NettyTimer(HierarchicalWheelTimer.create());
     Set<Timeout> ran = ConcurrentHashMap.newKeySet();
