@@ -43,7 +43,7 @@ class HierarchicalWheelTableTest {
   }
 
   @Test
-  void thereIsARowForEveryLevel() throws IOException {
+  void tableHasARowForEveryLevel() throws IOException {
     assertThat(rows()).hasSize(HierarchicalWheel.LEVELS);
     for (int level = 0; level < HierarchicalWheel.LEVELS; level++) {
       assertThat(rows().get(level).level()).isEqualTo(level);
@@ -135,7 +135,7 @@ class HierarchicalWheelTableTest {
   }
 
   @Test
-  void theUppermostLevelsTakeDeadlinesOnlyOfShortTicks() throws IOException {
+  void topLevelsHoldDeadlinesOfShortTicksOnly() throws IOException {
     String text = source().replaceAll("\\s+\\*\\s+", " ");
     Matcher claim =
         Pattern.compile(

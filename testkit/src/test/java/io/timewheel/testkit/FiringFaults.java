@@ -28,9 +28,9 @@ final class FiringFaults {
   @FoundBy({
     "runsOnceAtItsDeadline",
     "ticksMayBeShort",
-    "rescheduledWithinItsTickItKeepsTheTick",
-    "aTaskThatAddsItselfAgainKeepsItsPeriodOverTurnsOfTheWheel",
-    "whatATaskStartsIsCountedFromTheTickAtWhichItRuns",
+    "reschedulingWithinATickKeepsTheTick",
+    "restartedTaskKeepsItsPeriodOverTurns",
+    "delaysOfATaskCountFromItsTick",
     "maxLagIsTheLongestTimeFromADeadlineToItsTask"
   })
   static NaiveTimer firesATickLate(TimerSettings settings, TimeSource clock) {
@@ -55,7 +55,7 @@ final class FiringFaults {
 
   @FoundBy({
     "zeroAndNegativeDelaysMeanTheNextTickAndNeverThisCall",
-    "rescheduledWithoutDelayItRunsAtTheNextTickAndNotInTheCall"
+    "reschedulingWithoutDelayFiresAtTheNextTick"
   })
   static NaiveTimer runsInTheCallWithoutDelay(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -88,7 +88,7 @@ final class FiringFaults {
 
   @FoundBy({
     "zeroAndNegativeDelaysMeanTheNextTickAndNeverThisCall",
-    "rescheduledWithoutDelayItRunsAtTheNextTickAndNotInTheCall"
+    "reschedulingWithoutDelayFiresAtTheNextTick"
   })
   static NaiveTimer takesTheSizeOfANegativeDelay(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -101,7 +101,7 @@ final class FiringFaults {
 
   @FoundBy({
     "delaysBeyond292YearsNeverFire",
-    "rescheduledBeyond292YearsItNeverRunsUntilItIsMovedAgain"
+    "rescheduledBeyond292YearsNeverRunsUntilMovedAgain"
   })
   static NaiveTimer overflows(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -134,7 +134,7 @@ final class FiringFaults {
   }
 
   @FoundBy({
-    "timeoutsThatAreTurnsOfAWheelApartFireEachAtItsOwnTick",
+    "timeoutsTurnsApartFireAtTheirOwnTicks",
     "aJumpOfHoursRunsWhatIsDueAndNothingElse"
   })
   static NaiveTimer firesTurnsTooEarly(TimerSettings settings, TimeSource clock) {
@@ -162,7 +162,7 @@ final class FiringFaults {
   }
 
   @FoundBy({
-    "aHundredThousandTimeoutsOfOneTickAllRunAtIt",
+    "runsAHundredThousandTimeoutsOfOneTick",
     "aJumpOfHoursRunsWhatIsDueAndNothingElse"
   })
   static NaiveTimer runsAHundredAtATime(TimerSettings settings, TimeSource clock) {
@@ -181,8 +181,8 @@ final class FiringFaults {
   }
 
   @FoundBy({
-    "aTaskThatAddsItselfAgainWithoutDelayRunsOnceATick",
-    "whatATaskStartsIsCountedFromTheTickAtWhichItRuns",
+    "taskRestartedWithoutDelayRunsOncePerTick",
+    "delaysOfATaskCountFromItsTick",
     "rescheduledByAnotherTask"
   })
   static NaiveTimer runsWhatTasksStartAtOnce(TimerSettings settings, TimeSource clock) {
