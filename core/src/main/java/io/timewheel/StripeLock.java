@@ -74,7 +74,7 @@ abstract class StripeLock extends Padding {
   @SuppressWarnings("unused") // read and written through HOLDER
   private int holder;
 
-  /** Whether a thread that found the lock POLLING naps. */
+  /** Whether a thread found the lock POLLING, and naps. */
   @SuppressWarnings("unused") // read and written through WANTED
   private boolean wanted;
 
