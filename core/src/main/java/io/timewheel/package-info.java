@@ -21,8 +21,9 @@
  *       levels
  *   <dt>stripe
  *   <dd>a part of a timer that has a lock and a wheel of its own
- *   <dt>timer thread <dd>the thread of a timer, running its {@code Worker}: expires what is due,
- *       then parks; a <i>worker</i> is an executor's thread
+ *   <dt>timer thread
+ *   <dd>the thread of a timer: runs its {@code Worker}, which expires what is due and then parks; a
+ *       <i>worker</i>, in lower case, is a thread of an executor
  *   <dt>lag
  *   <dd>the time from a deadline until it is acted on
  *   <dt>elapsed

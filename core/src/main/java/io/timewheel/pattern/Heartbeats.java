@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  * <h2>What is promised</h2>
  *
  * <ul>
- *   <li>When nothing was read, nothing written, or neither, for the time of a callback, that runs
- *       at the first tick at or after that moment, never earlier; and again after every such time
- *       until a message comes, or the connection is closed here. If a message comes while the
+ *   <li>When nothing was read, nothing was written, or both, for a callback's time, the callback
+ *       runs at the first tick at or after that moment, never earlier; and again after every such
+ *       time until a message comes, or the connection is closed here. If a message comes while the
  *       callback waits for the executor, it does not run.
  *   <li>A message costs a reading of the clock and one plain write. The timer does not notice: when
  *       the timeout fires, it looks at what was written, and is re-armed for the rest. Of two
