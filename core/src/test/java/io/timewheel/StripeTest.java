@@ -287,8 +287,7 @@ class StripeTest {
             }
             if (size() % Wheel.POLL_BUDGET == 0) {
               // It may miss its chance and wish again, since it sleeps as long as the drain does.
-              Await.until(
-                  "a wish", () -> seen.get() > 0 || (boolean) WANTED.getVolatile(stripe));
+              Await.until("a wish", () -> seen.get() > 0 || (boolean) WANTED.getVolatile(stripe));
             }
             super.accept(node);
           }

@@ -99,10 +99,7 @@ final class FiringFaults {
     };
   }
 
-  @FoundBy({
-    "delaysBeyond292YearsNeverFire",
-    "rescheduledBeyond292YearsNeverRunsUntilMovedAgain"
-  })
+  @FoundBy({"delaysBeyond292YearsNeverFire", "rescheduledBeyond292YearsNeverRunsUntilMovedAgain"})
   static NaiveTimer overflows(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -133,10 +130,7 @@ final class FiringFaults {
     };
   }
 
-  @FoundBy({
-    "timeoutsTurnsApartFireAtTheirOwnTicks",
-    "aJumpOfHoursRunsWhatIsDueAndNothingElse"
-  })
+  @FoundBy({"timeoutsTurnsApartFireAtTheirOwnTicks", "aJumpOfHoursRunsWhatIsDueAndNothingElse"})
   static NaiveTimer firesTurnsTooEarly(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -161,10 +155,7 @@ final class FiringFaults {
     };
   }
 
-  @FoundBy({
-    "runsAHundredThousandTimeoutsOfOneTick",
-    "aJumpOfHoursRunsWhatIsDueAndNothingElse"
-  })
+  @FoundBy({"runsAHundredThousandTimeoutsOfOneTick", "aJumpOfHoursRunsWhatIsDueAndNothingElse"})
   static NaiveTimer runsAHundredAtATime(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
