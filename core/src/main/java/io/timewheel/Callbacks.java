@@ -8,11 +8,11 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The user code of a timer: tasks, executor, listener, policy and handler. Whatever a call throws,
- * {@link Error}s included, goes to the handler, and the caller goes on.
+ * Calls the user code of a timer: tasks, executor, listener, policy and handler. Whatever a call
+ * throws, {@link Error}s included, goes to the handler, and the caller carries on.
  *
- * <p>Nothing is allocated before user code is called: a timeout that was taken from its wheel is
- * run even when memory is short.
+ * <p>It allocates nothing before it calls user code, so a timeout taken from its wheel runs even
+ * when memory is short.
  */
 final class Callbacks {
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
@@ -36,7 +36,7 @@ final class Callbacks {
         settings.listener == null ? NOBODY : new GuardedListener(settings.listener, this::handle);
   }
 
-  /** The state in which a timeout is taken whose task {@link #expired} will run or hand off. */
+  /** The state to take a timeout in, so that {@link #expired} can run or hand off its task. */
   int takenState() {
     return executor == null ? WheelTimeout.EXPIRED : WheelTimeout.HANDED_OFF;
   }
@@ -95,7 +95,7 @@ final class Callbacks {
     }
   }
 
-  /** Runs the task of a timeout that the current thread has made its own. */
+  /** Runs the task of a timeout that the current thread has claimed. */
   void run(WheelTimeout timeout) {
     long begunNanos = 0;
     Object event = null;
@@ -130,7 +130,7 @@ final class Callbacks {
     }
   }
 
-  /** The time, zero for nobody: without a listener no clock is read. */
+  /** The time; zero without a listener, which saves reading the clock. */
   private long elapsedForListener() {
     return listener == NOBODY ? 0 : clock.elapsedNanos();
   }
@@ -143,17 +143,17 @@ final class Callbacks {
     }
   }
 
-  /** Names the class of the task and not the task, whose text may hold anything. */
+  /** Names the class of the task rather than the task, whose text may hold anything. */
   static void log(Timeout timeout, Throwable error) {
     try {
       LOGGER.log(
           Level.WARNING, "a callback of a " + taskClass(timeout).getName() + " threw", error);
     } catch (Throwable e) {
-      // A log is foreign code too, as is the text of an error. There is nobody left to tell.
+      // Logs and the texts of errors are user code too. There is nobody left to notify.
     }
   }
 
-  /** The class that the task of a timeout names, or else its own. */
+  /** The class that the task names, or else the task's own. */
   static Class<?> taskClass(Timeout timeout) {
     TimerTask task = timeout.task();
     try {

@@ -2,11 +2,11 @@
 package io.timewheel;
 
 /**
- * The time of one timer, counted from the moment at which the timer was made, on its grid of ticks.
+ * The time of one timer since it was made, on its grid of ticks.
  *
- * <p>Neither the origin of the time source nor its wrap-around is seen anywhere else. Elapsed time
- * is never negative and reaches to 292 years; after them, a time source cannot be told from one
- * that has fallen behind the start.
+ * <p>It hides the origin and the wrap-around of the time source from everything else. Elapsed time
+ * is never negative and reaches 292 years; beyond that, a time source cannot be told from one that
+ * has fallen behind the start.
  */
 final class Clock {
   final Ticks ticks;
@@ -19,7 +19,7 @@ final class Clock {
     this.startNanos = timeSource.nanoTime();
   }
 
-  /** The time since the timer was made. A time source that falls behind the start stands still. */
+  /** The time since the timer was made; zero while the time source is behind the start. */
   long elapsedNanos() {
     return Math.max(0, timeSource.nanoTime() - startNanos);
   }
@@ -30,9 +30,9 @@ final class Clock {
   }
 
   /**
-   * The reading of the time source at which a tick begins, to be compared by difference with the
-   * present one. No difference spans more than 292 years, so while the time source is behind the
-   * start, a reading further ahead than that is brought within reach.
+   * The reading of the time source at which a tick begins; compare it with the current reading by
+   * difference. No difference spans more than 292 years, so while the time source is behind the
+   * start, a reading further ahead is clamped to that.
    */
   long readingAt(long tick) {
     long behindNanos = Math.max(0, startNanos - timeSource.nanoTime());

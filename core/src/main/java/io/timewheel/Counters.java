@@ -4,7 +4,7 @@ package io.timewheel;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The figures of a timer that belong to no stripe. Each changes seldom compared with starts and
+ * The counts of a timer that belong to no stripe. They change rarely compared with starts and
  * cancels, which a {@link Stripe} counts under its lock.
  */
 final class Counters {

@@ -7,10 +7,11 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * What a stop has cancelled, and its answer.
+ * The timeouts that a stop cancels, and the set that it returns.
  *
- * <p>All its memory is taken before the first timeout is: a stop that ran out of it halfway would
- * lose timeouts, neither called back nor returned. One that throws at once can be called again.
+ * <p>It allocates everything before the first timeout is cancelled: a stop that ran out of memory
+ * halfway would lose timeouts, neither called back nor returned. A stop that throws before that can
+ * be called again.
  */
 class Drained implements Consumer<Node> {
   private final WheelTimeout[] timeouts;

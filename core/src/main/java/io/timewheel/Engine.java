@@ -9,22 +9,22 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all timers share: the stripes, and the way of a timeout through them. It is passive: {@link
- * #runDue} expires what is due, on the thread of whoever calls it.
+ * What all timers share: the stripes, and the path of a timeout through them. It is passive: {@link
+ * #runDue} expires what is due, on the calling thread.
  *
  * <h2>Who calls what</h2>
  *
  * Any thread starts, moves and cancels timeouts and asks for figures. {@link #runDue} and {@link
- * #idleUntilTick} belong to one thread at a time: the worker, or the caller who polls.
+ * #idleUntilTick} belong to one thread at a time: the timer thread, or the caller that polls.
  *
  * <h2>Shutdown</h2>
  *
- * A stripe that is closed takes nothing in and gives nothing out. {@link #shutDown} closes all, and
- * then drains each: a timeout whose addition came before the closing is drained, or had been polled
- * and runs; one that came later is refused.
+ * A closed stripe accepts nothing and releases nothing. {@link #shutDown} closes every stripe, then
+ * drains each: a timeout added before the close is drained, or was already polled and runs; a later
+ * one is refused.
  */
 final class Engine {
-  /** How many tasks of one stripe are run before the next stripe has its turn. */
+  /** How many tasks of one stripe run before the next stripe gets its turn. */
   private static final int TURN = 64;
 
   final Timer timer;
@@ -62,8 +62,8 @@ final class Engine {
   }
 
   /**
-   * Links what a thread runs between taking the lock and waking the worker. It has enough of its
-   * stack left for that, as {@link StripeLock} makes sure, but not for linking.
+   * Links the code that runs between taking the lock and waking the timer thread. {@link
+   * StripeLock} makes sure that enough stack is left to run that code, but not to link it.
    */
   private void rehearse(Ticks ticks) {
     Stripe.rehearse(new Stripe(this, new HashedWheel(ticks, 1)));
@@ -114,8 +114,8 @@ final class Engine {
   }
 
   /**
-   * Starts a timeout again from inside its task. It is not held to the limit: it was pending
-   * before, and to refuse it would end what it is needed for.
+   * Starts a timeout again from inside its task. The limit does not apply: the timeout was pending
+   * before, and a refusal would end whatever the task repeats.
    */
   private boolean rearm(
       WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
@@ -170,14 +170,14 @@ final class Engine {
   // Expiring: one thread at a time
 
   /**
-   * Runs or hands off what is due, at most {@code max} tasks, and then prepares some of what will
-   * be.
+   * Runs or hands off at most {@code max} tasks that are due, and then prepares some that will be
+   * due soon.
    *
-   * <p>The timer's own thread looks at the clock in each round over the stripes, so that what falls
-   * due in one stripe does not wait until all is done that was due in the others before. A caller
-   * who polls wants to come back, and gets what is due at the time of the call.
+   * <p>The timer thread reads the clock in each round over the stripes, so a timeout that falls due
+   * in one stripe does not wait for everything that was due in the others. A caller that polls
+   * wants to return, and gets what is due at the time of the call.
    *
-   * @return how many
+   * @return how many tasks it ran or handed off
    */
   int runDue(int max) {
     long nowTick = clock.nowTick();
@@ -193,7 +193,7 @@ final class Engine {
           ran += turn;
           more |= turn == limit || stripe.isCutShort();
         } catch (OutOfMemoryError e) {
-          lack = e; // the other stripes may do without
+          lack = e; // the other stripes may not need memory
         }
       }
       if (lack != null) {
@@ -220,7 +220,7 @@ final class Engine {
       releasePermits(1);
       callbacks.expired(timeout);
       if (ownsThread) {
-        Thread.interrupted(); // a task's interrupt is not the next one's
+        Thread.interrupted(); // one task's interrupt must not reach the next
       }
     }
     return max;
@@ -239,7 +239,7 @@ final class Engine {
 
   // Figures and the end: any thread
 
-  /** The tick at which something is due next, {@link Ticks#NEVER} if nothing is. */
+  /** The tick at which something is next due, {@link Ticks#NEVER} if nothing is. */
   long nextTick() {
     long earliest = Ticks.NEVER;
     for (Stripe stripe : stripes) {
@@ -273,14 +273,14 @@ final class Engine {
         counters.maxLagNanos());
   }
 
-  /** Refuses timeouts from now on, because nobody would run them; those pending stay so. */
+  /** Refuses timeouts from now on, because no thread would run them; pending ones stay pending. */
   void fail(Throwable cause) {
     failure = cause;
     close();
   }
 
   /**
-   * Refuses timeouts from now on, and cancels those pending; their callbacks are yet to be called.
+   * Refuses timeouts from now on and cancels the pending ones, without calling their callbacks yet.
    *
    * @throws OutOfMemoryError if there is no memory for the answer; then all stay pending
    */
@@ -302,7 +302,7 @@ final class Engine {
     }
   }
 
-  /** Calls the callbacks of what {@link #shutDown} cancelled. */
+  /** Calls the callbacks of the timeouts that {@link #shutDown} cancelled. */
   Set<Timeout> afterShutDown(Drained drained) {
     return drained.answer(callbacks);
   }

@@ -4,16 +4,16 @@ package io.timewheel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the mechanism tells Flight Recorder what went slowly, in a JVM that may not have it.
+ * Reports to Flight Recorder what went slowly, in a JVM that may not have it.
  *
- * <p>{@link JfrEvents}, the one class that names {@code jdk.jfr}, is behind static methods that are
- * called only where it could be loaded. So nothing else notices whether the module is there.
+ * <p>Only {@link JfrEvents} names {@code jdk.jfr}, and these static methods call it only where it
+ * could be loaded. So nothing else notices whether the module is there.
  *
- * <p>A recording must not harm what it records: whatever goes wrong with an event, the lack of
- * memory for it included, costs that event and nothing more.
+ * <p>A recording must not harm what it records: whatever goes wrong with an event, running out of
+ * memory included, costs that event and nothing more.
  */
 final class Events {
-  /** A constant for the compiler: without the module, nothing is left of the calls. */
+  /** A constant for the compiler, which removes the calls if the module is missing. */
   private static final boolean PRESENT = isPresent();
 
   private Events() {}
@@ -26,7 +26,9 @@ final class Events {
     }
   }
 
-  /** Looks for the recorder, once: on the thread that makes a timer, and not on the timer's. */
+  /**
+   * Looks for the recorder once, on the thread that makes a timer rather than on the timer thread.
+   */
   static void prepare() {}
 
   /** A timeout was taken from its wheel: it is about to be run or handed to the executor. */
@@ -35,7 +37,7 @@ final class Events {
       try {
         JfrEvents.taken(timeout, ticks, elapsedNanos);
       } catch (Throwable e) {
-        // an event less
+        // one event is lost
       }
     }
   }
@@ -43,14 +45,14 @@ final class Events {
   /**
    * A task is about to begin.
    *
-   * @return what {@link #taskEnded} is to be given, null if nobody wants to know
+   * @return what to pass to {@link #taskEnded}; null if no recording wants the event
    */
   static @Nullable Object taskBegins() {
     if (PRESENT) {
       try {
         return JfrEvents.taskBegins();
       } catch (Throwable e) {
-        // an event less
+        // one event is lost
       }
     }
     return null;
@@ -62,18 +64,18 @@ final class Events {
       try {
         JfrEvents.taskEnded(begun, timeout);
       } catch (Throwable e) {
-        // an event less
+        // one event is lost
       }
     }
   }
 
-  /** The worker is up again, having parked until a tick or until somebody woke it. */
+  /** The timer thread is up again: its tick has come, or another thread woke it. */
   static void woken(Engine engine, long planTick) {
     if (PRESENT) {
       try {
         JfrEvents.woken(engine, planTick);
       } catch (Throwable e) {
-        // an event less
+        // one event is lost
       }
     }
   }

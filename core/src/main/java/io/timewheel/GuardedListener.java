@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-/** A user's listener that harms nobody: what it throws goes to a handler, which does not throw. */
+/** Guards a user's listener: whatever it throws goes to a handler, which does not throw. */
 final class GuardedListener implements TimerListener {
   private final TimerListener listener;
   private final TaskErrorHandler onError;

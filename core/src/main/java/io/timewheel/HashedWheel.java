@@ -5,40 +5,41 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A single wheel (scheme 6 of Varghese and Lauck): a timeout is kept in the slot that its deadline
- * tick names modulo the number of slots, however many turns of the wheel lie ahead of it.
+ * A single wheel (scheme 6 of Varghese and Lauck): a timeout is kept in the slot of its deadline
+ * tick modulo the number of slots, however many turns of the wheel away it is.
  *
  * <h2>Structure</h2>
  *
  * The number of slots is a power of two. One bit per slot tells whether it is occupied, and an
- * occupied slot knows a lower bound of the ticks in it. There are no counted rounds: a slot is
- * visited only when the wheel is at a tick that something in the slot may be due at, so timeouts of
- * later turns cost nothing per tick and nothing per turn, and empty turns are slept through.
+ * occupied slot knows a lower bound of the ticks in it. No rounds are counted: the wheel visits a
+ * slot only at a tick at which something in it may be due. So timeouts of later turns cost nothing
+ * per tick or per turn, and the timer thread sleeps through empty turns.
  *
  * <h2>Visiting a slot</h2>
  *
- * Those due are handed out, the others are walked past and stay. The walk may be long, so it keeps
- * a cursor and goes on over several polls; whoever removes the timeout under the cursor moves it
- * on, and what is added during the walk is appended, so the walk comes to it. When the walk ends
- * the slot's bound is exact again, unless the earliest that the walk had passed has left meanwhile.
+ * A walk along the slot hands out the timeouts that are due and passes the others. It may be long,
+ * so it keeps a cursor and spans several polls. Removing the timeout under the cursor moves the
+ * cursor on, and a timeout added during the walk is appended, so the walk reaches it. When the walk
+ * ends, the slot's bound is exact again, unless the earliest timeout that it passed has left
+ * meanwhile.
  *
  * <h2>Costs</h2>
  *
- * Adding and removing touch one slot. The next tick is remembered until it is reached. Finding it
- * anew looks at the occupied slots up to it, at most one look for each tick that is then slept
- * through; if nothing is due within a turn, at one bound for each 64 slots, and into those few that
- * may have the earliest. A visit walks the whole slot, later turns included: give the wheel about
- * as many slots as there are ticks in a usual delay, or take a {@link HierarchicalWheel}.
+ * Adding and removing touch one slot. The next tick is remembered until it is reached. A new search
+ * looks at the occupied slots up to it, at most one for each tick that is then slept through; if
+ * nothing is due within a turn, it looks at one bound per 64 slots, and into the few that may have
+ * the earliest. A visit walks the whole slot, later turns included: give the wheel about as many
+ * slots as there are ticks in a typical delay, or use a {@link HierarchicalWheel}.
  */
 final class HashedWheel extends Wheel {
   static final int MAX_SLOTS = 1 << 20;
 
-  /** No bound, but one that has been reached. */
+  /** Stands for no bound: always reached already, so the next tick is searched. */
   private static final long SEARCH = -1;
 
   final Ticks ticks;
 
-  /** Made when a timeout first needs them, kept from then on. */
+  /** Each is made when a timeout first needs it, and kept. */
   final @Nullable Slot[] slots;
 
   /** The number of words of bits. */
@@ -51,12 +52,12 @@ final class HashedWheel extends Wheel {
   private final long[] earliestTicks;
 
   /**
-   * What {@link #nextTick} answers as long as it is after {@code nowTick}: adding lowers it, and
-   * when it is reached, or what it stands for has left, it is searched anew.
+   * What {@link #nextTick} returns while it is after {@code nowTick}. Adding lowers it; once it is
+   * reached, or its timeout has left, it is searched again.
    */
   private long boundTick = Ticks.NEVER;
 
-  /** The timeout that the visit of a slot looks at next; null if no slot is being visited. */
+  /** The timeout that the visit looks at next; null if no slot is being visited. */
   private @Nullable Node cursor;
 
   /** The earliest deadline that the walk has passed. */
@@ -70,7 +71,7 @@ final class HashedWheel extends Wheel {
     this.earliestTicks = new long[PADDING_WORDS + words + PADDING_WORDS];
   }
 
-  /** Nothing to gain: where a timeout is kept does not depend on the time. */
+  /** Nothing to do: where a timeout is kept does not depend on the time. */
   @Override
   void catchUp(long elapsedNanos) {}
 
@@ -141,7 +142,7 @@ final class HashedWheel extends Wheel {
     return null;
   }
 
-  /** Nothing to gain: no timeout is moved before it is due. */
+  /** Nothing to do: no timeout moves before it is due. */
   @Override
   void openAhead() {}
 
@@ -178,8 +179,8 @@ final class HashedWheel extends Wheel {
   }
 
   /**
-   * The earliest of the slots' bounds. It passes over words that cannot have it, and makes the
-   * bound exact of those that it has to look into.
+   * The earliest of the slots' bounds. Skips words that cannot have it, and makes exact the bounds
+   * of the words that it looks into.
    */
   private long search() {
     int here = index(nowTick);
@@ -194,7 +195,7 @@ final class HashedWheel extends Wheel {
         for (; bits != 0; bits &= bits - 1) {
           long tick = slots[(word << 6) | Long.numberOfTrailingZeros(bits)].earliestTick;
           if (tick - nowTick < slots.length) {
-            return tick; // within this turn, in which the slots stand in the order of their ticks
+            return tick; // within this turn, where the slots are in tick order
           }
           earliestOfWord = Math.min(earliestOfWord, tick);
         }

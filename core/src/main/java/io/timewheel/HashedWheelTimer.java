@@ -9,11 +9,11 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A timer on single hashed wheels, with the constructors of the classes of this name in Netty and
- * Dubbo, but for those that take Netty's {@code leakDetection}.
+ * A timer on single hashed wheels, with the constructors of Netty's and Dubbo's classes of this
+ * name, except those that take Netty's {@code leakDetection}.
  *
- * <p>Unless set otherwise a tick is 100 ms, the wheel has 512 slots, the number of pending timeouts
- * is not limited, and the tasks run on the timer's own thread, a daemon.
+ * <p>By default a tick is 100 ms, the wheel has 512 slots, pending timeouts are not limited, and
+ * tasks run on the timer thread, a daemon.
  */
 public final class HashedWheelTimer extends WheelTimer {
   /** Makes a timer with the default settings. */
@@ -43,7 +43,7 @@ public final class HashedWheelTimer extends WheelTimer {
   }
 
   /**
-   * Makes a timer whose thread the factory makes.
+   * Makes a timer with a thread from the given factory.
    *
    * @param threadFactory makes the thread of the timer, once
    */
@@ -52,7 +52,7 @@ public final class HashedWheelTimer extends WheelTimer {
   }
 
   /**
-   * Makes a timer whose thread the factory makes, with the given length of a tick.
+   * Makes a timer with a thread from the given factory, with the given length of a tick.
    *
    * @param threadFactory makes the thread of the timer, once
    * @param tickDuration the length of a tick: more than zero, at most a day
@@ -63,8 +63,8 @@ public final class HashedWheelTimer extends WheelTimer {
   }
 
   /**
-   * Makes a timer whose thread the factory makes, with the given length of a tick and number of
-   * slots.
+   * Makes a timer with a thread from the given factory, with the given length of a tick and number
+   * of slots.
    *
    * @param threadFactory makes the thread of the timer, once
    * @param tickDuration the length of a tick: more than zero, at most a day
@@ -77,8 +77,8 @@ public final class HashedWheelTimer extends WheelTimer {
   }
 
   /**
-   * Makes a timer whose thread the factory makes, with the given length of a tick, number of slots
-   * and limit of pending timeouts.
+   * Makes a timer with a thread from the given factory, with the given length of a tick, number of
+   * slots and limit on pending timeouts.
    *
    * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
    * @param threadFactory makes the thread of the timer, once
@@ -101,8 +101,8 @@ public final class HashedWheelTimer extends WheelTimer {
   }
 
   /**
-   * Makes a timer whose thread the factory makes and whose tasks the executor runs, with the given
-   * length of a tick, number of slots and limit of pending timeouts.
+   * Makes a timer with a thread from the given factory and tasks on the given executor, with the
+   * given length of a tick, number of slots and limit on pending timeouts.
    *
    * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
    * @param threadFactory makes the thread of the timer, once
@@ -150,8 +150,8 @@ public final class HashedWheelTimer extends WheelTimer {
 
     /**
      * Sets the number of slots of the wheel, rounded up to a power of two. Two timeouts share a
-     * slot when their ticks differ by a multiple of it; about as many as there are ticks in a usual
-     * delay serve best.
+     * slot when their ticks differ by a multiple of this number; about as many slots as there are
+     * ticks in a typical delay serve best.
      *
      * @param ticksPerWheel the number of slots, rounded up to a power of two: 1 to 1,048,576
      * @return this builder
@@ -166,7 +166,7 @@ public final class HashedWheelTimer extends WheelTimer {
       return this;
     }
 
-    /** The tick as the constructors take it, named as there. */
+    /** Sets the tick as the constructors take it; an error names their argument. */
     private Builder tick(long tickDuration, TimeUnit unit) {
       requireNonNull(unit, "unit");
       long nanos = unit.toNanos(tickDuration);

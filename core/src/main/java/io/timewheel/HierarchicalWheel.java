@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A wheel of wheels (scheme 7 of Varghese and Lauck): from one tick to 292 years in one structure,
- * with 256 slots a level and turn, and no level that is not needed.
+ * with 256 slots per level and turn, and no level before it is needed.
  *
  * <h2>Structure</h2>
  *
  * A tick is read as a number of eight digits in base 256: its bytes. A timeout is kept at the level
  * of the highest digit in which its deadline differs from {@code nowTick}, in the slot that this
- * digit of the deadline names. With a tick of 1 ms that gives:
+ * digit names. With a tick of 1 ms that gives:
  *
  * <pre>
  *  level  granularity in ticks  range in ticks       granularity  range, tick of 1 ms
@@ -27,18 +27,19 @@ import org.jspecify.annotations.Nullable;
  *  7      72057594037927936     9223372036854775807
  * </pre>
  *
- * Granularity is the length of a slot; range is the delay, exclusive, that is sure to be kept at
- * this level or below when it is added at the start of the level's turn. Levels 6 and 7 take
- * deadlines only with ticks below 33 µs, and what is never due with any tick.
+ * Granularity is the length of a slot; range is the exclusive bound on delays that are sure to be
+ * kept at this level or below when added at the start of the level's turn. Levels 6 and 7 hold
+ * deadlines only with ticks below 33 µs; timeouts that are never due are kept there with any tick.
  *
- * <p>The more slots a level has, the fewer levels there are, and the fewer times a timeout is moved
- * on its way down. docs/adr/0007 has the figures.
+ * <p>The more slots a level has, the fewer levels there are, and the fewer moves a timeout makes on
+ * its way down. docs/adr/0007 has the figures.
  *
  * <h2>Two turns</h2>
  *
- * A level has places for 512 slots: those of its present turn, and those of the next one. The slots
- * of the next turn are used once the slot above that stands for all of them has been opened, which
- * is done when time reaches it, or before. So time and what is opened ahead of it do not meet.
+ * A level has places for 512 slots: those of its current turn, and those of the next one. The slots
+ * of the next turn come into use once the slot above that stands for all of them is opened, when
+ * time reaches it or before. So timeouts moved down ahead of time never share a place with the
+ * current turn.
  *
  * <h2>Invariants</h2>
  *
@@ -50,9 +51,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>The slot of the current digit is occupied at level 0 only (it holds what is due now):
  *       {@code nowTick} never passes an occupied slot, and never enters one above level 0. So every
  *       timeout stays at the level that invariant 1 gives it without being moved.
- *   <li>An occupied slot stands for ticks of the present turn of its level, or of the next one if
+ *   <li>An occupied slot stands for ticks of the current turn of its level, or of the next one if
  *       that is open, from its {@code startTick} on.
- *   <li>Only the slot behind that of the current digit is opened, and only one of a level.
+ *   <li>Only the slot after that of the current digit is opened, so only one per level.
  *   <li>An occupied slot is marked: its bit is set, and the bit of its word. Two bit searches find
  *       the first marked slot. It may be empty: a cancel leaves the mark to the next search, which
  *       removes it.
@@ -61,49 +62,48 @@ import org.jspecify.annotations.Nullable;
  * <h2>Opening a slot</h2>
  *
  * Before time enters a slot above level 0, its timeouts move down one level. A slot may hold
- * millions, so opening goes on over several polls; until it ends, {@link #nextTick} answers {@code
- * nowTick}, time stands still before the slot, and what is due before the slot is handed out. What
- * is added for a slot that is being opened goes to its end and comes down in its turn; what is
+ * millions, so opening spans several polls; until it ends, {@link #nextTick} returns {@code
+ * nowTick}, time stands still before the slot, and timeouts due before the slot are handed out. A
+ * timeout added to a slot that is being opened goes to its end and comes down in its turn; one
  * added later goes to the lower level at once. So timeouts of one tick are handed out in the order
  * in which they were added.
  *
- * <p>A slot of {@link #MANY} is opened ahead of time, by {@link #openAhead}, from {@link
- * #LEAD_NANOS} before its start on; for that alone {@code nextTick} is earlier than the earliest
- * deadline. To open a slot of fewer delays nobody by more than a millisecond. At level 0 many are
- * kept in arrays; see {@link Slot}.
+ * <p>{@link #openAhead} opens a slot of {@link #MANY} ahead of time, from {@link #LEAD_NANOS}
+ * before its start; for this, {@code nextTick} is earlier than the earliest deadline. Opening a
+ * slot of fewer delays nothing by more than a millisecond. At level 0, many timeouts are kept in
+ * arrays; see {@link Slot}.
  *
  * <h2>Sleeping past slots</h2>
  *
  * A slot above level 0 knows its earliest deadline, and the next tick of the wheel is that
- * deadline, not the start of the slot: timeouts that lie far ahead wake nobody just to be moved
- * down. The price is that {@code nowTick} must stay before the slot's start while the clock goes
- * on, and that what is added meanwhile is kept more coarsely than it could be, so that it is moved
- * once more if it is still there at the next poll, which ends both.
+ * deadline, not the start of the slot: distant timeouts wake nobody just to be moved down. The
+ * price: {@code nowTick} stays before the slot's start while the clock runs on, and a timeout added
+ * meanwhile is kept more coarsely than it could be, so it moves once more if it is still there at
+ * the next poll, which ends both.
  *
- * <h2>The slot of last time</h2>
+ * <h2>The last slot</h2>
  *
- * Starting a timeout is a chain of steps that wait for one another, and to work out the slot is a
- * good part of it. Most timeouts of a program have one of a few delays, so the slot that was found
- * last is tried first: while it is checked, the processor already goes on with it. It remains the
- * right slot for the deadlines that lie in it until it has been opened, or {@code nowTick} reaches
- * it.
+ * Starting a timeout is a chain of dependent steps, and working out the slot is a good part of it.
+ * Most timeouts of a program have one of a few delays, so the slot found last is tried first: the
+ * processor runs ahead with it while it is being checked. It remains the right slot for the
+ * deadlines in it until it is opened, or {@code nowTick} reaches it.
  *
  * <h2>A slot lives for one turn</h2>
  *
  * When the wheel comes round to a place again, it makes a new slot for it. A slot that lived on
- * would soon be among the old objects of a generational garbage collector, and each timeout added
- * to it a reference from old to young, which the collectors record in tables that all threads write
- * to. A timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
+ * would soon be old to a generational garbage collector, and each timeout added to it would be a
+ * reference from old to young, which collectors record in tables that all threads write to. A
+ * timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
  *
  * <p>So opening a slot may have to make others. If there is no memory for one, the empty slot of an
- * earlier turn serves again, and so do the next ones, because to ask a full heap for each would
- * cost a collection each. If a place had no slot in an earlier turn, nothing has been moved.
+ * earlier turn is reused, and so are the next ones, because asking a full heap for each would cost a
+ * collection each; without one, the opening fails before anything is moved.
  *
  * <h2>Costs</h2>
  *
- * Adding and removing touch one slot; the first to add in a tick also removes the marks in front
- * that others left, each mark once. A timeout is moved at most once per level, and only if it is
- * neither cancelled nor moved before. A stall of any length costs one step per marked slot, nothing
+ * Adding and removing touch one slot; the first addition in a tick also removes stale marks in
+ * front, each mark once. A timeout moves down at most once per level, and only if it is not
+ * cancelled or rescheduled before. A stall of any length costs one step per marked slot and nothing
  * for the ticks in between.
  */
 final class HierarchicalWheel extends Wheel {
@@ -120,10 +120,10 @@ final class HierarchicalWheel extends Wheel {
   private static final int WORDS_OF_TURN = SLOTS / Long.SIZE;
   private static final int WORDS_OF_LEVEL = PLACES / Long.SIZE;
 
-  /** So many take a millisecond to move down. */
+  /** Moving this many down takes a millisecond. */
   static final int MANY = 1 << 14;
 
-  /** Time enough to move down many millions. */
+  /** Long enough to move many millions down. */
   static final long LEAD_NANOS = 2_000_000_000L;
 
   private static final int FIRST_ARRAY = 64;
@@ -133,7 +133,7 @@ final class HierarchicalWheel extends Wheel {
 
   private static final int INDEX_MASK = (1 << Slot.INDEX_BITS) - 1;
 
-  // Not in the superclass: after a reference there, a JVM puts those of this class first, not last.
+  // Not in the superclass: a reference there makes a JVM put those of this class first, not last.
   final Ticks ticks;
 
   private final SlotFactory factory;
@@ -144,7 +144,7 @@ final class HierarchicalWheel extends Wheel {
 
   /**
    * The slots of level 0, then those of level 1, and so on, up to the highest level that a timeout
-   * has needed. A place is the lowest digits of the tick, with one bit more for the turn.
+   * has needed. A place is the lowest digits of the tick, with one more bit for the turn.
    */
   @Nullable Slot[] slots = new Slot[0];
 
@@ -154,15 +154,15 @@ final class HierarchicalWheel extends Wheel {
   /** The words, between the padding: bit n of word w is set if slot 64 w + n is marked. */
   private final long[] marks = new long[PADDING_WORDS + WORDS + PADDING_WORDS];
 
-  /** Bit l is set if the slot behind that of the current digit of level l is being opened. */
+  /** Bit l is set if the slot after that of the current digit of level l is being opened. */
   int opening;
 
-  /** Bit l is set if it has been opened, and the next turn of the level below is in use. */
+  /** Bit l is set if that slot has been opened, and the next turn of the level below is in use. */
   int opened;
 
   private final long leadTicks;
 
-  /** The slot of level 0 that a poll took from last: the first one, if it is that of now. */
+  /** The slot of level 0 that a poll last took from; if it is that of now, it is the first one. */
   private @Nullable Slot lastTaken;
 
   /**
@@ -170,14 +170,14 @@ final class HierarchicalWheel extends Wheel {
    */
   private long catchUpNanos;
 
-  // The slot of last time: its ticks are those that lastMask leaves equal to lastStartTick. None is
-  // -1, for a tick is never negative. A place in the table is given to another slot only when time
-  // has passed the one that was there.
+  // The last slot: its ticks are those that lastMask turns into lastStartTick, which is -1 if there
+  // is none, because a tick is never negative. A place in the table goes to another slot only after
+  // time has passed the one that was there.
   private long lastMask;
   private long lastStartTick = -1;
   private int lastIndex;
 
-  /** Keeps what lies behind off the line of the fields above; see {@link Padding}. */
+  /** Keeps whatever follows in memory off the line of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
   private @Nullable
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
@@ -194,14 +194,14 @@ final class HierarchicalWheel extends Wheel {
     this.leadTicks = ticks.tickAt(LEAD_NANOS);
   }
 
-  /** Makes slots; tests make some that have no memory. */
+  /** Makes slots; tests make some that run out of memory. */
   interface SlotFactory {
     Slot make(int index, long startTick);
   }
 
   /**
-   * Brings {@code nowTick} as near to the time as what is in the slots allows, so that a short
-   * delay after an idle hour is not filed in an hour's slot.
+   * Brings {@code nowTick} as near to the time as the timeouts in the slots allow; otherwise a
+   * short delay after an idle hour would land in a slot an hour long.
    */
   @Override
   void catchUp(long elapsedNanos) {
@@ -286,7 +286,7 @@ final class HierarchicalWheel extends Wheel {
   }
 
   private void mark(Slot slot) {
-    int word = slot.index >>> 6; // a division takes longer, for it minds the sign
+    int word = slot.index >>> 6; // a shift, because division also handles the sign
     marks[PADDING_WORDS + word] |= 1L << slot.index;
     markedWords |= 1L << word;
   }
@@ -376,13 +376,13 @@ final class HierarchicalWheel extends Wheel {
     return earliest;
   }
 
-  /** The tick from which a slot is opened ahead of time; never, if it is not worth it. */
+  /** The tick from which a slot is opened ahead of time; never, if that is not worth it. */
   private long openingTick(Slot slot, int level) {
     return slot.size() < many ? Ticks.NEVER : slot.startTick - Math.min(leadTicks, length(level));
   }
 
   /**
-   * Moves timeouts of the slot behind that of the current digit down one level, and returns what is
+   * Moves timeouts of the slot after that of the current digit down one level, and returns what is
    * left of the budget.
    */
   private int open(Slot slot, int level, int budget) {
@@ -408,8 +408,7 @@ final class HierarchicalWheel extends Wheel {
 
   /**
    * The occupied slot that has the earliest deadline, or may have it, because it is being opened.
-   * An opening that has come to its end is noted here, whether the last timeout was moved or
-   * cancelled.
+   * The end of an opening is noted here, whether its last timeout was moved or cancelled.
    */
   private @Nullable Slot next() {
     Slot next = firstOccupied(0);
@@ -419,7 +418,7 @@ final class HierarchicalWheel extends Wheel {
       if (slot.isEmpty()) {
         opening &= ~(1 << level);
         opened |= 1 << level;
-        lastStartTick = -1; // it may be this slot, which is closed from now on
+        lastStartTick = -1; // it may be this slot, which takes nothing more
       } else if (next == null || slot.startTick <= next.startTick) {
         next = slot;
       }
@@ -433,7 +432,7 @@ final class HierarchicalWheel extends Wheel {
 
   private void advanceTo(long tick) {
     if ((opening | opened) != 0) {
-      // At these levels the slot of the current digit is another one now.
+      // At these levels the current digit now names another slot.
       int passed = (2 << levelOf(tick)) - 1;
       opening &= ~passed;
       opened &= ~passed;
@@ -444,7 +443,7 @@ final class HierarchicalWheel extends Wheel {
     }
   }
 
-  /** Level 0 for {@code nowTick} itself: a division by 8 takes -1 to 0, which a shift would not. */
+  /** Level 0 for {@code nowTick} itself: a division by 8 turns -1 into 0, a shift would not. */
   private int levelOf(long deadlineTick) {
     return (Long.SIZE - 1 - Long.numberOfLeadingZeros(deadlineTick ^ nowTick)) / DIGIT_BITS;
   }
@@ -468,8 +467,8 @@ final class HierarchicalWheel extends Wheel {
   }
 
   /**
-   * The first occupied slot of the lowest occupied level, but of none below {@code fromLevel}.
-   * Removes the marks of the empty slots before it.
+   * The first occupied slot of the lowest occupied level from {@code fromLevel} up. Removes the
+   * marks of the empty slots before it.
    */
   private @Nullable Slot firstOccupied(int fromLevel) {
     if (fromLevel == LEVELS) {
@@ -493,7 +492,7 @@ final class HierarchicalWheel extends Wheel {
     return null;
   }
 
-  /** The words of the present turn come first, and in every second turn they lie behind. */
+  /** The words of the current turn come first; in every second turn they are the upper half. */
   private int firstMarkedWord(long words) {
     int word = Long.numberOfTrailingZeros(words);
     int level = word / WORDS_OF_LEVEL;

@@ -4,10 +4,10 @@ package io.timewheel;
 import java.time.Duration;
 
 /**
- * A timer on hierarchical wheels: delays from one tick to 292 years, each at the same cost, with no
- * setting to be made for the delays in use. The one to take by default.
+ * A timer on hierarchical wheels: delays from one tick to 292 years, each at the same cost, with
+ * nothing to tune for the delays in use. The timer to use by default.
  *
- * <p>A tick is 1 ms unless set otherwise. Ticks at which nothing is due cost nothing.
+ * <p>A tick is 1 ms by default. Ticks at which nothing is due cost nothing.
  */
 public final class HierarchicalWheelTimer extends WheelTimer {
   private HierarchicalWheelTimer(Builder settings) {

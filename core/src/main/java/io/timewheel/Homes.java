@@ -4,21 +4,21 @@ package io.timewheel;
 /**
  * Which stripe each thread starts its timeouts on: its home.
  *
- * <p>Threads fall by their ids into groups, and a group has a home. Multiplied by the golden ratio,
- * ids in sequence fall evenly over all groups, and the groups evenly over the stripes. As there are
- * few stripes, two busy threads may still share one, and then each waits for the other all the
- * time: so a thread that meets another that adds to the same stripe moves its group to the next
- * one, and soon busy threads live apart.
+ * <p>Thread ids are hashed into groups, and each group has a home. Multiplying by the golden ratio
+ * spreads consecutive ids evenly over the groups, and the groups evenly over the stripes. Stripes
+ * are few, so two busy threads may still share one and keep waiting for each other. So a thread
+ * that meets another adding to the same stripe moves its group to the next one, and soon busy
+ * threads live apart.
  *
- * <p>Any stripe is right for any timeout, so the homes are read and written without order: a move
- * that is lost, or made twice, only brings the next one.
+ * <p>Any stripe is right for any timeout, so homes are read and written without ordering: a move
+ * that is lost, or made twice, only leads to another.
  */
 final class Homes {
   static final int GROUP_BITS = 8;
 
   private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
 
-  /** Keeps what is written beside the homes off their lines. */
+  /** Keeps whatever is written beside the homes off their lines. */
   private static final int PADDING = 128;
 
   private final int stripes;

@@ -18,30 +18,29 @@ import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of Flight Recorder: {@link TimerLag} is what the users of a timer feel, {@link
- * SlowTask} and {@link WorkerStall} are the two usual causes, one of them in the program and the
- * other one outside of it.
+ * The events of Flight Recorder: {@link TimerLag} is what the users of a timer feel; {@link
+ * SlowTask} and {@link WorkerStall} are its two usual causes, one inside the program and one
+ * outside.
  *
  * <h2>Cost</h2>
  *
- * An event is switched on by a recording, and until then each of the three places asks {@link
- * Event#isEnabled} and does nothing more: no object is made, and no clock is read. The question is
- * put to an instance that is kept for it, because it is a matter of the class: in a class that no
- * recording has touched, the answer is the constant false, which the compiler can inline and remove
- * with all that depends on it; otherwise it is a field to read. Starting a recording replaces the
- * method, and the JVM discards the code that was compiled for the old one. The three places are in
- * the expiry of a timeout and in the wake-up of the worker; starting, moving and cancelling have
- * none.
+ * A recording switches an event on. Until then each of the three call sites asks {@link
+ * Event#isEnabled} and does nothing more: it makes no object and reads no clock. {@code isEnabled}
+ * is per class, so we ask a shared instance: in a class that no recording has touched, the answer
+ * is the constant false, which the compiler can inline and remove with all that depends on it;
+ * otherwise it is a field read. Starting a recording replaces the method, and the JVM discards the
+ * code compiled for the old one. The three call sites are in the expiry of a timeout and in the
+ * wake-up of the timer thread; starting, moving and cancelling have none.
  *
  * <p>While a recording runs, a task costs two readings of the recorder's clock, and a wake-up one
  * reading of the timer's. {@link TimerLag} costs no reading: the lag is known anyway.
  *
  * <h2>Time</h2>
  *
- * {@link SlowTask} has a duration, which the recorder measures, and its threshold is the one that
- * every event with a duration has. The other two are moments: what they report lies behind them, in
- * the time of the timer's own {@link TimeSource}, and a recorder does not accept a duration that it
- * has not measured. Their setting is therefore called {@code late}, as the field that it is about.
+ * The recorder measures the duration of {@link SlowTask}, whose threshold is the usual one of
+ * events with a duration. The other two are instants: what they report has passed, in the time of
+ * the timer's {@link TimeSource}, and a recorder accepts no duration that it has not measured. So
+ * their setting is called {@code late}, after the field that it filters.
  */
 final class JfrEvents {
   private static final TimerLag TIMER_LAG = new TimerLag();
@@ -50,7 +49,7 @@ final class JfrEvents {
 
   private JfrEvents() {}
 
-  /** {@return true, or fails to be linked} */
+  /** {@return true, or fails to link} */
   static boolean load() {
     return true;
   }
@@ -100,10 +99,10 @@ final class JfrEvents {
   }
 
   /**
-   * A timeout was taken from its wheel later than it should have been. What counts as late is the
-   * time since the tick at which it was to be run, because up to that tick it waited by design:
-   * with a tick of 100 ms, nearly every lag is longer than 10 ms. The lag itself is the one that a
-   * {@link TimerListener} is told. Time in the queue of an executor is not part of either.
+   * A timeout was taken from its wheel later than it should have been. Lateness counts from the
+   * tick at which it should have run, because until that tick it waits by design: with a tick of
+   * 100 ms, nearly every lag is longer than 10 ms. The lag itself is the one that a {@link
+   * TimerListener} receives. Neither includes time in the queue of an executor.
    */
   @Name("io.timewheel.TimerLag")
   @Label("Timer Lag")
@@ -138,8 +137,8 @@ final class JfrEvents {
   }
 
   /**
-   * A task ran for longer than the threshold, on whichever thread. On the timer's own, it has held
-   * up all that was due meanwhile.
+   * A task ran longer than the threshold, on any thread. On the timer thread, it held up everything
+   * due meanwhile.
    */
   @Name("io.timewheel.SlowTask")
   @Label("Slow Task")
@@ -156,12 +155,11 @@ final class JfrEvents {
   }
 
   /**
-   * The worker slept until a time that it had planned, and was up only so much later. No task was
-   * in its way: the JVM was paused, the process or the machine stood still, or there was no
-   * processor for the thread. Before it sleeps, it takes the lock of each stripe once more; if the
-   * planned time passes while it waits for one, that counts too. A pause that meets the worker
-   * while it is up, and one that is over before the planned time, are not seen here; the first
-   * shows as the lag of what was due.
+   * The timer thread slept until a planned time, and woke this much later. No task was in its way:
+   * the JVM was paused, the process or the machine stood still, or no processor was free. Before it
+   * sleeps, the thread takes the lock of each stripe once more; if the planned time passes while it
+   * waits for one, that counts too. A pause that hits the timer thread while it is up, or that is
+   * over before the planned time, is not seen here; the former shows as the lag of what was due.
    */
   @Name("io.timewheel.WorkerStall")
   @Label("Worker Stall")
@@ -188,9 +186,9 @@ final class JfrEvents {
   }
 
   /**
-   * The least that is recorded, written as the thresholds of the recorder are: {@code 10 ms}. What
-   * is not written so is ignored. Of several recordings, the one that wants most has its way: its
-   * value is remembered here, because JDK 17 loses what {@link #combine} returns, and sets null.
+   * The least lateness to record, written like a threshold of the recorder: {@code 10 ms}. Anything
+   * else is ignored. Of several recordings, the one that wants most wins: its value is remembered
+   * here, because JDK 17 loses what {@link #combine} returns, and sets null.
    */
   static final class Least extends SettingControl {
     private static final Pattern TIME = Pattern.compile("(\\d{1,18}) ?(ns|us|ms|s|m|h|d)");
@@ -229,7 +227,7 @@ final class JfrEvents {
       return value;
     }
 
-    /** Less than zero if it is not a time. */
+    /** Negative if the text is not a time. */
     private static long nanos(String text) {
       Matcher time = TIME.matcher(text);
       return time.matches() ? unit(time.group(2)).toNanos(Long.parseLong(time.group(1))) : -1;

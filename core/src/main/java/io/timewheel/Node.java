@@ -6,24 +6,23 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a wheel keeps: a deadline, the links of the slot that it is in, and a state of which the
- * wheel knows one, {@link #PENDING}. A node is pending exactly as long as it is in a wheel.
+ * What a wheel keeps: a deadline, the links of its slot, and a state, of which the wheel knows only
+ * {@link #PENDING}. A node is pending exactly while it is in a wheel.
  *
- * <p>The place in the wheel shares a field with the state, so that a timeout takes 40 bytes. The
- * caller holds the lock of the stripe, unless the method says otherwise. Writes of the state are
- * releases and not volatile: the lock orders writers, and a reader without the lock needs only to
- * see what happened before. The place is for the holder of the lock alone, so it is written
- * opaquely.
+ * <p>The place in the wheel shares a field with the state, which keeps a timeout at 40 bytes. The
+ * caller holds the lock of the stripe, unless the method says otherwise. The state is written with
+ * release, not volatile: the lock orders writers, and a reader without the lock only needs to see
+ * what happened before. Only the holder of the lock needs the place, so it is written opaquely.
  */
 abstract class Node {
   static final int PENDING = 0;
   static final int STATE_BITS = 3;
   static final int STATE_MASK = (1 << STATE_BITS) - 1;
 
-  /** How many bits of the field a wheel has for a place. */
+  /** How many bits of the field hold the place. */
   static final int PLACE_BITS = Integer.SIZE - STATE_BITS;
 
-  /** Read and written through it by subclasses, which have more states. */
+  /** Subclasses use it too: they have more states. */
   static final VarHandle STATE;
 
   private static final VarHandle DEADLINE;
@@ -38,7 +37,9 @@ abstract class Node {
     }
   }
 
-  /** The neighbours in a list, null at its ends and in no list; {@link Slot} alone sets them. */
+  /**
+   * The neighbours in a list, null at its ends and outside of a list; only {@link Slot} sets them.
+   */
   @Nullable Node prev;
 
   @Nullable Node next;
@@ -46,7 +47,7 @@ abstract class Node {
   @SuppressWarnings("unused") // read and written through DEADLINE
   private long deadlineNanos;
 
-  /** The state in the lower bits; above them, as long as it is PENDING, the place in the wheel. */
+  /** The state in the lower bits; above them, while it is PENDING, the place in the wheel. */
   @SuppressWarnings("unused") // read and written through STATE
   private int state;
 
@@ -87,7 +88,7 @@ abstract class Node {
     STATE.setOpaque(this, place << STATE_BITS | PENDING);
   }
 
-  /** Reads from both of the cache lines that a node may lie on; the answer means nothing. */
+  /** Reads from both cache lines that a node may span; the result means nothing. */
   final int touch() {
     return next == null ? state : -state;
   }

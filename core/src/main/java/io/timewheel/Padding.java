@@ -2,20 +2,20 @@
 package io.timewheel;
 
 /**
- * Keeps the fields of a subclass away from what lies before the object in memory: 128 bytes, two
- * cache lines, because processors fetch them in pairs. Objects that each belong to one stripe
- * extend it, so that two stripes never share a line.
+ * Keeps the fields of a subclass 128 bytes away from whatever precedes the object in memory: two
+ * cache lines, because processors fetch them in pairs. Objects that belong to one stripe extend it,
+ * so two stripes never share a line.
  *
- * <p>What lies behind such an object is kept off by fields of the class itself, if its fields are
- * written with every operation. They are references, for those a JVM puts last. Objects have new
- * neighbours after each garbage collection, so a line that is shared shows as a timer that is slow
- * at times; docs/adr/0001 has the figures.
+ * <p>A class whose fields are written by every operation also pads behind them, with fields of its
+ * own: references, because a JVM puts those last. Objects get new neighbours with each garbage
+ * collection, so a shared line shows as a timer that is slow at times; docs/adr/0001 has the
+ * figures.
  */
 abstract class Padding {
-  /** As much, of an array of words. */
+  /** The same distance in an array of words. */
   static final int PADDING_WORDS = 16;
 
-  /** Fills what the header leaves of its last word, where a field of the subclass would go. */
+  /** Fills the rest of the header's last word, where a field of the subclass would go. */
   @SuppressWarnings("unused")
   private int gap;
 

@@ -5,9 +5,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bound on pending timeouts, exact under contention: nothing is started while as many as the
+ * The bound on pending timeouts, exact under contention: no timeout starts while as many as the
  * limit are pending, and a place is free again before {@code cancel()} returns and before the task
- * runs. That takes one count for all stripes, which only timers with a limit have.
+ * runs. That takes one count for all stripes, so only timers with a limit have it.
  */
 final class PendingLimit {
   private final long limit;
@@ -18,7 +18,7 @@ final class PendingLimit {
   }
 
   boolean tryAcquire() {
-    // Not an increment that is taken back when it was one too many: another thread could see it.
+    // Not an increment that is undone if it was one too many: another thread could see it.
     long seen = pending.get();
     while (seen < limit) {
       long witness = pending.compareAndExchange(seen, seen + 1);
@@ -30,7 +30,7 @@ final class PendingLimit {
     return false;
   }
 
-  /** Takes a place whether or not there is one. */
+  /** Takes a place even if none is free. */
   void acquireBeyond() {
     pending.incrementAndGet();
   }

@@ -23,15 +23,15 @@ import java.util.concurrent.locks.ReentrantLock;
  * }</pre>
  *
  * <p>All methods may be called from any thread. If several threads poll, they take turns. A task
- * that polls runs what is due inside of itself. Starting a timeout wakes nobody: who waits for
- * {@link #nextDeadlineNanos} must have another way to learn of earlier timeouts that other threads
+ * that polls runs what is due inside itself. Starting a timeout wakes nobody: a thread that waits
+ * for {@link #nextDeadlineNanos} needs another way to learn of earlier timeouts that other threads
  * start.
  *
- * <p>It is a hierarchical wheel with a tick of 1 ms unless set otherwise, in one stripe: timeouts
- * of different ticks fire in the order of their ticks.
+ * <p>It is a hierarchical wheel with a tick of 1 ms by default, in one stripe: timeouts of
+ * different ticks fire in the order of their ticks.
  *
- * <p>It can be extended by a timer that is polled in a way of its own, such as the {@code
- * ManualTimer} of {@code timewheel-testkit}; {@link Timeout#timer()} then answers that timer.
+ * <p>Extend it for a timer that is polled in another way, such as the {@code ManualTimer} of {@code
+ * timewheel-testkit}; {@link Timeout#timer()} then returns that timer.
  */
 public class PolledTimer implements Timer {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -63,18 +63,18 @@ public class PolledTimer implements Timer {
   /**
    * Runs all tasks that are due now, or hands them to the executor if there is one.
    *
-   * @return how many
+   * @return how many tasks it ran or handed over
    */
   public final int poll() {
     return poll(Integer.MAX_VALUE);
   }
 
   /**
-   * Runs tasks that are due now, or hands them to the executor if there is one, but no more than
-   * {@code limit}; the others are left to the next poll.
+   * Runs at most {@code limit} tasks that are due now, or hands them to the executor if there is
+   * one, and leaves the others to the next poll.
    *
    * @param limit how many tasks to run at most
-   * @return how many
+   * @return how many tasks it ran or handed over
    * @throws IllegalArgumentException if {@code limit} is negative
    */
   public int poll(int limit) {
@@ -95,7 +95,7 @@ public class PolledTimer implements Timer {
    * if timeouts were cancelled or moved, but it is never later. If there is no such time, it is
    * {@code Long.MAX_VALUE} nanoseconds from now. Compare it with other readings by difference.
    *
-   * @return the time of the next poll that is worth it
+   * @return when to poll next
    */
   public final long nextDeadlineNanos() {
     long tick = engine.nextTick();
@@ -130,7 +130,8 @@ public class PolledTimer implements Timer {
       throw new IllegalStateException("stop() cannot be called by a task inside poll()");
     }
     boolean first = stopped.compareAndSet(false, true);
-    // Not by the first call only: no call may return while timeouts are still accepted or pending.
+    // Not only the first call does this: none may return while timeouts are still accepted or
+    // pending.
     Drained drained = engine.shutDown();
     if (first) {
       awaitPoll(patience);
@@ -146,7 +147,7 @@ public class PolledTimer implements Timer {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (OutOfMemoryError e) {
-      // There is no memory to wait with. The caller's answer matters more than the wait.
+      // There is no memory to wait with. The result matters more than the wait.
     }
   }
 

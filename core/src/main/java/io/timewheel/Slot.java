@@ -7,25 +7,23 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timeouts that a wheel keeps in one place, in the order in which they came: an array, which is
- * empty in most slots, and behind it a doubly linked list through the timeouts themselves.
+ * The timeouts that a wheel keeps in one place, in the order in which they came: an array, empty in
+ * most slots, followed by a doubly linked list through the timeouts themselves.
  *
- * <p>A timeout knows its place and has no reference to its slot. A slot is younger or older than
- * most of what is in it, and garbage collectors keep a record of references across ages and
- * regions; neighbours in a list were mostly made at the same time and lie close together.
- * docs/adr/0007 has the figures.
+ * <p>A timeout knows its place but does not refer to its slot. A slot is younger or older than most
+ * of its timeouts, and garbage collectors record references across ages and regions; neighbours in
+ * a list were mostly made at the same time and lie close together. docs/adr/0007 has the figures.
  *
- * <p>Timeouts that have come down from a higher level to be due together do not lie together, so a
- * list of them would have all those references, and to walk it would be one cache miss after
- * another. They are kept in an array, if there are many: it is as young as the slot, and {@link
- * #take} reads from many of them at once, so that the misses overlap. docs/adr/0008 has the
- * figures.
+ * <p>Timeouts that come down from a higher level to be due together are scattered in memory: a list
+ * of them would have all those references, and walking it would be one cache miss after another. If
+ * there are many, they are kept in an array: it is as young as the slot, and {@link #take} reads
+ * from many of them at once, so the misses overlap. docs/adr/0008 has the figures.
  */
 class Slot {
   /** The bits of a place that name the slot, in a wheel that has arrays. */
   static final int INDEX_BITS = 12;
 
-  /** The longest array: positions in it fit beside the index, and collectors do not mind it. */
+  /** The longest array: its positions fit beside the index, and collectors cope with it. */
   static final int MAX_ARRAY = 1 << 16;
 
   private static final int TOUCHED_AHEAD = 32;
@@ -39,32 +37,31 @@ class Slot {
 
   /**
    * A lower bound of the deadline ticks in this slot, meaningless when it is empty. Adding keeps it
-   * exact; removing a timeout leaves it as it is, because the next earliest could only be found by
-   * a walk.
+   * exact; removing a timeout leaves it as it is, because only a walk could find the next earliest.
    */
   long earliestTick;
 
   /** How many timeouts are in this slot. */
   private int size;
 
-  /** What {@link #take} takes next from the array, and where the array has room. */
+  /** The position that {@link #take} takes next from the array, and the first free one. */
   int head;
 
   int tail;
 
-  /** Keeps the reads that fetch what is ahead; the value means nothing. */
+  /** Keeps the compiler from dropping the reads that prefetch; the value means nothing. */
   @SuppressWarnings("unused")
   private int touched;
 
   /** Null where a timeout has left. */
   @Nullable Node[] array = NO_ARRAY;
 
-  /** The ends of the list, null if it is empty; to be changed here alone. */
+  /** The ends of the list, null if it is empty; only this class changes them. */
   @Nullable Node first;
 
   @Nullable Node last;
 
-  /** Keeps what lies behind off the lines of the fields above; see {@link Padding}. */
+  /** Keeps whatever follows in memory off the lines of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
   private @Nullable
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
@@ -106,9 +103,9 @@ class Slot {
 
   /**
    * Appends a timeout that is in no slot to the array; to the list, if the array has no room or the
-   * list has been begun.
+   * list is in use.
    *
-   * @param expected how many are likely to come
+   * @param expected how many timeouts are likely to come
    */
   final void addToArray(Node timeout, long deadlineTick, int expected) {
     if (last != null || (tail == array.length && !grow(expected))) {
@@ -125,7 +122,7 @@ class Slot {
     size++;
   }
 
-  /** Whether the array has room now. Without memory the list will do. */
+  /** Whether the array has room now. If there is no memory, the list will do. */
   private boolean grow(int expected) {
     if (tail == MAX_ARRAY) {
       return false;
@@ -138,7 +135,7 @@ class Slot {
     }
   }
 
-  /** Overridden by tests, which have no memory. */
+  /** Tests override it to run out of memory. */
   @Nullable Node[] enlarged(@Nullable Node[] array, int length) {
     return Arrays.copyOf(array, length);
   }
@@ -172,7 +169,7 @@ class Slot {
     size--;
   }
 
-  /** Gives up the array, of which nothing is left. */
+  /** Drops the array, in which nothing is left. */
   final void dropArray() {
     array = NO_ARRAY;
     head = 0;

@@ -5,16 +5,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One of the independent parts of a timer: a lock, the wheel that it guards, and the counts of what
- * became of the timeouts of that wheel. A timeout stays in one stripe all its life.
+ * became of that wheel's timeouts. A timeout stays in one stripe all its life.
  *
  * <p>The stripe settles all races: whether a timeout runs, is cancelled or is moved is decided
- * once, by whoever takes the lock first.
+ * once, by the thread that takes the lock first.
  */
 final class Stripe extends StripeLock {
-  /** So many polls for each timeout would be too many. */
+  /** Futile polls per pending timeout; more mean that the wheel is corrupt. */
   private static final int FUTILE_POLLS = 64;
 
-  /** How many polls that spend the budget of the wheel a stripe has before the next one's turn. */
+  /** How many polls may spend the wheel's budget before the next stripe gets its turn. */
   private static final int SLICES = 16;
 
   final Engine engine;
@@ -27,11 +27,12 @@ final class Stripe extends StripeLock {
   private long cancelled;
 
   /**
-   * The next tick of the wheel as the last poll that found nothing left it. For the worker alone.
+   * The next tick of the wheel as the last poll that found nothing left it. Only for the thread
+   * that polls.
    */
   private long idleUntilTick;
 
-  /** Whether that poll found nothing because it had to give way to other stripes. */
+  /** Whether that poll found nothing because it gave way to other stripes. */
   private boolean cutShort;
 
   // Since the last poll that found something, or knew that there was nothing.
@@ -39,7 +40,7 @@ final class Stripe extends StripeLock {
   private long mostFutilePolls;
   private long filedBefore;
 
-  /** Keeps what lies behind off the line of the fields above; see {@link Padding}. */
+  /** Keeps whatever follows in memory off the line of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
   private @Nullable
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
@@ -50,7 +51,7 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * Runs once, on a stripe for nothing else, what runs under the lock, so that it is linked; see
+   * Links the code that runs under the lock by running it once, on a stripe made for this; see
    * {@link StripeLock}.
    */
   static void rehearse(Stripe stripe) {
@@ -65,11 +66,11 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * Adds a timeout; false, without a trace, if this stripe is closed.
+   * Adds a timeout; returns false and changes nothing if this stripe is closed.
    *
-   * <p>Two threads that meet while both are adding have the same home, and would go on meeting. A
-   * thread that meets a cancel, a move or the worker has met it in passing, and stays: if it went
-   * elsewhere, the cancels of what it leaves behind would be in the way of the next one.
+   * <p>Two threads that meet while both are adding have the same home, and would keep meeting. A
+   * thread that meets a cancel, a move or the timer thread meets it in passing, and stays: if it
+   * moved, the cancels of what it leaves behind would be in the way of the next thread.
    */
   boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
     long workTick = Ticks.NEVER;
@@ -128,7 +129,7 @@ final class Stripe extends StripeLock {
     return true;
   }
 
-  /** Makes a timeout of this stripe pending again, whose task runs; false if closed. */
+  /** Makes a timeout of this stripe pending again while its task runs; false if closed. */
   boolean rearm(WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
     long workTick = Ticks.NEVER;
     lock(OTHERS);
@@ -149,7 +150,8 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * The wheel has something to do at that tick, and the worker may have planned to sleep longer.
+   * The wheel has something to do at that tick, and the timer thread may have planned to sleep
+   * longer.
    */
   private void wakeFor(long workTick) {
     if (workTick != Ticks.NEVER) {
@@ -158,11 +160,12 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * Takes a timeout that is due at {@code nowTick}, leaving it in the given state, or returns null
-   * if there is none, or if it takes long to find out: see {@link #isCutShort}. Lets go of the lock
+   * Takes a timeout that is due at {@code nowTick}, leaving it in the given state. Returns null if
+   * there is none, or if finding out takes long: see {@link #isCutShort}. Releases the lock
    * whenever the wheel's budget is spent.
    *
-   * @throws IllegalStateException if the wheel is corrupt, so that nobody polls it for ever
+   * @throws IllegalStateException if the wheel is corrupt; otherwise a thread would poll it for
+   *     ever
    */
   @Nullable WheelTimeout poll(long nowTick, int takenState) {
     for (int slices = SLICES; ; ) {
@@ -230,7 +233,7 @@ final class Stripe extends StripeLock {
     }
   }
 
-  /** A poll passes 64 timeouts, and passes a timeout a few times at most. */
+  /** A poll passes 64 timeouts, and a timeout is passed a few times at most. */
   private void countFutilePoll() {
     long filed = started + rescheduled;
     if (futilePolls == 0) {
@@ -243,15 +246,15 @@ final class Stripe extends StripeLock {
         "has something to do and does not get on with it");
   }
 
-  /** What the last {@link #poll} that returned null knew of {@link #nextTick}. */
+  /** {@link #nextTick} as the last {@link #poll} that returned null knew it. */
   long idleUntilTick() {
     return idleUntilTick;
   }
 
   /**
-   * The tick at which a poll next has something to do; the first one if it has something to do now.
-   * What is due by the time that the wheel has reached is due now, although the clock may have
-   * fallen behind that time, and other stripes may have never reached it.
+   * The tick at which a poll next has something to do; tick 0 if it has something to do now. What
+   * is due by the time that the wheel has reached is due now, even if the clock has fallen behind
+   * that time and other stripes never reached it.
    */
   long nextTick() {
     lock(OTHERS);
@@ -277,7 +280,7 @@ final class Stripe extends StripeLock {
     unlock();
   }
 
-  /** Cancels what is pending. Lets go of the lock now and then, as {@link #poll} does. */
+  /** Cancels what is pending. Releases the lock now and then, as {@link #poll} does. */
   void drainTo(Drained sink) {
     int before;
     do {

@@ -6,12 +6,12 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The lock of a {@link Stripe}, which extends it to have lock and counts on one line.
+ * The lock of a {@link Stripe}, which extends it to keep lock and counts on one cache line.
  *
  * <p>It is held for a handful of instructions, at most for {@link Wheel#POLL_BUDGET} moves, and
  * never while user code runs. That allows a lock with no queue: one compare-and-set to take it, one
- * release to leave it. As nobody waits to be woken, leaving needs no fence to look for waiters.
- * docs/adr/0002 has the figures, also for all that follows.
+ * release to leave it. No thread waits to be woken, so leaving needs no fence to look for waiters.
+ * docs/adr/0002 has the figures, for all that follows too.
  *
  * <h2>Waiting</h2>
  *
@@ -19,25 +19,25 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <ul>
  *   <li>A holder that is not polling leaves within nanoseconds, unless it has lost its processor.
- *       The waiter yields, so that the holder gets it back; if that takes long, the waiter sleeps
- *       for times that double, so that a crowd of waiters does not keep the holder from running.
+ *       The waiter yields to give it back; if that takes long, the waiter sleeps for times that
+ *       double, so a crowd of waiters does not keep the holder from running.
  *   <li>A holder that is polling may take the lock again at once, thousands of times, and needs no
- *       help. The waiter says that it wants the lock, and sleeps. It does not yield: that would
- *       cost it a time slice if other threads are busy, and the lock is taken again when it is
- *       back. The holder sees the wish between two polls, and sleeps for as long.
+ *       help. The waiter signals that it wants the lock, and sleeps. It does not yield: if other
+ *       threads are busy, that would cost it a time slice, and the lock would be taken again by the
+ *       time it is back. The holder sees the signal between two polls, and sleeps as long itself.
  * </ul>
  *
  * <h2>The end of the stack</h2>
  *
  * A {@link StackOverflowError} under the lock would leave a wheel half changed, or the lock taken
- * for ever. So the lock is taken in a frame that is larger than all frames together that code under
- * the lock needs: if there is not enough stack left, it is missed before anything has happened. The
- * interpreter checks the whole frame when it enters {@link #lock}. Compiled code has no use for the
+ * for ever. So the lock is taken in a frame larger than all the frames together that code under the
+ * lock needs: if the stack is too short, it overflows there, before anything has happened. The
+ * interpreter checks the whole frame when it enters {@link #lock}. Compiled code does not use the
  * variables, but checks for the frames that it would need in the interpreter, those of inlined
  * methods included, if they take more than a page of memory: so the variables are 4 KB.
  *
- * <p>The first use of a {@link VarHandle} in a place takes far more stack, to link it; {@link
- * Stripe#rehearse} sees to it that it does not happen under the lock.
+ * <p>The first use of a {@link VarHandle} at a call site takes far more stack, to link it; {@link
+ * Stripe#rehearse} keeps that from happening under the lock.
  */
 abstract class StripeLock extends Padding {
   private static final int SPINS = 64;
@@ -69,20 +69,20 @@ abstract class StripeLock extends Padding {
     }
   }
 
-  // No references: a JVM would put those of the stripe behind them, and not at its end.
+  // No references: a JVM would put those of the stripe right after them, not at its end.
 
   @SuppressWarnings("unused") // read and written through HOLDER
   private int holder;
 
-  /** Whether a thread naps that has found the lock POLLING. */
+  /** Whether a thread found the lock POLLING, and naps. */
   @SuppressWarnings("unused") // read and written through WANTED
   private boolean wanted;
 
   /**
    * Takes the lock.
    *
-   * @param as what for
-   * @return the holder that this thread found, 0 if there was none
+   * @param as what the lock is for
+   * @return what the lock was held for when this thread found it, 0 if it was free
    */
   @SuppressWarnings("unused") // the variables are there to take more than a page of stack
   final int lock(int as) {
@@ -138,9 +138,9 @@ abstract class StripeLock extends Padding {
   }
 
   /**
-   * Lets those that wait have the lock, which the caller has left and is about to take again. The
-   * caller keeps its processor, unless a thread sleeps until it gets the lock: to yield it each
-   * time would cost a time slice each time on a busy machine.
+   * Lets waiters have the lock, which the caller has left and is about to take again. The caller
+   * keeps its processor, unless a thread sleeps until it gets the lock: on a busy machine, each
+   * yield would cost a time slice.
    */
   final void giveWay() {
     if ((boolean) WANTED.getOpaque(this)) {

@@ -2,11 +2,12 @@
 package io.timewheel;
 
 /**
- * Told of whatever the callbacks of a timer throw, {@link Error}s included: {@link TimerTask#run}
- * and {@link TimerTask#cancelled}, the {@link TimerListener} and the {@link RejectionPolicy}.
+ * Notified of whatever the callbacks of a timer throw, {@link Error}s included: {@link
+ * TimerTask#run} and {@link TimerTask#cancelled}, the {@link TimerListener} and the {@link
+ * RejectionPolicy}.
  *
- * <p>Called on the thread on which it was thrown. The default writes a warning to the {@link
- * System.Logger} {@code io.timewheel}; what a handler itself throws is written there too.
+ * <p>Called on the thread that threw. The default writes a warning to the {@link System.Logger}
+ * {@code io.timewheel}; what a handler itself throws is written there too.
  */
 @FunctionalInterface
 public interface TaskErrorHandler {

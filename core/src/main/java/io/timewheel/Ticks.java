@@ -4,8 +4,8 @@ package io.timewheel;
 import java.math.BigInteger;
 
 /**
- * The grid of ticks that a timer lives on: pure arithmetic between <i>elapsed</i> nanoseconds, the
- * time since the timer was made, and ticks of equal length.
+ * A timer's grid of ticks: pure arithmetic between <i>elapsed</i> nanoseconds, the time since the
+ * timer was made, and ticks of equal length.
  */
 final class Ticks {
   /**
@@ -37,8 +37,8 @@ final class Ticks {
   }
 
   /**
-   * The time a delay leads to. A delay of zero or less counts as one nanosecond, so that every
-   * deadline lies in a tick that has not begun yet; a sum that overflows is never.
+   * The deadline of a delay. A delay of zero or less counts as one nanosecond, so every deadline
+   * lies in a tick that has not begun yet; a sum that overflows is never.
    */
   static long deadlineNanos(long elapsedNanos, long delayNanos) {
     long deadlineNanos = elapsedNanos + Math.max(1, delayNanos);
@@ -51,9 +51,9 @@ final class Ticks {
   }
 
   /**
-   * Divides by the tick. It multiplies by the reciprocal instead, because all of a start waits for
-   * the result and a division takes longer. As the reciprocal is rounded down, the product is never
-   * too great; it is one too small at times, and much too small for ticks of 1 ns only.
+   * Divides by the tick. It multiplies by the reciprocal instead, because a start waits for the
+   * result and a division takes longer. The reciprocal is rounded down, so the product is never too
+   * great; it is one too small at times, and much too small only for ticks of 1 ns.
    */
   private long wholeTicks(long nanos) {
     long quotient = Math.multiplyHigh(nanos, reciprocal) >> reciprocalShift;

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A task that a {@link Timer} has been asked to run: pending until it expires or is cancelled.
- * Which of the two it is is decided once, unless the task itself re-arms the timeout.
+ * A task that a {@link Timer} has been asked to run: pending until it expires or is cancelled. It
+ * does one of the two, once, unless its own task re-arms it.
  *
  * <p>All methods may be called from any thread.
  */
@@ -31,8 +31,8 @@ public interface Timeout {
 
   /**
    * Cancels this timeout if it is pending. When this returns true the task will never run, and the
-   * timer neither counts this timeout any longer nor refers to it. {@link TimerTask#cancelled} is
-   * called before it returns, on the calling thread.
+   * timer no longer counts this timeout or refers to it. {@link TimerTask#cancelled} is called
+   * before it returns, on the calling thread.
    *
    * @return true for the one call that cancelled the timeout; false if it had expired or been
    *     cancelled before
@@ -44,10 +44,10 @@ public interface Timeout {
    * pending. The timeout keeps its identity; nothing is allocated.
    *
    * <p>Called by its own task, on the thread that runs the task, this re-arms the timeout: it is
-   * pending again and the task will run again. That is the way to repeat a task without a new
-   * timeout. It is never refused for the limit on pending timeouts, so a timer may exceed the limit
-   * by as many timeouts as have tasks running; only a timer that is stopped answers false. A task
-   * on an executor may overlap with its next run, unless re-arming is the last thing that it does.
+   * pending again and the task will run again. Use it to repeat a task without a new timeout. The
+   * limit on pending timeouts does not refuse it, so a timer may exceed the limit by as many
+   * timeouts as have tasks running; only a stopped timer returns false. A task on an executor may
+   * overlap with its next run, unless re-arming is the last thing it does.
    *
    * <pre>{@code
    * timer.newTimeout(timeout -> {
@@ -58,8 +58,8 @@ public interface Timeout {
    *
    * @param delay as in {@link Timer#newTimeout(TimerTask, long, TimeUnit)}
    * @param unit the unit of {@code delay}
-   * @return true if the deadline was moved, and then the task will not run for the old one any
-   *     more, or if the timeout was re-armed; false if it had expired or been cancelled before
+   * @return true if the deadline was moved, so the task no longer runs at the old one, or if the
+   *     timeout was re-armed; false if it had expired or been cancelled before
    */
   boolean reschedule(long delay, TimeUnit unit);
 
@@ -76,7 +76,7 @@ public interface Timeout {
 
   /**
    * The time from now to the deadline, rounded toward zero; negative once the deadline is past,
-   * also of a timeout that is no longer pending.
+   * also for a timeout that is no longer pending.
    *
    * @param unit the unit of the answer
    * @return the time left, in {@code unit}

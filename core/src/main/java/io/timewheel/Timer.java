@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
  * started, moved and cancelled in constant time.
  *
  * <p>Time passes in ticks of equal length. A timeout fires at the first tick that begins at or
- * after its deadline: never early, and late by at most one tick, plus the time that it takes to
- * wake up and to run what is due before it.
+ * after its deadline: never early, and late by at most one tick, plus the time to wake up and to
+ * run what is due before it.
  *
  * <p>All methods may be called from any thread, tasks included, except where they say otherwise.
  * The whole contract, with its races and limits, is in {@code docs/CONTRACT.md}.
@@ -55,11 +55,11 @@ public interface Timer extends AutoCloseable {
   }
 
   /**
-   * Stops this timer: cancels every pending timeout and waits for the task that runs on the timer's
+   * Stops this timer: cancels every pending timeout and waits for the task that runs on the timer
    * thread, if there is one, as {@link #stop(Duration)} does with a patience of ten seconds.
    *
    * @return the timeouts that this call cancelled; empty if the timer was stopped before
-   * @throws IllegalStateException if called by a task on the timer's own thread
+   * @throws IllegalStateException if called by a task on the timer thread
    */
   Set<Timeout> stop();
 
@@ -68,14 +68,13 @@ public interface Timer extends AutoCloseable {
    * is cancelled, its {@link TimerTask#cancelled cancelled} called on the calling thread. A timeout
    * started by another thread at the same time is either refused, or runs, or is returned here.
    *
-   * <p>If a task runs on the timer's thread, this call waits for it to end, but no longer than
-   * {@code patience}; then it interrupts the thread, once, and returns all the same. An interrupt
-   * of the caller ends the wait too, and stays set. Tasks that were handed to an executor are not
-   * waited for.
+   * <p>If a task runs on the timer thread, this call waits for it to end, but no longer than {@code
+   * patience}; then it interrupts the thread, once, and returns anyway. An interrupt of the caller
+   * ends the wait too, and stays set. It does not wait for tasks that were handed to an executor.
    *
-   * @param patience how long to wait for a running task; zero or less is not at all
+   * @param patience how long to wait for a running task; zero or less to not wait at all
    * @return the timeouts that this call cancelled; empty if the timer was stopped before
-   * @throws IllegalStateException if called by a task on the timer's own thread
+   * @throws IllegalStateException if called by a task on the timer thread
    */
   Set<Timeout> stop(Duration patience);
 

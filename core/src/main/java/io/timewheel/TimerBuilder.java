@@ -8,8 +8,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings that all timers have. A builder can be used more than once; each timer gets the
- * settings as they are when it is built. Not thread-safe.
+ * The settings of all timers. A builder can be used more than once; each timer gets the settings as
+ * they are when it is built. Not thread-safe.
  *
  * @param <B> the type of the builder itself
  */
@@ -30,8 +30,8 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets the length of a tick: the shorter, the nearer to its deadline a timeout fires. Ticks at
-   * which nothing is due cost nothing, however short they are.
+   * Sets the length of a tick: the shorter it is, the closer to its deadline a timeout fires. Ticks
+   * at which nothing is due cost nothing, however short they are.
    *
    * @param tick the length of a tick
    * @return this builder
@@ -50,8 +50,8 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   /**
    * Sets how many timeouts may be pending at a time; further ones are refused with a {@link
    * java.util.concurrent.RejectedExecutionException}. Zero or less, the default, is no limit. The
-   * limit is exact, which takes a count that all threads share: they start and cancel somewhat
-   * slower with it.
+   * limit is exact, so all threads share one count, which makes starting and cancelling somewhat
+   * slower.
    *
    * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
    * @return this builder
@@ -74,9 +74,10 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets what happens to tasks that the executor does not accept: by default the worker runs them.
+   * Sets what happens to tasks that the executor rejects: by default they run on the thread that
+   * expires the timeouts.
    *
-   * @param onRejected decides about tasks that the executor does not accept
+   * @param onRejected decides about tasks that the executor rejects
    * @return this builder
    */
   public B onRejected(RejectionPolicy onRejected) {
@@ -85,9 +86,9 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets who is told of what tasks and other callbacks throw: by default a log.
+   * Sets the handler of what tasks and other callbacks throw: by default a log.
    *
-   * @param onError is told of what callbacks throw
+   * @param onError handles what callbacks throw
    * @return this builder
    */
   public B onError(TaskErrorHandler onError) {
@@ -107,9 +108,9 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets who is told of everything that happens to the timeouts: by default nobody.
+   * Sets the listener for everything that happens to timeouts: by default none.
    *
-   * @param listener is told of what happens to timeouts
+   * @param listener is notified of what happens to timeouts
    * @return this builder
    */
   public B listener(TimerListener listener) {

@@ -2,18 +2,18 @@
 package io.timewheel;
 
 /**
- * Told of everything that happens to the timeouts of a timer; the one seam for metrics, events and
- * traces. A timer without a listener pays nothing for it.
+ * Notified of everything that happens to the timeouts of a timer; the one seam for metrics, events
+ * and traces. A timer without a listener pays nothing for it.
  *
- * <p>Each method is called on the thread on which the thing happened, and holds that thread up, the
- * one that runs the timer among them, but no lock that others need to start, move or cancel
- * timeouts. The futures of {@code io.timewheel.concurrent} are another matter: who cancels one
- * waits for a start of its timeout that is under way, {@link #started} included. So a listener must
- * not wait, for a lock or for anything else, for a thread that cancels such a future.
+ * <p>Each method is called on the thread that caused the event, the timer thread included. It holds
+ * up that thread, but holds no lock that others need to start, move or cancel timeouts. The futures
+ * of {@code io.timewheel.concurrent} are different: a thread that cancels one waits for a start of
+ * its timeout that is under way, {@link #started} included. So a listener must not wait, on a lock
+ * or otherwise, for a thread that cancels such a future.
  *
- * <p>What a listener throws is given to the {@link TaskErrorHandler}. Calls for one timeout may
- * overlap and overtake each other: it may expire on one thread before {@link #started} is called on
- * the one that started it.
+ * <p>What a listener throws goes to the {@link TaskErrorHandler}. Calls for one timeout may overlap
+ * and overtake each other: it may expire on one thread before {@link #started} is called on the one
+ * that started it.
  */
 public interface TimerListener {
   /**
@@ -46,7 +46,7 @@ public interface TimerListener {
   default void expired(Timeout timeout, long lagNanos) {}
 
   /**
-   * The executor did not accept a task; the {@link RejectionPolicy} is about to be asked.
+   * The executor rejected a task; the {@link RejectionPolicy} decides next.
    *
    * @param timeout the timeout
    * @param cause what the executor threw
@@ -62,7 +62,7 @@ public interface TimerListener {
   default void completed(Timeout timeout, long runNanos) {}
 
   /**
-   * A task threw; the {@link TaskErrorHandler} is about to be told.
+   * A task threw; the {@link TaskErrorHandler} is notified next.
    *
    * @param timeout the timeout
    * @param error what it threw

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-/** What is to be done when a timeout expires. */
+/** What to do when a timeout expires. */
 @FunctionalInterface
 public interface TimerTask {
   /**
    * Called once if the timeout expires. Runs on the timer's executor if it has one; otherwise on
-   * the timer's own thread, where a slow task delays every other.
+   * the timer thread, where a slow task delays every other.
    *
    * @param timeout the timeout that expired
-   * @throws Exception whatever the task likes: it is given to the timer's {@link TaskErrorHandler}
-   *     and harms nobody else
+   * @throws Exception whatever the task likes: it goes to the timer's {@link TaskErrorHandler} and
+   *     harms nothing else
    */
   void run(Timeout timeout) throws Exception;
 
   /**
    * Called once if the timeout is cancelled: by the thread that cancels it or stops the timer,
    * after the timeout has left the timer and before {@link Timeout#cancel} or {@link Timer#stop()}
-   * returns. An exception is given to the timer's {@link TaskErrorHandler}.
+   * returns. An exception goes to the timer's {@link TaskErrorHandler}.
    *
    * @param timeout the timeout that was cancelled
    */

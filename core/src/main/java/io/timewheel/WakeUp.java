@@ -7,17 +7,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How threads that start timeouts wake the worker, and only if they must.
+ * How threads that start timeouts wake the timer thread, and only if they must.
  *
- * <p>The worker publishes the tick that it is going to sleep until. A thread that starts or moves a
- * timeout compares its deadline with that plan, after leaving the lock of the stripe, and wakes the
- * worker if the deadline is earlier. It withdraws the plan first, which tells the others that the
- * worker has been woken, and leaves its deadline there as a hint.
+ * <p>The timer thread publishes the tick that it plans to sleep until. A thread that starts or
+ * moves a timeout compares its deadline with that plan, after leaving the lock of the stripe, and
+ * wakes the timer thread if the deadline is earlier. It withdraws the plan first, which tells
+ * others that the timer thread has been woken, and leaves its deadline there as a hint.
  *
  * <h2>No wake-up is lost</h2>
  *
  * <pre>
- *   producer                             worker
+ *   producer                             timer thread
  *                                        W0  take the hint, and the engine
  *   P1  lock stripe                      W1  publish the plan
  *   P2  add the timeout                  W2  lock stripe
@@ -31,39 +31,40 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>Producer first: P3 → W2, so W3 sees the timeout, and W5 does not park.
- *   <li>Worker first: W1 precedes W4 → P1, so P4 sees this plan or a later one. If it is this plan,
- *       P5 unparks; that W5 has not parked yet does no harm, since the permit of {@code unpark}
- *       makes it return at once. If it is a later one, either another producer withdrew the plan,
- *       and the worker is going to look at all stripes again, or the worker published it, and the
- *       argument holds for that plan and its own W2.
+ *   <li>Timer thread first: W1 precedes W4 → P1, so P4 sees this plan or a later one. If it is this
+ *       plan, P5 unparks; if W5 has not parked yet, the permit of {@code unpark} makes it return at
+ *       once. If it is a later one, either another producer withdrew the plan, and the timer thread
+ *       will look at all stripes again, or the timer thread published it, and the argument holds
+ *       for that plan and its own W2.
  * </ul>
  *
- * A compare-and-set that fails in P5 means that the plan is not the one that was read, and the last
+ * If the compare-and-set in P5 fails, the plan is no longer the one that was read, and the last
  * case applies. The lock orders everything, so the plan itself is read and written opaquely.
  *
- * <p>The permit alone would not do: if the worker has to wait for a lock in W2, it naps there, and
- * a nap uses up the permit of a P5 that concerns a stripe which has been looked at before. But then
- * that plan has been withdrawn, which W5 reads after the last of these naps. A plan that is
- * withdrawn after that leaves its permit for the park.
+ * <p>The permit alone would not do: if the timer thread waits for a lock in W2, it naps there, and
+ * a nap uses up the permit of a P5 for a stripe that it has already looked at. But then that plan
+ * has been withdrawn, and W5 reads that after the last nap. A plan withdrawn later leaves its
+ * permit for the park.
  *
  * <h2>Few wake-ups are in vain</h2>
  *
- * A timeout that is cancelled at once may be gone before the worker looks. If the worker then slept
- * for what it finds, the next timeout of the same delay would wake it again, and so would each
- * after it. So it plans no later than the hint, until the hint has passed: the next ones are later,
- * and wake nobody. A plan that is earlier than it need be misses nothing. A hint that is lost,
- * because the worker came up for another reason at the same moment, costs a wake-up and no more.
+ * A timeout that is cancelled at once may be gone before the timer thread looks. If that then slept
+ * until the next deadline it finds, the next timeout of the same delay would wake it again, and so
+ * would each after it. So it plans no later than the hint, until the hint has passed: the next
+ * timeouts are later, and wake nobody. A plan that is too early misses nothing. If a hint is lost,
+ * because the timer thread came up for another reason at the same moment, that costs one wake-up
+ * and no more.
  *
  * <h2>No timer is lost</h2>
  *
- * A timer that nobody refers to and on which nothing will ever be due is collected, so a worker
- * that parks for ever does not refer to its engine. Any timeout that will be due withdraws that
- * plan, and P5 makes the worker's side refer to the engine before the producer lets go of it. W0
- * unpins only after the worker has taken the engine for itself. If P5 pins after that, it unparks
- * after that too, and the worker comes back to W0: no pin stays.
+ * A timer that nobody refers to and on which nothing will ever be due is collected, so a {@code
+ * Worker} that parks for ever does not refer to its engine. Any timeout that will be due withdraws
+ * that plan, and P5 pins the engine here before the producer lets go of it. W0 unpins only after
+ * the timer thread has taken its own reference. If P5 pins after that, it unparks after that too,
+ * and the timer thread comes back to W0: no pin stays.
  */
 final class WakeUp extends Padding {
-  /** The plan of a worker that is up: withdrawn, with no hint. */
+  /** The plan while the timer thread is up: withdrawn, with no hint. */
   private static final long AWAKE = ~Ticks.NEVER;
 
   private static final VarHandle PLAN;
@@ -76,18 +77,18 @@ final class WakeUp extends Padding {
     }
   }
 
-  /** The tick until which the worker sleeps or, if withdrawn, the complement of the hint. */
+  /** The tick until which the timer thread sleeps or, if withdrawn, the complement of the hint. */
   @SuppressWarnings("unused") // read through PLAN
   private long planTick = AWAKE;
 
   /** The thread that parks; written before its first plan is published. */
   private volatile @Nullable Thread sleeper;
 
-  /** Referred to and never read: keeps the engine from being collected until the worker has it. */
+  /** Never read: it keeps the engine from being collected until the timer thread has it. */
   @SuppressWarnings("unused")
   private volatile @Nullable Object pinned;
 
-  /** Pins the engine until the worker has begun. */
+  /** Pins the engine until the timer thread has begun. */
   WakeUp(Object engine) {
     pinned = engine;
   }
@@ -98,9 +99,10 @@ final class WakeUp extends Padding {
   }
 
   /**
-   * W0: the worker is up, and refers to its engine.
+   * W0: the timer thread is up, and refers to its engine.
    *
-   * @return the hint: the deadline for which the worker was woken, {@link Ticks#NEVER} if none
+   * @return the hint: the deadline for which the timer thread was woken, {@link Ticks#NEVER} if
+   *     none
    */
   long awake() {
     long plan = (long) PLAN.getAndSet(this, AWAKE);
@@ -108,12 +110,12 @@ final class WakeUp extends Padding {
     return plan < 0 ? ~plan : Ticks.NEVER;
   }
 
-  /** W1: the worker will sleep until {@code tick}, which is not negative. */
+  /** W1: the timer thread will sleep until {@code tick}, which is not negative. */
   void plan(long tick) {
     PLAN.setOpaque(this, tick);
   }
 
-  /** W5: whether a producer has withdrawn the plan, and the worker is not to park for it. */
+  /** W5: whether a producer has withdrawn the plan, so the timer thread must not park for it. */
   boolean isWithdrawn() {
     return (long) PLAN.getOpaque(this) < 0;
   }
@@ -127,7 +129,7 @@ final class WakeUp extends Padding {
     }
   }
 
-  /** Makes the worker look around, whatever its plan is. */
+  /** Makes the timer thread look again, whatever its plan. */
   void wake() {
     LockSupport.unpark(sleeper);
   }

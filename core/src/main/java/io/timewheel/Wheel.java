@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  * lock and knows nothing of tasks and states; its caller holds the lock of the {@link Stripe} that
  * it belongs to.
  *
- * <p>The time that {@code add}, {@code move} and {@code poll} are told may stand still; a time
- * before {@code nowTick} is taken for {@code nowTick}.
+ * <p>The time passed to {@code add}, {@code move} and {@code poll} may stand still; a time before
+ * {@code nowTick} counts as {@code nowTick}.
  */
 abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWheel {
   /**
-   * How many timeouts one {@link #poll} may touch before it returns, which bounds the time for
-   * which its caller holds the lock.
+   * How many timeouts one {@link #poll} may touch before it returns; this bounds how long its
+   * caller holds the lock.
    */
   static final int POLL_BUDGET = 64;
 
@@ -77,9 +77,9 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
   abstract void remove(Node timeout);
 
   /**
-   * Removes and returns a timeout that is due at {@code nowTick}, or returns null if there is none
-   * or if the budget of this call went into looking: there is more to do if it was {@link
-   * #cutShort}.
+   * Removes and returns a timeout that is due at {@code nowTick}. Returns null if there is none, or
+   * if this call spent its budget on looking: then it was {@link #cutShort}, and there is more to
+   * do.
    *
    * <p>Timeouts of an earlier tick come out before those of a later one, except one that was
    * already due when it was added.
@@ -87,8 +87,8 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
   abstract @Nullable Node poll(long nowTick);
 
   /**
-   * Does what {@link #nextTick} asks for at {@code nowTick} although nothing is due: within the
-   * budget of a poll, it prepares what will be due soon.
+   * Does what {@link #nextTick} asks for at {@code nowTick} although nothing is due: prepares what
+   * will be due soon, within the budget of a poll.
    */
   abstract void openAhead();
 
@@ -97,10 +97,10 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
 
   /**
    * The tick at which {@link #poll} or {@link #openAhead} next has something to do: never later
-   * than the earliest deadline. It is earlier only while a slot is half done, which is to be gone
-   * on with at {@code nowTick}, when so many are due soon that they are prepared, or when the
-   * timeout that had the earliest deadline of its slot was removed. {@link Ticks#NEVER} if there is
-   * no such tick. The search may remove marks of empty slots.
+   * than the earliest deadline. It is earlier only while a slot is half done, to be resumed at
+   * {@code nowTick}, when so many are due soon that they are prepared, or when the timeout with the
+   * earliest deadline of its slot was removed. {@link Ticks#NEVER} if there is no such tick. The
+   * search may remove marks of empty slots.
    */
   abstract long nextTick();
 }

@@ -12,24 +12,24 @@ import java.util.concurrent.TimeUnit;
  * <h2>States</h2>
  *
  * <pre>
- *   PENDING ──► EXPIRED ◄──► RUNNING    taken by the timer's thread, which runs it itself
+ *   PENDING ──► EXPIRED ◄──► RUNNING    taken by the timer thread, which runs it itself
  *    ▲ │ │         ▲            │
  *    │ │ └─► HANDED_OFF         │       taken for an executor, whose thread then claims it
  *    │ └───► CANCELLED          │       taken by cancel() or stop()
  *    └──────────────────────────┘       re-armed by its own task
  * </pre>
  *
- * A timeout leaves PENDING under the lock of its stripe, so exactly one of the timer's thread, a
+ * A timeout leaves PENDING under the lock of its stripe, so exactly one of the timer thread, a
  * cancel and a stop gets it. HANDED_OFF to EXPIRED is a compare-and-set, which keeps a task from
  * running twice when an executor accepts it and then reports that it did not.
  *
  * <h2>Re-arming</h2>
  *
  * While its task runs, the state names the thread that runs it, and on that thread {@link
- * #reschedule} makes the timeout pending again. Nobody else can leave RUNNING, so a task that has
- * not re-armed its timeout finds it unchanged when it ends. A thread is named by as many lower bits
- * of its id as there is room for; should two threads share them, the second could re-arm the
- * timeout too, and no more than that, since the end of a run is a compare-and-set.
+ * #reschedule} makes the timeout pending again. No other thread can leave RUNNING, so a task that
+ * has not re-armed its timeout finds it unchanged when it ends. The state names a thread by as many
+ * lower bits of its id as fit; if two threads share them, the second could re-arm the timeout too,
+ * but nothing more, since the end of a run is a compare-and-set.
  */
 final class WheelTimeout extends Node implements Timeout, Runnable {
   static final int HANDED_OFF = 1;
@@ -112,7 +112,7 @@ final class WheelTimeout extends Node implements Timeout, Runnable {
     return deadlineNanos() - stripe.engine.clock.elapsedNanos();
   }
 
-  /** Runs the task of a timeout that was handed off, unless that has happened before. */
+  /** Runs the task of a timeout that was handed off, unless it was run before. */
   @Override
   public void run() {
     if (STATE.compareAndSet(this, HANDED_OFF, EXPIRED)) {

@@ -13,9 +13,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer with a thread of its own, the worker. The first timeout starts it; it sleeps whenever
- * nothing is due. It is a daemon unless the thread factory decides otherwise. It ends when the
- * timer is stopped, or when nobody refers to the timer and nothing will be due any more.
+ * A timer with its own thread, the timer thread. The first timeout starts the thread; it sleeps
+ * whenever nothing is due. It is a daemon unless the thread factory decides otherwise. It ends when
+ * the timer is stopped, or when nobody refers to the timer and nothing will be due any more.
  */
 public abstract sealed class WheelTimer implements Timer
     permits HashedWheelTimer, HierarchicalWheelTimer {
@@ -34,7 +34,7 @@ public abstract sealed class WheelTimer implements Timer
         new Worker(engine, settings.threadFactory != null ? settings.threadFactory : daemons(name));
   }
 
-  /** The timer may outlive the thread that makes it, so it inherits no thread-locals. */
+  /** The timer may outlive the thread that makes it, so its thread inherits no thread-locals. */
   private static ThreadFactory daemons(String name) {
     return worker -> {
       Thread daemon = new Thread(null, worker, name, 0, false);
@@ -43,11 +43,14 @@ public abstract sealed class WheelTimer implements Timer
     };
   }
 
-  /** Starts the worker before the first timeout is added: what nobody would run is not accepted. */
+  /**
+   * Starts the timer thread before the first timeout is added: the timer accepts nothing that no
+   * thread would run.
+   */
   @Override
   public final Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
     if (!worker.hasBegun()) {
-      requireNonNull(task, "task"); // no thread is started for what will be refused
+      requireNonNull(task, "task"); // start no thread for what will be refused
       requireNonNull(unit, "unit");
       worker.start();
     }
@@ -67,7 +70,8 @@ public abstract sealed class WheelTimer implements Timer
           "stop() cannot be called by a task on the timer's own thread");
     }
     boolean first = stopped.compareAndSet(false, true);
-    // Not by the first call only: no call may return while timeouts are still accepted or pending.
+    // Not only the first call does this: none may return while timeouts are still accepted or
+    // pending.
     Drained drained;
     try {
       drained = engine.shutDown();
@@ -105,7 +109,7 @@ public abstract sealed class WheelTimer implements Timer
   }
 
   /**
-   * The settings that timers with a thread have.
+   * The settings of timers with a thread.
    *
    * @param <B> the type of the builder itself
    */
@@ -133,8 +137,8 @@ public abstract sealed class WheelTimer implements Timer
     }
 
     /**
-     * Sets the factory that makes the worker's thread, once, when the timer is built. By default
-     * the thread is a daemon.
+     * Sets the factory that makes the timer thread, once, when the timer is built. By default the
+     * thread is a daemon.
      *
      * @param threadFactory makes the thread of the timer, once
      * @return this builder
@@ -145,10 +149,10 @@ public abstract sealed class WheelTimer implements Timer
     }
 
     /**
-     * Sets into how many independent parts the timer is divided, rounded up to a power of two. The
-     * default, twice the number of processors and at most 32, suits threads that start timeouts all
-     * at the same time; with one, timeouts of the same tick fire in the order in which they were
-     * started, as long as none of them was started late or moved.
+     * Sets how many independent parts the timer has, rounded up to a power of two. The default,
+     * twice the number of processors and at most 32, suits many threads that start timeouts at the
+     * same time; with one part, timeouts of the same tick fire in the order in which they were
+     * started, unless one was started late or moved.
      *
      * @param stripes how many parts: 1 to 256
      * @return this builder

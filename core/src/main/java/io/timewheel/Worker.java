@@ -16,29 +16,30 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread of a timer: expires what is due, then parks until something is.
+ * What the timer thread runs: expires what is due, then parks until something is.
  *
- * <p>It wakes for deadlines and for threads that start an earlier one, and never because a tick has
- * passed. What it parks for is decided in the numbered steps of {@link #workUntilIdle}; why it
- * cannot sleep through a timeout is explained in {@link WakeUp}.
+ * <p>It wakes for deadlines and for threads that start an earlier one, never because a tick has
+ * passed. The numbered steps of {@link #workUntilIdle} decide what it parks for; {@link WakeUp}
+ * explains why it cannot sleep through a timeout.
  *
  * <h2>Its end</h2>
  *
  * <ul>
  *   <li>It is stopped.
- *   <li>Nobody refers to the timer, and nothing will ever be due. The worker refers to its engine,
- *       and so to the timer, only while it is up or sleeps until a tick. When the engine has been
- *       collected, which nothing can be started on any more, a {@link Cleaner} wakes the worker.
- *   <li>It cannot go on. Then it fails the engine: nothing is accepted any more that nobody would
- *       run. A lack of memory is not such a reason: a poll that runs out of memory has moved
- *       nothing, so the worker tries again until there is some.
+ *   <li>Nobody refers to the timer, and nothing will ever be due. This object refers to its engine,
+ *       and so to the timer, only while the thread is up or sleeps until a tick. Once the engine
+ *       has been collected, nothing can be started on it any more, and a {@link Cleaner} wakes the
+ *       thread.
+ *   <li>It cannot continue. Then it fails the engine, which accepts nothing more that no thread
+ *       would run. A lack of memory is no such reason: a poll that runs out of memory has moved
+ *       nothing, so the thread tries again until there is some.
  * </ul>
  */
 final class Worker implements Runnable {
-  /** More timers with a thread than this in one JVM are most likely a mistake. */
+  /** More timers with a thread than this in one JVM are probably a mistake. */
   static final int LIVE_LIMIT = 64;
 
-  /** How long the worker waits for memory before it tries again. */
+  /** How long the thread waits for memory before it tries again. */
   static final long NAP_NANOS = 10_000_000;
 
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
@@ -52,10 +53,13 @@ final class Worker implements Runnable {
   private final Thread thread;
   private final CountDownLatch ended = new CountDownLatch(1);
 
-  /** Guards the start of the thread; locks of our own objects are for nobody else to take. */
+  /**
+   * Guards the start of the thread. A private lock: a thread factory could take that of this
+   * object.
+   */
   private final Object starting = new Object();
 
-  /** The thread that runs this worker, once it does; a factory may have given it to another. */
+  /** The thread that runs this, once one does; a factory may have passed it to another thread. */
   private volatile @Nullable Thread runner;
 
   private volatile boolean stopping;
@@ -82,14 +86,14 @@ final class Worker implements Runnable {
 
   // Start and stop: any thread
 
-  /** Whether a thread has come to run this worker. */
+  /** Whether a thread has begun to run this. */
   boolean hasBegun() {
     return runner != null;
   }
 
   /**
-   * Starts the thread unless that was done before. A thread factory may return a thread that does
-   * not run the worker; once that has ended, the timer has failed.
+   * Starts the thread unless it was started before. A thread factory may return a thread that does
+   * not run this; once that thread has ended, the timer has failed.
    */
   void start() {
     synchronized (starting) {
@@ -104,7 +108,7 @@ final class Worker implements Runnable {
     }
   }
 
-  /** Whether no thread will run this worker, at least as long as {@link #start} is not called. */
+  /** Whether no thread will run this, at least until {@link #start} is called. */
   private boolean isLost() {
     boolean alive = thread.isAlive(); // asked first: it may begin and end between the questions
     return !alive && !hasBegun();
@@ -114,7 +118,10 @@ final class Worker implements Runnable {
     return Thread.currentThread() == runner;
   }
 
-  /** Stops the worker after the task that it is running, and waits for that, but not for long. */
+  /**
+   * Stops the thread after the task that it is running, and waits for that, but no longer than the
+   * patience.
+   */
   void stop(Duration patience) {
     synchronized (starting) {
       stopping = true;
@@ -133,7 +140,7 @@ final class Worker implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (OutOfMemoryError e) {
-      // There is no memory to wait with. The caller's answer matters more than the wait.
+      // There is no memory to wait with. The caller's result matters more than the wait.
     }
   }
 
@@ -154,8 +161,8 @@ final class Worker implements Runnable {
       LOGGER.log(Level.ERROR, "the worker of a timer has died; the timer runs no more tasks", e);
     } finally {
       if (reaping != null) {
-        // There is no thread to wake any more, and the wake-up may have pinned the engine: the
-        // cleaner would keep it from being collected for ever.
+        // There is no thread left to wake, and the wake-up may have pinned the engine: the cleaner
+        // would keep it from being collected for ever.
         reaping.clean();
       }
       LIVE.decrementAndGet();
@@ -163,29 +170,29 @@ final class Worker implements Runnable {
     }
   }
 
-  /** The engine is still pinned, because the worker has not yet come up for the first time. */
+  /** The engine is still pinned, because the thread has not yet come up for the first time. */
   private @Nullable Cleanable wakeWhenCollected() {
     try {
       return Reaper.CLEANER.register(requireNonNull(engine.get()), wakeUp::wake);
     } catch (Throwable e) {
-      // No memory, or no thread, for a cleaner: this worker ends when it is stopped.
+      // No memory, or no thread, for a cleaner: the thread ends when the timer is stopped.
       return null;
     }
   }
 
   /**
-   * Works until nothing will ever be due. The engine is referred to by this call alone, so its
-   * caller can park without keeping it.
+   * Works until nothing will ever be due. Only this call refers to the engine, so its caller can
+   * park without keeping it alive.
    *
-   * @return whether to park; otherwise the worker ends
+   * @return whether to park; otherwise the thread ends
    */
   private boolean workUntilIdle() {
     Engine engine = this.engine.get();
     long hintTick = Ticks.NEVER;
     while (engine != null && !stopping) {
-      // 1. A thread that starts a timeout from here on finds the worker awake, and does not wake
-      // it. One that woke it left its deadline, which may have been cancelled since; the next like
-      // it must not wake the worker again.
+      // 1. A thread that starts a timeout from here on finds the timer thread awake, and does not
+      // wake it. A thread that woke it left its deadline, which may have been cancelled since; the
+      // next one like it must not wake the timer thread again.
       hintTick = Math.min(hintTick, wakeUp.awake());
       // 2. Run what is due. Whatever this misses, step 4 sees.
       try {
@@ -204,8 +211,8 @@ final class Worker implements Runnable {
         continue;
       }
       wakeUp.plan(plan);
-      // 4. Look once more: a timeout may have been started by a thread that had not seen the plan.
-      // One that had seen it has withdrawn it; the wait for a lock may have used up that unpark.
+      // 4. Look once more: a thread that had not seen the plan may have started a timeout. One that
+      // had seen it has withdrawn it; waiting for a lock may have used up that unpark.
       if (engine.nextTick() < plan || stopping || wakeUp.isWithdrawn()) {
         continue;
       }
@@ -226,7 +233,7 @@ final class Worker implements Runnable {
     Thread.interrupted();
   }
 
-  /** Others may be about to give memory back. */
+  /** Naps: other threads may be about to free memory. */
   private void awaitMemory(OutOfMemoryError error) {
     if (!lacksMemory) {
       lacksMemory = true;
@@ -249,7 +256,7 @@ final class Worker implements Runnable {
       LOGGER.log(
           Level.WARNING, "a timer is out of memory; it tries again until there is some", error);
     } catch (Throwable e) {
-      // Not even this text can be had without memory, when it is used for the first time.
+      // Even this text needs memory when it is first used.
     }
   }
 
@@ -261,12 +268,12 @@ final class Worker implements Runnable {
             "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
             live);
       } catch (Throwable e) {
-        // A log is user code; this worker has no part in what is wrong with it.
+        // A log is user code; what it throws must not end the timer.
       }
     }
   }
 
-  /** Its thread is started by the first worker. */
+  /** Its thread starts with the first timer thread. */
   private static final class Reaper {
     static final Cleaner CLEANER = Cleaner.create();
   }

@@ -3,7 +3,7 @@
  * Timers on timing wheels.
  *
  * <p>{@link io.timewheel.Timer} is the entry point. {@link io.timewheel.HierarchicalWheelTimer} is
- * the one to take by default; {@link io.timewheel.HashedWheelTimer} is the classic single wheel,
+ * the one to use by default; {@link io.timewheel.HashedWheelTimer} is the classic single wheel,
  * with the constructors of Netty's and Dubbo's class of that name; {@link io.timewheel.PolledTimer}
  * has no thread and is driven by the caller.
  *
@@ -21,18 +21,18 @@
  *       levels
  *   <dt>stripe
  *   <dd>a part of a timer that has a lock and a wheel of its own
- *   <dt>worker
- *   <dd>the thread of a timer, which expires what is due and then parks
+ *   <dt>timer thread
+ *   <dd>the thread of a timer: runs its {@code Worker}, which expires what is due and then parks; a
+ *       <i>worker</i>, in lower case, is a thread of an executor
  *   <dt>lag
- *   <dd>the time from a deadline to the moment at which it is acted on
+ *   <dd>the time from a deadline until it is acted on
  *   <dt>elapsed
- *   <dd>the time since the timer was made, which all deadlines are counted in
+ *   <dd>the time since the timer was made, in which all deadlines are counted
  * </dl>
  *
  * <h2>Reading order</h2>
  *
- * What is inside is read best in this order: no class names one that stands further down, and a
- * test holds that.
+ * Read the inside in this order: no class names one further down, and a test makes sure of it.
  *
  * <ol>
  *   <li>The interfaces: {@link io.timewheel.Timer}, {@link io.timewheel.Timeout}, {@link

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Timers that nobody refers to any more. What refers to one is in methods of its own, so that no
+ * Timers that nobody refers to any more. What refers to one is in separate methods, so that no
  * variable of a test does.
  */
 class AbandonedTimerTest {
@@ -66,9 +66,12 @@ class AbandonedTimerTest {
     assertThat(seen).hasValue(null);
   }
 
-  /** The garbage collector may come at any moment between a start and the waking of the worker. */
+  /**
+   * The garbage collector may come at any moment between a start and the waking of the timer
+   * thread.
+   */
   @Test
-  void everyTimeoutOfTimersThatAreForgottenAtOnceRuns() {
+  void forgottenTimersRunEveryTimeout() {
     int count = 32;
     CountDownLatch all = new CountDownLatch(2 * count);
     for (int i = 0; i < count; i++) {

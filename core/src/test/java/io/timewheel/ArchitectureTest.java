@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The shape of core: what is public, what may know of what, and who may ask for the time. */
+/** The shape of core: what is public, what may know what, and what may read the time. */
 class ArchitectureTest {
 
   /** What users may name; all else is mechanism. */
@@ -119,7 +119,7 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
-  /** A class names those of its own layer and of those before it, and none behind it. */
+  /** A class names classes of its own and earlier layers, none of later ones. */
   @Test
   void mechanismIsReadFromTheGridToTheTimers() {
     List<String> wrong = new ArrayList<>();
@@ -193,7 +193,9 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
-  /** Under load a yield takes a time slice, which a worker that has much to do cannot spare. */
+  /**
+   * Under load a yield takes a time slice, which a timer thread that has much to do cannot spare.
+   */
   @Test
   void onlyThreadsThatWaitGiveTheirProcessorAway() {
     noClasses()

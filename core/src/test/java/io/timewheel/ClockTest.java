@@ -60,7 +60,7 @@ class ClockTest {
   }
 
   @Test
-  void theClockAtATickIsCountedFromItsStart() {
+  void readingAtATickCountsFromTheStart() {
     long originNanos = Long.MAX_VALUE - 5;
     Clock clock = clockFrom(originNanos);
     assertThat(clock.readingAt(2) - originNanos).isEqualTo(2 * TICK_NANOS);

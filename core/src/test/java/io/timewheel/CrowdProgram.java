@@ -26,7 +26,7 @@ public final class CrowdProgram {
           Await.until("a warning", () -> !log.lines().isEmpty());
         }
         runOneTaskOnEach(timers);
-        timers.forEach(Timer::stop); // returns when the worker has ended: not live any more
+        timers.forEach(Timer::stop); // returns when the timer thread has ended: not live any more
         System.out.println(timers.size() + " timers ran: " + log.lines());
       }
     }

@@ -13,7 +13,7 @@ class CrowdTest {
   @TempDir Path directory;
 
   @Test
-  void moreThan64LiveTimersAreWarnedOfOncePerJvm() throws Exception {
+  void warnsOncePerJvmOfMoreThan64LiveTimers() throws Exception {
     String warning =
         "[WARNING: 65 timers are live in this JVM; share one timer, or stop those no longer"
             + " needed]";

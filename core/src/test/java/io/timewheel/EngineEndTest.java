@@ -73,9 +73,9 @@ class EngineEndTest {
     assertThat(engine.afterShutDown(engine.shutDown())).containsExactly(pending);
   }
 
-  /** Timeouts may be compared by identity only; whoever stops the timer may keep the answer. */
+  /** Timeouts may be compared by identity only; the caller of stop may keep the result. */
   @Test
-  void answerOfShutDownCannotBeChanged() {
+  void resultOfShutDownIsUnmodifiable() {
     PassiveTimer timer = timer(1, 0);
     Engine engine = timer.engine;
     timer.start(5);

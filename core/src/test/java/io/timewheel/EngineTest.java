@@ -136,7 +136,7 @@ class EngineTest {
         .containsExactly(false, true);
   }
 
-  /** Only the timer's own thread, to which nobody waits to come back. */
+  /** Only for the timer thread: no caller waits for it to return. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void whatFallsDueDuringACrowdDoesNotWaitForItsEnd(boolean ownsThread) {
@@ -197,7 +197,7 @@ class EngineTest {
   }
 
   @Test
-  void runDueStopsAtItsLimitAndGoesOnFromThere() {
+  void runDueResumesAfterItsLimit() {
     Engine engine = engine(2);
     onBothStripes(engine, 100, 5);
     clock.advance(10);
@@ -227,7 +227,7 @@ class EngineTest {
   }
 
   @Test
-  void lagIsTheLongestThatWasSeen() {
+  void maxLagIsTheLongestSeen() {
     Engine engine = engine(1);
     start(engine, 5);
     start(engine, 25);
@@ -283,7 +283,7 @@ class EngineTest {
   }
 
   @Test
-  void interruptOfATaskStaysWithAThreadThatIsNotTheTimersOwn() {
+  void interruptOfATaskStaysOnACallersThread() {
     Engine engine = engine(1);
     engine.start(timeout -> Thread.currentThread().interrupt(), 5, TimeUnit.NANOSECONDS);
     clock.advance(10);
@@ -294,7 +294,7 @@ class EngineTest {
   }
 
   @Test
-  void interruptOfATaskDoesNotReachTheNextOneOnTheTimersOwnThread() {
+  void interruptOfATaskDoesNotReachTheNextOnTheTimerThread() {
     Engine engine = new Engine(owner(), settings, 1, true, this::wheel);
     List<Boolean> interrupted = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
@@ -347,7 +347,7 @@ class EngineTest {
     onBothStripes(List.of(each, each));
   }
 
-  /** Runs an action for each of two stripes on a thread of its own, by trying threads. */
+  /** Runs an action for each of two stripes on its own thread, by trying threads. */
   private void onBothStripes(List<Runnable> each) {
     Engine probe = new Engine(owner(), PolledTimer.builder(), 2, false, this::wheel);
     Set<Stripe> probed = new HashSet<>();

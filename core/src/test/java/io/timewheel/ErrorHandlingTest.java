@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Whatever callbacks throw, and whoever is told of it: nobody else is harmed. */
+/** Whatever callbacks throw, and whatever handles it: nothing else is harmed. */
 class ErrorHandlingTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask other = new RecordingTask(clock);
@@ -123,7 +123,7 @@ class ErrorHandlingTest {
     }
   }
 
-  /** A log may throw too: its handlers and the texts of exceptions are foreign code. */
+  /** A log may throw too: its handlers and the texts of exceptions are user code. */
   @Test
   void logThatThrowsHarmsNobody() {
     PolledTimer timer = settings.build();

@@ -22,7 +22,7 @@ class EventsTest {
     assertThat(timer.getAsInt()).as("runs").isEqualTo(1);
   }
 
-  /** A timer with one task. It is used in a loader of its own. */
+  /** A timer with one task. It is used in its own class loader. */
   public static final class OneTask implements IntSupplier {
     private final TestClock clock = new TestClock();
     private final PolledTimer timer = PolledTimer.builder().timeSource(clock).build();
@@ -39,7 +39,7 @@ class EventsTest {
     }
   }
 
-  /** Loads all of the library anew, but for the events: for them there is no memory. */
+  /** Loads the whole library again, except the events: for them there is no memory. */
   private static final class OutOfMemory extends ClassLoader {
     boolean threwError;
 

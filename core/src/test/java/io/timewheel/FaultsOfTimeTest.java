@@ -71,7 +71,7 @@ class FaultsOfTimeTest {
     assertThat(timer.engine.stats().rescheduled()).isEqualTo(100_000);
   }
 
-  /** A leap year of daily timeouts, on the timer's own thread, in no time. */
+  /** A leap year of daily timeouts, on the timer thread, in no time. */
   @Test
   void fault11ClockIsTheTests() {
     try (HashedWheelTimer timer = hashed(512).build()) {
@@ -87,7 +87,7 @@ class FaultsOfTimeTest {
 
   @ParameterizedTest
   @EnumSource
-  void fault13EdgeDelaysNeitherFireAtOnceNorNeverUnlessTheyMean(Kind kind) {
+  void fault13EdgeDelaysFireWhenTheySay(Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, 1_000_000);
     timer.advance(1_234_567_891);
     for (TimeUnit unit : TimeUnit.values()) {

@@ -76,7 +76,7 @@ class FaultsTest {
     }
   }
 
-  /** In a method of its own, so that no variable leads to anything. */
+  /** A separate method, so no variable refers to anything. */
   private static List<WeakReference<Object>> startAndCancel(Timer timer) {
     byte[] payload = new byte[100];
     TimerTask holds = timeout -> payload[0]++;
@@ -86,7 +86,7 @@ class FaultsTest {
         new WeakReference<>(timeout), new WeakReference<>(holds), new WeakReference<>(payload));
   }
 
-  /** While one thread's stripe is locked, another thread starts, moves and cancels all the same. */
+  /** While one thread's stripe is locked, another thread still starts, moves and cancels. */
   @Test
   void fault3ThreadsShareNoLockNoQueueAndNoCount() {
     PassiveTimer timer = new PassiveTimer(Kind.HIERARCHICAL, 10, 2, 0);
@@ -173,7 +173,7 @@ class FaultsTest {
   }
 
   @Test
-  void fault6StopCountsAndTellsWhatItCancels() {
+  void fault6StopCountsAndReportsWhatItCancels() {
     HashedWheelTimer timer = hashed().build();
     for (int i = 0; i < 1_000; i++) {
       timer.newTimeout(task, 1 + i, TimeUnit.SECONDS);

@@ -4,8 +4,8 @@ package io.timewheel;
 import java.util.List;
 
 /**
- * The clock of a {@link FuzzedTimer}, which moves when it is told to, and the model's idea of time.
- * It knows ticks, but nothing of slots and levels, and counts them by division.
+ * The clock of a {@link FuzzedTimer}, which moves on command, and the model's idea of time. It
+ * knows ticks, but nothing of slots and levels, and counts them by division.
  */
 final class FuzzClock {
   private static final long MILLI = 1_000_000;

@@ -13,7 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Tasks that an executor is to run, and executors that do not do as they are told. */
+/** Tasks for an executor to run, and executors that misbehave. */
 class HandOffTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
@@ -61,7 +61,7 @@ class HandOffTest {
   }
 
   @Test
-  void taskThatIsRejectedRunsOnTheWorker() {
+  void rejectedTaskRunsOnTheTimerThread() {
     PolledTimer timer = settings.executor(rejecting()).build();
 
     fire(timer);
@@ -122,7 +122,7 @@ class HandOffTest {
   }
 
   @Test
-  void policyIsToldWhatWhyAndHow() {
+  void policyReceivesTimeoutExecutionAndCause() {
     List<Object> told = new ArrayList<>();
     PolledTimer timer =
         settings

@@ -29,7 +29,7 @@ class HashedWheelTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 64, 128, 512, 4096})
-  void nothingFiresBeforeItsTickAndAllThatIsDueFiresAtIt(int slots) {
+  void everythingFiresAtItsTickAndNothingBefore(int slots) {
     WheelModel model = wheelOf(slots);
     long[] deadlineTicks = {1, 63, 64, 65, 127, 128, 511, 512, 4095, 4096, 4097, 1_000_000};
     for (long tick : deadlineTicks) {
@@ -67,7 +67,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void whatIsAlreadyDueWhenAddedIsReturnedByTheNextPoll() {
+  void nextPollReturnsWhatIsDueWhenAdded() {
     model.runTo(100);
     Node late = model.start(TICK_NANOS, 20 * TICK_NANOS);
     assertThat(wheel.nextTick()).isEqualTo(100);
@@ -83,7 +83,7 @@ class HashedWheelTest {
     assertThat(model.runTo(5 + TURN)).containsExactly(timeout);
   }
 
-  /** A timeout that starts itself anew keeps its rhythm over many turns. */
+  /** A timeout that restarts itself keeps its rhythm over many turns. */
   @Test
   void nothingDriftsOverManyTurns() {
     for (long tick = 200; tick <= 200 * 20; tick += 200) {
@@ -111,7 +111,7 @@ class HashedWheelTest {
 
   /** Their slot is visited, because others are due in it. */
   @Test
-  void whatIsNeverDueIsPassedInAVisit() {
+  void visitPassesWhatIsNeverDue() {
     WheelModel model = wheelOf(1);
     model.startNever();
     Node timeout = model.startAt(7);
@@ -133,7 +133,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void theSearchGoesAroundTheWheel() {
+  void searchWrapsAroundTheWheel() {
     model.runTo(100);
     model.startAt(TURN + 99);
     assertThat(wheel.nextTick()).isEqualTo(TURN + 99);
@@ -185,7 +185,7 @@ class HashedWheelTest {
 
   /** The bound of a word is left behind by what has left it. */
   @Test
-  void aTickIsNotOverlookedForTheBoundOfWhatWasStopped() {
+  void staleBoundHidesNoTick() {
     Node stopped = model.startAt(5);
     model.startAt(40);
     model.stop(stopped);
@@ -195,7 +195,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void emptyTurnsAreSleptThrough() {
+  void sleepsThroughEmptyTurns() {
     Node timeout = model.startAt(1_000_000L * TURN + 5);
     assertThat(wheel.nextTick()).isEqualTo(1_000_000L * TURN + 5);
     model.advanceTo(2_000_000L * TURN);
@@ -206,7 +206,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void aPollWithATimeReadLongAgoDoesNotTurnTheWheelBack() {
+  void pollWithAnOldTimeDoesNotTurnTheWheelBack() {
     model.runTo(100);
     Node timeout = model.startAt(101);
     assertThat(model.poll(50)).isNull();
@@ -227,7 +227,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void stoppingTheEarliestOfASlotLeavesItsTickAsTheBoundUntilTheNextVisit() {
+  void stoppingTheEarliestKeepsTheBoundUntilTheNextVisit() {
     Node earliest = model.startAt(5);
     Node other = model.startAt(2 * TURN + 5);
     model.stop(earliest);
@@ -249,7 +249,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void movingToThePastMakesDueAtOnce() {
+  void movingToThePastMakesItDueAtOnce() {
     model.runTo(100);
     Node timeout = model.startAt(1000);
     model.move(timeout, 0, 10 * TICK_NANOS);
@@ -259,7 +259,7 @@ class HashedWheelTest {
   // Visiting a slot
 
   @Test
-  void aVisitGoesOnOverSeveralPolls() {
+  void visitSpansSeveralPolls() {
     model.startAt(9 * TURN + 5, 2 * BUDGET);
     Node due = model.startAt(5);
     model.advanceTo(7);
@@ -274,7 +274,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void theBudgetIsSpentOnWhatIsPassedOnly() {
+  void onlyPassedTimeoutsSpendTheBudget() {
     model.startAt(9 * TURN + 5, BUDGET - 1);
     Node due = model.startAt(5);
     model.advanceTo(5);
@@ -282,7 +282,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void whatIsAddedDuringAVisitIsVisitedToo() {
+  void visitReachesWhatIsAddedDuringIt() {
     halfVisitedSlot();
     Node far = model.startAt(3 * TURN + 5);
     Node due = model.start(0, 0);
@@ -292,7 +292,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void theTimeoutThatIsLookedAtNextIsStopped() {
+  void stopsTheTimeoutUnderTheCursor() {
     List<Node> timeouts = halfVisitedSlot();
     model.stop(timeouts.get(BUDGET));
     assertVisitEnds(9 * TURN + 5);
@@ -300,7 +300,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void theTimeoutThatIsLookedAtNextIsMoved() {
+  void movesTheTimeoutUnderTheCursor() {
     List<Node> timeouts = halfVisitedSlot();
     Node next = timeouts.get(BUDGET);
     model.moveTo(next, 4 * TURN + 5);
@@ -309,7 +309,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void allThatIsNotYetVisitedIsStopped() {
+  void stopsEverythingNotYetVisited() {
     List<Node> timeouts = halfVisitedSlot();
     timeouts.subList(BUDGET, 2 * BUDGET).forEach(model::stop);
     assertThat(wheel.nextTick()).isEqualTo(9 * TURN + 5); // the visit is over
@@ -317,7 +317,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void allOfTheSlotIsStopped() {
+  void stopsTheWholeSlot() {
     List<Node> timeouts = halfVisitedSlot();
     timeouts.forEach(model::stop);
     assertThat(wheel.nextTick()).isEqualTo(Ticks.NEVER);
@@ -326,7 +326,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void theOnlyOneLeftIsMovedWithinItsSlot() {
+  void movesTheLastOneWithinItsSlot() {
     List<Node> timeouts = halfVisitedSlot();
     Node last = timeouts.get(2 * BUDGET - 1);
     timeouts.subList(0, 2 * BUDGET - 1).forEach(model::stop);
@@ -337,7 +337,7 @@ class HashedWheelTest {
 
   /** The walk remembers the deadline of what it passed, though that has left meanwhile. */
   @Test
-  void whatWasPassedIsStoppedBeforeTheVisitEnds() {
+  void stopsAPassedTimeoutBeforeTheVisitEnds() {
     Node passed = model.startAt(2 * TURN + 5);
     List<Node> timeouts = halfVisitedSlot();
     model.stop(passed);
@@ -348,7 +348,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void timeIsNotLostWhileASlotIsVisited() {
+  void visitLosesNoTime() {
     Node first = model.startAt(7);
     Node second = model.startAt(TURN + 5);
     List<Node> timeouts = halfVisitedSlot();
@@ -358,7 +358,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void timeoutsAreDrainedDuringAVisit() {
+  void drainsDuringAVisit() {
     List<Node> timeouts = halfVisitedSlot();
     List<Node> drained = new ArrayList<>(model.drain(BUDGET + 1));
     drained.addAll(model.drain(10 * BUDGET));
@@ -390,7 +390,7 @@ class HashedWheelTest {
   // Structure
 
   @Test
-  void slotsAreMadeWhenTheyAreFirstNeededAndKept() {
+  void makesSlotsOnDemandAndKeepsThem() {
     assertThat(wheel.slots).hasSize(TURN).containsOnlyNulls();
     Node timeout = model.startAt(TURN + 70);
     Slot made = wheel.slots[70];

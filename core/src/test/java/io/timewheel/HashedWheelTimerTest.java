@@ -55,7 +55,7 @@ class HashedWheelTimerTest {
   }
 
   @Test
-  void limitAndExecutorOfTheLongestConstructorCount() {
+  void longestConstructorSetsLimitAndExecutor() {
     List<Runnable> handedOff = new ArrayList<>();
     HashedWheelTimer timer = new HashedWheelTimer(factory, 1, TimeUnit.HOURS, 8, 1, handedOff::add);
     timer.newTimeout(timeout -> {}, 1, MILLIS);
@@ -113,7 +113,7 @@ class HashedWheelTimerTest {
   }
 
   @Test
-  void threadFactoryMustGiveAThreadThatIsNotStarted() {
+  void refusesAThreadThatIsAlreadyStarted() {
     assertThatNullPointerException()
         .isThrownBy(() -> new HashedWheelTimer((ThreadFactory) null))
         .withMessage("threadFactory");
@@ -134,7 +134,7 @@ class HashedWheelTimerTest {
   }
 
   @Test
-  void whatTheThreadFactoryThrowsComesOut() {
+  void rethrowsWhatTheThreadFactoryThrows() {
     IllegalStateException thrown = new IllegalStateException("no threads today");
 
     assertThatIllegalStateException()

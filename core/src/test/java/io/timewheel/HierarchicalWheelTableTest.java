@@ -43,13 +43,13 @@ class HierarchicalWheelTableTest {
   }
 
   @Test
-  void thereIsARowForEveryLevel() throws IOException {
+  void tableHasARowForEveryLevel() throws IOException {
     assertThat(rows()).hasSize(HierarchicalWheel.LEVELS);
     for (int level = 0; level < HierarchicalWheel.LEVELS; level++) {
       assertThat(rows().get(level).level()).isEqualTo(level);
     }
     assertThat(HierarchicalWheel.SLOTS).isEqualTo(256);
-    assertThat(source()).contains("with 256 slots a level and turn", "eight digits in base 256");
+    assertThat(source()).contains("with 256 slots per level and turn", "eight digits in base 256");
     assertThat(HierarchicalWheel.LEVELS).isEqualTo(8);
   }
 
@@ -135,12 +135,12 @@ class HierarchicalWheelTableTest {
   }
 
   @Test
-  void theUppermostLevelsTakeDeadlinesOnlyOfShortTicks() throws IOException {
+  void topLevelsHoldDeadlinesOfShortTicksOnly() throws IOException {
     String text = source().replaceAll("\\s+\\*\\s+", " ");
     Matcher claim =
         Pattern.compile(
-                "Levels (\\d+) and (\\d+) take deadlines only with ticks below (\\d+) µs, and what"
-                    + " is never due with any tick\\.")
+                "Levels (\\d+) and (\\d+) hold deadlines only with ticks below (\\d+) µs; timeouts"
+                    + " that are never due are kept there with any tick\\.")
             .matcher(text);
     assertThat(claim.find()).isTrue();
     int level = Integer.parseInt(claim.group(1));

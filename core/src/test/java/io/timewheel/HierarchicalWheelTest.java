@@ -27,7 +27,7 @@ class HierarchicalWheelTest {
   // Being due
 
   @Test
-  void nothingFiresBeforeItsTickAndAllThatIsDueFiresAtIt() {
+  void everythingFiresAtItsTickAndNothingBefore() {
     Node early = model.startAt(99);
     Node late = model.startAt(100);
     assertThat(model.runTo(98)).isEmpty();
@@ -80,7 +80,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void whatIsAlreadyDueWhenAddedIsReturnedByTheNextPoll() {
+  void nextPollReturnsWhatIsDueWhenAdded() {
     model.runTo(100);
     Node late = model.start(TICK_NANOS, 20 * TICK_NANOS);
     assertThat(wheel.nextTick()).isEqualTo(100);
@@ -115,9 +115,9 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(5000)).containsExactly(other);
   }
 
-  /** It wakes the worker once for nothing; a walk for the exact bound would cost more. */
+  /** It wakes the timer thread once for nothing; a walk for the exact bound would cost more. */
   @Test
-  void stoppingTheEarliestOfASlotLeavesItsTickAsTheBound() {
+  void stoppingTheEarliestKeepsTheBound() {
     Node earliest = model.startAt(65_536 + 50);
     Node other = model.startAt(65_536 + 500);
     model.stop(earliest);
@@ -139,7 +139,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void movingWithinOneSlotPutsTheTimeoutBehindTheOthers() {
+  void movingWithinASlotPutsTheTimeoutLast() {
     Node first = model.startAt(30);
     Node second = model.startAt(30);
     model.moveTo(first, 30);
@@ -147,17 +147,17 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void movingToThePastMakesDueAtOnce() {
+  void movingToThePastMakesItDueAtOnce() {
     model.runTo(100);
     Node timeout = model.startAt(HOUR);
     model.move(timeout, 0, 10 * TICK_NANOS);
     assertThat(model.pollAll()).containsExactly(timeout);
   }
 
-  // Time, as it is told
+  // Time
 
   @Test
-  void aShortDelayAfterAnIdleHourIsFiledFinely() {
+  void shortDelayAfterAnIdleHourIsKeptFinely() {
     long turn = HOUR / 256 * 256; // the start of a turn of level 0
     model.advanceTo(turn);
     assertThat(levelOf(model.startAt(turn + 255))).isZero();
@@ -166,7 +166,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void theWheelFollowsTheTimeUpToTheFirstSlotInItsWay() {
+  void wheelFollowsTimeUpToTheFirstOccupiedSlot() {
     Node far = model.startAt(10 * 65_536 + 4000);
     model.advanceTo(9 * 65_536);
     model.startAt(10 * 65_536);
@@ -183,7 +183,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void theWheelFollowsTheTimeAgainWhenTheSlotInItsWayIsEmptied() {
+  void wheelFollowsTimeAgainOnceThatSlotIsEmpty() {
     Node inTheWay = model.startAt(65_536 + 4000);
     model.advanceTo(65_536 + 100);
     Node coarse = model.startAt(65_536 + 101);
@@ -196,7 +196,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void movingFollowsTheTimeAsAddingDoes() {
+  void movingFollowsTimeLikeAdding() {
     Node timeout = model.startAt(2 * HOUR);
     model.advanceTo(HOUR);
     model.moveTo(timeout, HOUR + 5);
@@ -205,7 +205,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void addingDoesNotAdvanceTheTimeOverWhatIsDue() {
+  void addingDoesNotSkipWhatIsDue() {
     Node due = model.startAt(10);
     model.advanceTo(20);
     Node next = model.startAt(21);
@@ -215,7 +215,7 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(21)).containsExactly(next);
   }
 
-  /** Or what is at level 0 in a slot of the next 256 ticks is taken for due at once. */
+  /** Otherwise what is at level 0 in a slot of the next 256 ticks would count as due at once. */
   @Test
   void aTimeReadLongAgoDoesNotTurnTheWheelBack() {
     Node timeout = model.startAt(300);
@@ -230,7 +230,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void aPollWithATimeReadLongAgoDoesNotTurnTheWheelBack() {
+  void pollWithAnOldTimeDoesNotTurnTheWheelBack() {
     model.runTo(100);
     Node timeout = model.startAt(101);
     assertThat(model.poll(50)).isNull();
@@ -241,7 +241,7 @@ class HierarchicalWheelTest {
   // The slot of last time
 
   @Test
-  void theSlotOfLastTimeIsNotTakenAgainOnceTimeHasReachedIt() {
+  void lastSlotIsNotReusedOnceTimeReachesIt() {
     Node coarse = model.startAt(300);
     assertThat(levelOf(coarse)).isEqualTo(1);
     model.stop(coarse);
@@ -250,7 +250,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void theSlotOfLastTimeIsNotTakenForAnOpenedOne() {
+  void lastSlotIsNotReusedOnceOpened() {
     Node first = model.startAt(300);
     model.startAt(310);
     assertThat(model.runTo(300)).containsExactly(first);
@@ -260,7 +260,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void delaysInTurnFindTheirOwnSlots() {
+  void alternatingDelaysFindTheirSlots() {
     Node near = model.startAt(5);
     Node far = model.startAt(70_000);
     Node nearAgain = model.startAt(5);
@@ -272,7 +272,7 @@ class HierarchicalWheelTest {
   // Marks
 
   @Test
-  void theMarkOfAnEmptySlotIsRemovedByTheNextSearch() {
+  void nextSearchRemovesTheMarkOfAnEmptySlot() {
     Node timeout = model.startAt(5);
     Node other = model.startAt(70);
     wheel.remove(timeout); // the model would search
@@ -324,7 +324,7 @@ class HierarchicalWheelTest {
   // Opening a slot
 
   @Test
-  void openingASlotGoesOnOverSeveralPolls() {
+  void openingSpansSeveralPolls() {
     List<Node> timeouts = model.startAt(65_536 + 100, 3 * BUDGET);
     model.advanceTo(65_536 + 50);
     for (int left = 3 * BUDGET; left > BUDGET; left -= BUDGET) {
@@ -342,7 +342,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void whatIsDueBeforeASlotIsHandedOutWhileTheSlotIsBeingOpened() {
+  void openingHandsOutWhatIsDueBeforeTheSlot() {
     List<Node> timeouts = halfOpenSlot(65_536, 65_536 + 200);
     Node due = model.start(0, 0);
     assertThat(model.poll()).isSameAs(due);
@@ -366,7 +366,7 @@ class HierarchicalWheelTest {
   @Test
   void timeoutsOfOneTickFireInTheOrderOfStartingThoughTheirSlotIsBeingOpened() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
-    model.startAt(HOUR); // so that the slot is not that of last time
+    model.startAt(HOUR); // so that this is not the last slot
     timeouts.add(model.startAt(65_536 + 200));
     assertThat(model.poll()).isNull();
     timeouts.add(model.startAt(65_536 + 200));
@@ -378,7 +378,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void timeoutsAreAddedWhileASlotIsBeingOpened() {
+  void addsDuringAnOpening() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
 
     Node due = model.start(0, 0);
@@ -395,7 +395,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void timeoutsAreStoppedWhileASlotIsBeingOpened() {
+  void stopsDuringAnOpening() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
     Node moved = timeouts.get(0);
     Node nextToMove = timeouts.get(BUDGET);
@@ -427,7 +427,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void timeoutsAreMovedWithinTheSlotThatIsBeingOpened() {
+  void movesWithinTheSlotBeingOpened() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
     List<Node> rest = timeouts.subList(BUDGET, timeouts.size());
     rest.forEach(timeout -> model.moveTo(timeout, 65_536 + 60));
@@ -436,7 +436,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void timeoutsAreDrainedWhileASlotIsBeingOpened() {
+  void drainsDuringAnOpening() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
     List<Node> drained = new ArrayList<>(model.drain(BUDGET + 1));
     assertThat(isOpening()).isTrue();
@@ -445,9 +445,9 @@ class HierarchicalWheelTest {
     assertThat(drained).containsExactlyInAnyOrderElementsOf(timeouts);
   }
 
-  /** Or what is still in the slot lands behind it, and waits for all that is before it. */
+  /** Otherwise what is still in the slot lands behind it, and waits for everything before it. */
   @Test
-  void addingDoesNotAdvanceTheTimeOverWhatIsStillInTheSlotBeingOpened() {
+  void addingDoesNotSkipTheSlotBeingOpened() {
     List<Node> others = model.startAt(65_536 + 200, BUDGET);
     List<Node> early = model.startAt(65_536 + 10, 2);
     model.advanceTo(65_536 + 10);
@@ -471,7 +471,7 @@ class HierarchicalWheelTest {
       new WheelModel(0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, Slot::new));
 
   @Test
-  void aSlotOfManyIsOpenedTwoSecondsBeforeItBegins() {
+  void opensALargeSlotTwoSecondsAhead() {
     List<Node> timeouts = crowded.startAt(65_536 + 5 * SECOND, MANY - 1);
     assertThat(crowded.wheel.nextTick()).isEqualTo(65_536 + 5 * SECOND);
     timeouts.add(crowded.startAt(65_536 + 5 * SECOND));
@@ -496,7 +496,7 @@ class HierarchicalWheelTest {
 
   /** Time goes on: what is due before the slot is not delayed by it. */
   @Test
-  void whatIsDueMeanwhileIsHandedOutInTime() {
+  void handsOutOnTimeWhatIsDueMeanwhile() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     for (int i = 1; i < 100; i++) {
@@ -509,7 +509,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void whatIsAddedToAnOpenedSlotIsHandedOutInItsOrder() {
+  void additionsToAnOpenedSlotKeepTheirOrder() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     timeouts.add(crowded.startAt(65_536 + 5));
@@ -525,7 +525,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void aSlotThatIsBeingOpenedAheadIsCancelledAndFilledAgain() {
+  void slotOpenedAheadIsCancelledAndRefilled() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     crowded.openAhead();
@@ -536,7 +536,7 @@ class HierarchicalWheelTest {
 
   /** Half open when its time comes: the rest is opened by the polls. */
   @Test
-  void whatWasNotOpenedAheadIsOpenedInTime() {
+  void opensOnTimeWhatWasNotOpenedAhead() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     crowded.openAhead();
@@ -563,7 +563,7 @@ class HierarchicalWheelTest {
   // Arrays
 
   @Test
-  void manyInOneTickAreKeptInAnArrayFromWhichTheyAreCancelled() {
+  void cancelsFromTheArrayThatKeepsManyOfOneTick() {
     List<Node> timeouts = crowded.startAt(2 * 256 + 5, MANY);
     assertThat(crowded.runTo(256 + 10)).isEmpty();
     openAllAhead();
@@ -584,7 +584,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void anArrayOfWhichAllIsCancelledIsDropped() {
+  void dropsAnArrayThatIsAllCancelled() {
     List<Node> timeouts = crowded.startAt(2 * 256 + 5, MANY);
     crowded.runTo(256 + 10);
     openAllAhead();
@@ -619,7 +619,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void anOpeningThatRunsOutOfMemoryGoesOnWhenThereIsSome() {
+  void openingResumesOnceThereIsMemory() {
     WheelModel model =
         new WheelModel(
             0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, this::makeSometimes));
@@ -641,7 +641,7 @@ class HierarchicalWheelTest {
 
   /** Most places have had a slot in an earlier turn. */
   @Test
-  void withoutMemoryTheSlotsOfEarlierTurnsServeAgain() {
+  void reusesSlotsOfEarlierTurnsWithoutMemory() {
     WheelModel model =
         new WheelModel(
             0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, this::makeSometimes));
@@ -703,7 +703,7 @@ class HierarchicalWheelTest {
       try {
         return operation.get();
       } catch (OutOfMemoryError e) {
-        // As the timer's thread does.
+        // As the timer thread does.
       }
     }
   }
@@ -750,7 +750,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void slotsAreMadeWhenTheyAreFirstNeeded() {
+  void makesSlotsOnDemand() {
     assertThat(wheel.slots).isEmpty();
     Slot made = slotOf(model.startAt(100_000));
     assertThat(wheel.slots).hasSize(3 * 512).filteredOn(slot -> slot != null).containsExactly(made);
@@ -759,7 +759,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void aSlotIsUsedAgainInItsTurnOnly() {
+  void slotIsReusedOnlyInItsTurn() {
     Node timeout = model.startAt(100_000);
     Slot slot = slotOf(timeout);
     assertThat(slot.startTick).isEqualTo(65_536);

@@ -73,7 +73,7 @@ class HierarchicalWheelTimerTest {
   }
 
   @Test
-  void severalTimersKeepOutOfEachOthersWay() {
+  void timersAreIndependent() {
     try (HierarchicalWheelTimer one = timer().build();
         HierarchicalWheelTimer other = timer().build()) {
       Timeout first = one.newTimeout(task, 1, TimeUnit.MILLISECONDS);

@@ -30,7 +30,7 @@ class HomesTest {
   }
 
   @Test
-  void threadsMadeOneAfterTheOtherLiveApart() {
+  void consecutiveThreadsLiveApart() {
     Homes homes = new Homes(4);
     List<Thread> threads = threads(100);
     for (int i = 1; i < threads.size(); i++) {
@@ -55,7 +55,7 @@ class HomesTest {
   }
 
   @Test
-  void moveLeavesTheOthersWhereTheyAre() {
+  void moveLeavesTheOthersInPlace() {
     Homes homes = new Homes(4);
     List<Thread> threads = threads(2);
     int other = homes.of(threads.get(1));

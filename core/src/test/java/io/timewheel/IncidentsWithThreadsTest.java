@@ -139,9 +139,9 @@ class IncidentsWithThreadsTest {
   }
 
   /**
-   * A worker that was about to park was not woken. Each thread waits for its own timeout before it
-   * starts the next, so that the worker goes to sleep again and again, and one lost wake-up would
-   * be the last.
+   * A timer thread that was about to park was not woken. Each thread waits for its own timeout
+   * before it starts the next, so that the timer thread goes to sleep again and again, and one lost
+   * wake-up would be the last.
    */
   @Test
   void jdk8369227NoWakeUpIsLost() {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What Flight Recorder is told, seen by recording it. The time of the timers is moved by hand. */
+/** What Flight Recorder receives, seen by recording it. The time of the timers is moved by hand. */
 class JfrEventsTest {
   private static final String TIMER_LAG = "io.timewheel.TimerLag";
   private static final String SLOW_TASK = "io.timewheel.SlowTask";
@@ -141,7 +141,7 @@ class JfrEventsTest {
   // SlowTask
 
   @Test
-  void slowTaskSaysWhatRanForHowLong() throws IOException {
+  void slowTaskNamesTaskAndDuration() throws IOException {
     timer.newTimeout(task, 1, MILLISECONDS);
 
     List<RecordedEvent> events =
@@ -157,7 +157,7 @@ class JfrEventsTest {
   }
 
   @Test
-  void slowTaskIsOneOnAnExecutorToo() throws IOException {
+  void reportsASlowTaskOnAnExecutor() throws IOException {
     List<Runnable> queue = new ArrayList<>();
     PolledTimer handingOff = PolledTimer.builder().timeSource(clock).executor(queue::add).build();
     handingOff.newTimeout(task, 1, MILLISECONDS);
@@ -168,7 +168,7 @@ class JfrEventsTest {
   }
 
   @Test
-  void slowTaskIsOneThatThrowsToo() throws IOException {
+  void reportsASlowTaskThatThrows() throws IOException {
     List<Throwable> errors = new ArrayList<>();
     PolledTimer failing =
         PolledTimer.builder()
@@ -188,7 +188,7 @@ class JfrEventsTest {
   }
 
   @Test
-  void slowTaskIsNoneBelowTheThreshold() throws IOException {
+  void reportsNoTaskBelowTheThreshold() throws IOException {
     timer.newTimeout(task, 1, MILLISECONDS);
     assertThat(record(SLOW_TASK, by -> by.threshold("1 d"), () -> passAndPoll(1_000))).isEmpty();
     assertThat(task.runs()).isEqualTo(1);
@@ -197,7 +197,7 @@ class JfrEventsTest {
   // WorkerStall
 
   @Test
-  void workerStallSaysHowMuchTooLongTheWorkerSlept() throws IOException {
+  void workerStallReportsTheOversleep() throws IOException {
     List<RecordedEvent> events = recordSleepOfFiveMilliseconds(Duration.ofMillis(50), "10 ms");
 
     assertThat(events).hasSize(1);
@@ -209,17 +209,17 @@ class JfrEventsTest {
   }
 
   @Test
-  void workerStallIsNoneBelowItsSetting() throws IOException {
+  void reportsNoStallBelowItsSetting() throws IOException {
     assertThat(recordSleepOfFiveMilliseconds(Duration.ofNanos(14_999_999), "10 ms")).isEmpty();
   }
 
   @Test
-  void aWorkerThatWakesOnTimeIsNotLateByAnything() throws IOException {
+  void wakingOnTimeIsNoStall() throws IOException {
     assertThat(recordSleepOfFiveMilliseconds(Duration.ofMillis(5), "1 ns")).isEmpty();
   }
 
   @Test
-  void aWorkerThatIsWokenByAnEarlierTimeoutIsNotLate() throws IOException {
+  void wakingForAnEarlierTimeoutIsNoStall() throws IOException {
     HierarchicalWheelTimer stalls = newTimerWithAThread();
     try {
       stalls.newTimeout(task, 60_000, MILLISECONDS);
@@ -238,7 +238,7 @@ class JfrEventsTest {
     }
   }
 
-  /** Lets a worker sleep until 5 ms, and wakes it at another time. */
+  /** Lets a timer thread sleep until 5 ms, and wakes it at another time. */
   private List<RecordedEvent> recordSleepOfFiveMilliseconds(Duration wakeUp, String late)
       throws IOException {
     HierarchicalWheelTimer stalls = newTimerWithAThread();
@@ -287,7 +287,7 @@ class JfrEventsTest {
   }
 
   @Test
-  void nothingIsRecordedIfItIsSwitchedOff() throws IOException {
+  void recordsNothingIfSwitchedOff() throws IOException {
     HierarchicalWheelTimer late = newTimerWithAThread();
     try (Recording recording = new Recording()) {
       recording.disable(TIMER_LAG);
@@ -298,7 +298,7 @@ class JfrEventsTest {
       recording.start();
       clock.advance(Duration.ofSeconds(1));
       task.awaitRun();
-      late.stop(); // when the worker has done all that it does for the task
+      late.stop(); // when the timer thread has done all that it does for the task
       assertThat(read(recording, Set.of(TIMER_LAG, SLOW_TASK, WORKER_STALL))).isEmpty();
     } finally {
       late.stop();
@@ -306,7 +306,7 @@ class JfrEventsTest {
   }
 
   @Test
-  void whatGoesWrongWithAnEventHarmsNobody() throws IOException {
+  void failingEventHarmsNothing() throws IOException {
     List<Throwable> errors = new ArrayList<>();
     PolledTimer nameless =
         new PolledTimer(

@@ -4,7 +4,7 @@ package io.timewheel;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A program with a late task and a worker, for JVMs with and without Flight Recorder. */
+/** A program with a late task and a timer thread, for JVMs with and without Flight Recorder. */
 public final class JfrProgram {
   private JfrProgram() {}
 

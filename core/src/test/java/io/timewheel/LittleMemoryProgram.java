@@ -138,11 +138,11 @@ public final class LittleMemoryProgram {
     }
   }
 
-  /** The clock of the machine, which sees how often the worker waits for memory. */
+  /** The clock of the machine, which sees how often the timer thread waits for memory. */
   private static final class NapCounter implements TimeSource {
     volatile int count;
 
-    /** For the worker alone, but for the first reading. */
+    /** For the timer thread alone, but for the first reading. */
     private long lastNanos;
 
     private Thread worker;
@@ -157,7 +157,7 @@ public final class LittleMemoryProgram {
     }
 
     @Override
-    @SuppressWarnings("NonAtomicVolatileUpdate") // the worker alone parks
+    @SuppressWarnings("NonAtomicVolatileUpdate") // the timer thread alone parks
     public void parkUntil(long deadlineNanos, Object blocker) {
       worker = Thread.currentThread();
       if (deadlineNanos - lastNanos == Worker.NAP_NANOS) {

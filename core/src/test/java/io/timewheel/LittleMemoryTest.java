@@ -30,7 +30,7 @@ class LittleMemoryTest {
         List.of(
             "-Xmx16m",
             "-XX:+UseSerialGC",
-            "-XX:-UseTLAB", // or the worker has some memory left when there is none
+            "-XX:-UseTLAB", // or the timer thread has some memory left when there is none
             "-cp",
             ChildJvm.CLASS_PATH,
             LittleMemoryProgram.class.getName(),

@@ -40,7 +40,7 @@ class PolledTimerTest {
   }
 
   @Test
-  void pollLeavesWhatIsBeyondItsLimitToTheNext() {
+  void pollLeavesTheRestToTheNext() {
     for (int i = 0; i < 5; i++) {
       start(1_000);
     }
@@ -102,9 +102,9 @@ class PolledTimerTest {
     assertThat(timer.nextDeadlineNanos()).isEqualTo(8_000_000);
   }
 
-  /** Or who sleeps until then sleeps until the clock has caught up. */
+  /** Otherwise a thread that sleeps until then sleeps until the clock has caught up. */
   @Test
-  void nextDeadlineOfWhatIsDueBecauseTheClockFellBackIsNotAhead() {
+  void nextDeadlineIsNotAheadAfterTheClockFellBack() {
     clock.set(100_000_000);
     timer.poll();
     clock.set(0);
@@ -116,7 +116,7 @@ class PolledTimerTest {
   }
 
   @Test
-  void nextDeadlineOfNothingIsForEverFromNow() {
+  void nextDeadlineWithNothingPendingIsForEverAway() {
     clock.advance(12);
     assertThat(timer.nextDeadlineNanos() - clock.nanoTime()).isEqualTo(Long.MAX_VALUE);
 
@@ -270,7 +270,7 @@ class PolledTimerTest {
   }
 
   @Test
-  void interruptedCallerOfStopKeepsItsFlagAndItsAnswer() {
+  void interruptedStopKeepsFlagAndResult() {
     Polling polling = new Polling();
     Timeout pending = start(1_000);
 

@@ -4,7 +4,7 @@ package io.timewheel;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A listener that writes down what it is told, and the threads on which it was told so. */
+/** A listener that records its calls, and the threads on which they were made. */
 class RecordingListener implements TimerListener {
   final Queue<String> events = new ConcurrentLinkedQueue<>();
   final Queue<Timeout> timeouts = new ConcurrentLinkedQueue<>();

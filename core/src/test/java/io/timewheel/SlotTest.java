@@ -60,7 +60,7 @@ class SlotTest {
   }
 
   @Test
-  void theFirstAfterItWasEmptySetsTheEarliestTickAnew() {
+  void firstAdditionAfterEmptyResetsTheEarliestTick() {
     slot.add(first, 5);
     slot.remove(first);
     assertThat(slot.isEmpty()).isTrue();
@@ -69,9 +69,9 @@ class SlotTest {
     assertThat(slot.earliestTick).isEqualTo(9);
   }
 
-  /** A handle that somebody keeps must not keep its former neighbours from being collected. */
+  /** A handle that is kept must not keep its former neighbours from being collected. */
   @Test
-  void theRemovedHoldsOnToNobodyAndNobodyToIt() {
+  void removedTimeoutSharesNoReferences() {
     slot.add(first, 5);
     slot.add(second, 6);
     slot.add(third, 7);
@@ -84,7 +84,7 @@ class SlotTest {
   }
 
   @Test
-  void aTimeoutKnowsItsPlaceAsLongAsItIsPending() {
+  void timeoutKnowsItsPlaceWhilePending() {
     slot.add(first, 5);
     assertThat(first.place()).isEqualTo(17);
     assertThat(first.isPending()).isTrue();
@@ -100,7 +100,7 @@ class SlotTest {
   // The array
 
   @Test
-  void whatIsInTheArrayIsTakenBeforeWhatIsInTheList() {
+  void takesFromTheArrayBeforeTheList() {
     slot.addToArray(first, 5, 1);
     slot.addToArray(second, 4, 1);
     slot.add(third, 3);
@@ -114,7 +114,7 @@ class SlotTest {
 
   /** Or it would be taken before what came earlier. */
   @Test
-  void onceTheListIsBegunNothingIsAddedToTheArray() {
+  void addsToTheListOnceItIsInUse() {
     slot.addToArray(first, 5, 8);
     slot.add(second, 5);
     slot.addToArray(third, 5, 8);
@@ -123,7 +123,7 @@ class SlotTest {
   }
 
   @Test
-  void theArrayDoesNotReferToWhatHasLeft() {
+  void arrayDropsWhatHasLeft() {
     slot.addToArray(first, 5, 8);
     slot.addToArray(second, 5, 8);
     slot.addToArray(third, 5, 8);
@@ -135,7 +135,7 @@ class SlotTest {
   }
 
   @Test
-  void whatHasNoRoomInTheArrayGoesToTheList() {
+  void fullArrayOverflowsToTheList() {
     int more = 10;
     List<Node> added = new ArrayList<>();
     for (int i = 0; i < Slot.MAX_ARRAY + more; i++) {
@@ -157,7 +157,7 @@ class SlotTest {
   }
 
   @Test
-  void withoutMemoryForAnArrayTheListWillDo() {
+  void usesTheListWithoutMemoryForAnArray() {
     Slot poor =
         new Slot(17, 128) {
           @Override

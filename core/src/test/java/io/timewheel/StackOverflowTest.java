@@ -9,8 +9,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Callers that run out of stack harm nobody else. In a JVM of its own, so that code is run for the
- * first time there; most of all in the interpreter, whose frames are large.
+ * Callers that run out of stack harm no other. In its own JVM, so that code is run for the first
+ * time there; most of all in the interpreter, whose frames are large.
  */
 class StackOverflowTest {
   @ParameterizedTest

@@ -58,7 +58,7 @@ class StopTest {
   }
 
   @Test
-  void timerThatWasNeverStartedStopsWithoutHavingHadAThread() {
+  void unusedTimerStopsWithoutStartingItsThread() {
     assertThat(stopWithPatienceForEver()).isEmpty();
 
     assertThatIllegalStateException().isThrownBy(this::start);
@@ -66,7 +66,7 @@ class StopTest {
   }
 
   @Test
-  void stopWakesAWorkerThatSleeps() {
+  void stopWakesASleepingTimerThread() {
     Timeout timeout = start();
     clock.awaitSleepUntil(Duration.ofHours(1));
 
@@ -75,7 +75,7 @@ class StopTest {
     Await.end(thread);
   }
 
-  /** So that what is waited for in vain is not covered up by patience that has an end. */
+  /** Otherwise patience that ends would hide a wait in vain. */
   private Set<Timeout> stopWithPatienceForEver() {
     Queue<Timeout> cancelled = new ConcurrentLinkedQueue<>();
     Concurrently.run(() -> cancelled.addAll(timer.stop(Duration.ofSeconds(Long.MAX_VALUE))));
@@ -111,7 +111,7 @@ class StopTest {
   }
 
   @Test
-  void stopInterruptsAStuckTaskOnceAndReturnsAllTheSame() {
+  void stopInterruptsAStuckTaskOnceAndReturns() {
     for (Duration patience : new Duration[] {Duration.ofMillis(1), Duration.ZERO}) {
       StopTest other = new StopTest();
       StuckTask stuck = new StuckTask();
@@ -145,7 +145,7 @@ class StopTest {
   }
 
   @Test
-  void interruptedCallerKeepsItsFlagAndItsAnswer() {
+  void interruptedCallerKeepsFlagAndResult() {
     StuckTask stuck = new StuckTask();
     run(stuck);
     Timeout pending = start();
@@ -183,7 +183,7 @@ class StopTest {
   }
 
   @Test
-  void ofManyThatStopEachTimeoutGoesToOne() {
+  void concurrentStopsReturnEachTimeoutOnce() {
     for (int i = 0; i < 100; i++) {
       start();
     }
@@ -197,7 +197,7 @@ class StopTest {
     Await.end(thread);
   }
 
-  /** A worker that dies takes nobody's timeouts with it in silence. */
+  /** A timer thread that dies does not lose timeouts silently. */
   @Test
   void workerThatDiesFailsTheTimerLoudly() {
     Timeout far = timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
@@ -205,7 +205,7 @@ class StopTest {
     RuntimeException cause = new IllegalStateException("the clock is broken");
     clock.failToPark(cause);
     try (LogCapture log = new LogCapture()) {
-      Timeout near = start(); // wakes the worker, which tries to park again
+      Timeout near = start(); // wakes the timer thread, which tries to park again
 
       Await.end(thread);
 

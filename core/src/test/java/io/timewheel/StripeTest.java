@@ -63,7 +63,7 @@ class StripeTest {
   }
 
   @Test
-  void pollLeavesATimeoutInTheStateItIsToldTo() {
+  void pollLeavesATimeoutInTheGivenState() {
     WheelTimeout run = add(1);
     WheelTimeout handedOff = add(1);
 
@@ -92,7 +92,7 @@ class StripeTest {
 
   /** The wheel gives up when its budget is spent on refiling; the stripe asks it again. */
   @Test
-  void pollGoesOnWhenTheBudgetOfTheWheelIsSpent() {
+  void pollContinuesWhenTheWheelsBudgetIsSpent() {
     int many = 10 * Wheel.POLL_BUDGET;
     for (int i = 0; i < many; i++) {
       add(4_096 + 3_000);
@@ -163,7 +163,7 @@ class StripeTest {
 
   /** What was due at the later time is due still; a clock that goes back takes nothing back. */
   @Test
-  void pollGoesOnThoughTheClockHasGoneBack() {
+  void pollContinuesThoughTheClockWentBack() {
     WheelTimeout first = add(4_096 + 1);
     for (int i = 0; i < 10 * Wheel.POLL_BUDGET; i++) {
       add(4_096 + 3_000);
@@ -174,7 +174,7 @@ class StripeTest {
     assertThat(stripe.poll(10, WheelTimeout.EXPIRED)).isSameAs(last);
   }
 
-  /** A wheel that says that something is due, and has nothing: who polls it would never end. */
+  /** A wheel that says that something is due, and has nothing: polling it would never end. */
   @Test
   void pollThatMakesNoProgressFails() {
     add(5);
@@ -203,7 +203,7 @@ class StripeTest {
   }
 
   @Test
-  void closedStripeTakesNothingInAndGivesNothingOut() {
+  void closedStripeAcceptsAndReleasesNothing() {
     WheelTimeout pending = add(1);
     stripe.close();
 
@@ -237,7 +237,7 @@ class StripeTest {
   }
 
   @Test
-  void threadThatWaitsLongNapsAndGetsTheLock() {
+  void longWaiterNapsAndGetsTheLock() {
     add(1);
     CountDownLatch letGo = new CountDownLatch(1);
     Thread owner = HoldingDrain.hold(stripe, letGo);
@@ -256,7 +256,7 @@ class StripeTest {
 
   /** A thread that has met a poll says that it naps, and the one that polls gives way. */
   @Test
-  void pollThatIsWaitedForGivesWay() {
+  void pollGivesWayToAWaiter() {
     LOCK.set(stripe, Stripe.POLLING);
     Thread contender = new Thread(stripe::pending);
     contender.start();
@@ -271,7 +271,7 @@ class StripeTest {
 
   /** A thread that wants the lock while a drain has it need not wait for the end of the drain. */
   @Test
-  void drainThatIsWaitedForGivesWay() {
+  void drainGivesWayToAWaiter() {
     int many = 300 * Wheel.POLL_BUDGET;
     for (int i = 0; i < many; i++) {
       add(1 + i);
@@ -314,12 +314,12 @@ class StripeTest {
   }
 
   @Test
-  void threadThatMeetsAnotherAddingStartsItsNextTimeoutElsewhere() {
+  void threadThatMeetsAnotherAddingMovesHome() {
     assertThat(staysAfterMeeting(Stripe.ADDING)).isFalse();
   }
 
   @Test
-  void threadThatMeetsAnythingElseStaysWhereItIs() {
+  void threadThatMeetsAnythingElseStays() {
     assertThat(staysAfterMeeting(Stripe.OTHERS)).isTrue();
   }
 

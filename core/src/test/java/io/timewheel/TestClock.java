@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A clock that a test moves, and that a worker can sleep on: who parks is woken when the clock
- * reaches the time that it parked for.
+ * A clock that a test moves, and that a timer thread can sleep on: a parked thread is woken when
+ * the clock reaches the time that it parked for.
  *
  * <p>No wake-up is lost: a sleeper is entered before it looks at the time, and the time is moved
  * before the sleepers are looked at.
@@ -63,12 +63,12 @@ public final class TestClock implements TimeSource {
     advance(time.toNanos());
   }
 
-  /** Sets the clock, back too, and wakes nobody. */
+  /** Sets the clock, even back, and wakes no thread. */
   public void set(long nanos) {
     nowNanos.set(nanos);
   }
 
-  /** From now on nobody can park: the call throws. */
+  /** From now on no thread can park: the call throws. */
   public void failToPark(RuntimeException failure) {
     parkFailure = failure;
   }
@@ -78,7 +78,7 @@ public final class TestClock implements TimeSource {
     return sleepers.keySet().iterator().next();
   }
 
-  /** How often somebody parked. */
+  /** How often a thread parked. */
   long parks() {
     return parks.get();
   }

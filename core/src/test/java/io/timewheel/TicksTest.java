@@ -40,7 +40,7 @@ class TicksTest {
   }
 
   @Test
-  void aDeadlineBelongsToTheFirstTickThatBeginsAtOrAfterIt() {
+  void deadlineBelongsToTheFirstTickAtOrAfterIt() {
     assertThat(ticks.deadlineTick(1)).isEqualTo(1);
     assertThat(ticks.deadlineTick(TICK_NANOS)).isEqualTo(1);
     assertThat(ticks.deadlineTick(TICK_NANOS + 1)).isEqualTo(2);
@@ -51,7 +51,7 @@ class TicksTest {
   }
 
   @Test
-  void theTickThatNeverComesNeverComesWithTheShortestTickEither() {
+  void neverStaysNeverWithTheShortestTick() {
     Ticks ticks = new Ticks(1);
     assertThat(ticks.deadlineTick(Long.MAX_VALUE - 1)).isEqualTo(Ticks.NEVER - 1);
     assertThat(ticks.tickAt(Long.MAX_VALUE - 1)).isEqualTo(Ticks.NEVER - 1);

@@ -108,7 +108,7 @@ class TimerBuilderTest {
   }
 
   @Test
-  void builderMakesAnyNumberOfTimersEachWithTheSettingsAsTheyAre() {
+  void eachTimerHasTheSettingsOfItsBuildCall() {
     HierarchicalWheelTimer.Builder builder = HierarchicalWheelTimer.builder().name("first");
     try (HierarchicalWheelTimer first = builder.build();
         HierarchicalWheelTimer second = builder.name("second").build()) {

@@ -10,7 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a listener is told, once each, where and with which values. */
+/** What a listener hears, once each, where and with which values. */
 class TimerListenerTest {
   private final TestClock clock = new TestClock();
   private final RecordingListener listener = new RecordingListener();
@@ -49,7 +49,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void hearsOfACancelOnceAndOnlyIfItDidCancel() {
+  void hearsOnceOfACancelThatSucceeded() {
     PolledTimer timer = settings.build();
     Timeout timeout = timer.newTimeout(running(0), 5, TimeUnit.NANOSECONDS);
     timeout.cancel();
@@ -77,7 +77,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void hearsOfAStartThatWasRefusedNothing() {
+  void hearsNothingOfARefusedStart() {
     PolledTimer timer = settings.maxPendingTimeouts(1).build();
     timer.newTimeout(running(0), 5, TimeUnit.NANOSECONDS);
     assertThat(refused(timer)).isTrue();
@@ -171,7 +171,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void callbacksThatAListenerDoesNotCareForDoNothing() {
+  void callbacksDoNothingByDefault() {
     PolledTimer timer =
         settings
             .listener(new TimerListener() {})

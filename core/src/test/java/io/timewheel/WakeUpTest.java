@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** The protocol between those who start timeouts and the thread that waits for them. */
+/** The protocol between threads that start timeouts and the thread that waits for them. */
 class WakeUpTest {
   private static final long AWAKE = ~Ticks.NEVER;
 
@@ -19,7 +19,7 @@ class WakeUpTest {
   private final WakeUp wakeUp = new WakeUp(engine);
 
   @Test
-  void workerThatIsUpIsNotWoken() throws Exception {
+  void threadThatIsUpIsNotWoken() throws Exception {
     assertThat(plan()).isEqualTo(AWAKE);
 
     wakeUp.dueAt(0, engine);
@@ -42,10 +42,10 @@ class WakeUpTest {
   }
 
   @Test
-  void whoWithdrawsThePlanLeavesItsDeadlineAsAHint() throws Exception {
+  void withdrawingThePlanLeavesAHint() throws Exception {
     wakeUp.plan(100);
     wakeUp.dueAt(70, engine);
-    wakeUp.dueAt(50, engine); // the worker has been woken already
+    wakeUp.dueAt(50, engine); // the timer thread has been woken already
 
     assertThat(wakeUp.awake()).isEqualTo(70);
     assertThat(plan()).isEqualTo(AWAKE);
@@ -60,7 +60,7 @@ class WakeUpTest {
     assertThat(wakeUp.awake()).isEqualTo(Ticks.NEVER);
   }
 
-  /** From the producer's last reference to the engine until the worker has its own. */
+  /** From the producer's last reference to the engine until the timer thread has its own. */
   @Test
   void engineWhosePlanWasWithdrawnIsKept() {
     wakeUp.awake();
@@ -80,7 +80,7 @@ class WakeUpTest {
   }
 
   @Test
-  void engineIsKeptUntilTheWorkerHasBegun() {
+  void engineIsKeptUntilTheThreadHasBegun() {
     WakeUp[] waiting = new WakeUp[1];
     WeakReference<Object> kept = keep(waiting);
     Await.collected(new WeakReference<>(new Object()));
@@ -144,7 +144,7 @@ class WakeUpTest {
         });
   }
 
-  /** Two come with earlier deadlines again and again: no round is one that nobody ends. */
+  /** Two threads come with earlier deadlines again and again: every round ends. */
   @Test
   void noRoundOfManyIsLost() {
     int rounds = 5_000;

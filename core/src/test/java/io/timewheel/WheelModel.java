@@ -21,7 +21,7 @@ import java.util.function.Function;
  * answers are compared, and the whole wheel is held against the model and against {@link
  * WheelChecks}.
  *
- * <p>It also is the clock, which moves only when it is told to.
+ * <p>It is also the clock, which moves only on command.
  */
 final class WheelModel {
   final Wheel wheel;
@@ -31,7 +31,7 @@ final class WheelModel {
 
   private final NavigableMap<Long, Set<Node>> pending = new TreeMap<>();
 
-  /** What is pending, in the order of starting, for those who want to pick one. */
+  /** What is pending, in the order of starting, to pick from. */
   private final List<Node> started = new ArrayList<>();
 
   /**
@@ -67,7 +67,7 @@ final class WheelModel {
     return ticks.tickAt(elapsedNanos());
   }
 
-  /** Moves the clock by a span, but not beyond its ends; the wheel is not told. */
+  /** Moves the clock by a span, but not beyond its ends; the wheel does not notice. */
   void advance(long nanos) {
     long elapsedNanos = elapsedNanos() + nanos;
     if (elapsedNanos < 0) {
@@ -76,7 +76,7 @@ final class WheelModel {
     clockNanos = originNanos + elapsedNanos;
   }
 
-  /** Sets the clock to the very beginning of a tick; the wheel is not told. */
+  /** Sets the clock to the very beginning of a tick; the wheel does not notice. */
   void advanceTo(long tick) {
     clockNanos = originNanos + ticks.nanosAt(tick);
   }

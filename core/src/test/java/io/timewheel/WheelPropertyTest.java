@@ -89,7 +89,7 @@ class WheelPropertyTest {
     }
   }
 
-  /** Stops all that is in one slot, but for a few at its end. */
+  /** Stops everything in one slot except a few at its end. */
   record StopSlot(int from, int keep) implements Operation {
     @Override
     public void applyTo(WheelModel model) {

@@ -55,7 +55,7 @@ class WheelTimeoutTest {
   }
 
   @Test
-  void isExpiredAndNoLongerToBeCancelledInsideItsTask() {
+  void isExpiredAndNotCancellableInsideItsTask() {
     Timeout[] seen = new Timeout[1];
     timer.newTimeout(
         timeout -> {
@@ -93,7 +93,7 @@ class WheelTimeoutTest {
   }
 
   @Test
-  void tellsTheTimeThatRemains() {
+  void tellsTheRemainingTime() {
     Timeout timeout = timer.newTimeout(task, Duration.ofMillis(1_500));
 
     assertThat(timeout.remaining(TimeUnit.MILLISECONDS)).isEqualTo(1_500);
@@ -118,7 +118,7 @@ class WheelTimeoutTest {
   }
 
   @Test
-  void textTellsHowFarTheDeadlineIsAndWhatHasBecomeOfIt() {
+  void textTellsDeadlineAndState() {
     Timeout timeout = timer.newTimeout(task, 5, TimeUnit.NANOSECONDS);
     Timeout cancelled = timer.newTimeout(task, 9, TimeUnit.NANOSECONDS);
     cancelled.cancel();

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * The narrow places between a worker that is about to park, or about to start, and everybody else.
- * The worker asks for the time in step 3 of its loop, after it looked for something to do and
+ * The races between a timer thread that is about to park, or about to start, and all other threads.
+ * The timer thread asks for the time in step 3 of its loop, after it looked for something to do and
  * before it publishes its plan: a clock that acts at that moment is a race that always happens.
  */
 class WorkerRacesTest {
@@ -48,7 +48,7 @@ class WorkerRacesTest {
       };
 
   @Test
-  void timeoutThatIsStartedBetweenTheLookAndThePlanIsSeen() {
+  void seesATimeoutStartedBetweenLookAndPlan() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     long parks = clock.parks();
@@ -64,7 +64,7 @@ class WorkerRacesTest {
   }
 
   @Test
-  void stopBetweenTheLookAndThePlanIsSeen() {
+  void seesAStopBetweenLookAndPlan() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     long parks = clock.parks();
@@ -87,7 +87,7 @@ class WorkerRacesTest {
   }
 
   @Test
-  void deadlineOfWhatWasCancelledIsForgottenWhenItHasPassed() {
+  void forgetsTheDeadlineOfACancelledTimeoutOnceItHasPassed() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     long wakeups = timer.stats().wakeups();
@@ -108,7 +108,7 @@ class WorkerRacesTest {
     assertThat(timeout.get().cancel()).isTrue();
   }
 
-  /** What woke the worker is gone when it looks, and the next of its kind wake it no more. */
+  /** What woke the timer thread is gone when it looks, and the next of its kind do not wake it. */
   @Test
   void timeoutsThatAreCancelledAtOnceWakeItOnceAndNotEach() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
@@ -135,7 +135,7 @@ class WorkerRacesTest {
     assertThat(timer.stop()).hasSize(1);
   }
 
-  /** Nothing has been moved, so nothing is lost: the worker tries again. */
+  /** Nothing has been moved, so nothing is lost: the timer thread tries again. */
   @Test
   void lackOfMemoryDelaysTheWorkerAndDoesNotKillIt() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
@@ -167,9 +167,9 @@ class WorkerRacesTest {
     throw new OutOfMemoryError("for the test");
   }
 
-  /** Both find the worker not running; only one may start it. */
+  /** Both find the timer thread not running; only one may start it. */
   @Test
-  void workerIsStartedOnceByThoseWhoStartTheFirstTimeouts() {
+  void concurrentFirstTimeoutsStartTheThreadOnce() {
     CountDownLatch starting = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
     HierarchicalWheelTimer timer =
@@ -258,7 +258,7 @@ class WorkerRacesTest {
     assertThat(task.runs()).isZero();
   }
 
-  /** Has the worker do something when it reads the clock so many times from now on. */
+  /** Makes the timer thread run an action at its n-th reading of the clock from now on. */
   private void atReading(int reading, Runnable action) {
     atReadings.put(reading, action);
   }

@@ -38,7 +38,7 @@ class WorkerTest {
   }
 
   @Test
-  void wakesWhenTheTickOfTheDeadlineBeginsAndNotBefore() {
+  void wakesAtTheTickOfTheDeadline() {
     idle();
     start(5_500);
     clock.awaitSleepUntil(millis(6));
@@ -54,7 +54,7 @@ class WorkerTest {
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
   }
 
-  /** Time passes in many small steps under many timeouts, and nobody stirs. */
+  /** Time passes in many small steps under many timeouts, and nothing wakes. */
   @Test
   void sleepsWhileTimePassesHoweverManyArePending() {
     idle();
@@ -82,7 +82,7 @@ class WorkerTest {
 
   /** The thread is woken once to plan that, and sleeps on when all is prepared. */
   @Test
-  void wakesTwoSecondsBeforeASlotOfManyToOpenIt() {
+  void wakesTwoSecondsAheadToOpenALargeSlot() {
     idle();
     Duration due = Duration.ofSeconds(100); // in the slot of 65.536 s
     timer.newTimeout(task, due);
@@ -101,8 +101,8 @@ class WorkerTest {
   }
 
   /**
-   * What must wake nobody is done many times, and then one thing that must: had any of the others
-   * woken the worker, it would have woken more than once.
+   * Does many things that must not wake the timer thread, and then one that must: had any of the
+   * others woken it, it would have woken more than once.
    */
   @Test
   void laterTimeoutsDoNotWakeItAndAnEarlierOneDoesOnce() {
@@ -159,7 +159,7 @@ class WorkerTest {
   }
 
   @Test
-  void timeoutThatWasMovedLaterRunsThenAndNotBefore() {
+  void timeoutMovedLaterRunsAtItsNewDeadline() {
     idle();
     Timeout timeout = start(5_000);
     clock.awaitSleepUntil(millis(5));
@@ -174,7 +174,7 @@ class WorkerTest {
     assertThat(task.ranAtNanos).containsExactly(millis(8).toNanos());
   }
 
-  /** What became due while a task ran is run before the worker parks again. */
+  /** What became due while a task ran is run before the timer thread parks again. */
   @Test
   void looksAtTheClockAgainAfterALongTask() {
     idle();
@@ -232,8 +232,8 @@ class WorkerTest {
   }
 
   /**
-   * With the flag up no thread can park: the worker would spin. An interrupt leaves the permit of
-   * an unpark behind, so the worker may look around once more than it has to.
+   * With the flag up no thread can park: the timer thread would spin. An interrupt leaves the
+   * permit of an unpark behind, so the timer thread may look once more than necessary.
    */
   @Test
   void taskThatSetsTheInterruptFlagHarmsNobody() {
@@ -265,7 +265,9 @@ class WorkerTest {
     assertThat(timer).hasToString("HierarchicalWheelTimer(" + worker.getName() + ")");
   }
 
-  /** Starts the worker with a timeout that never fires, and waits until it sleeps for ever. */
+  /**
+   * Starts the timer thread with a timeout that never fires, and waits until it sleeps for ever.
+   */
   private Thread idle() {
     timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
     clock.awaitSleepForEver();

@@ -16,9 +16,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The end of a timer, "Shutdown" in the comment of {@link Engine}: "a timeout whose addition came
- * before the closing is drained, or had been polled and runs; one that came later is refused". No
- * fourth outcome.
+ * The end of a timer, "Shutdown" in the comment of {@link Engine}: "a timeout added before the
+ * close is drained, or was already polled and runs; a later one is refused". No fourth outcome.
  */
 public final class ClosedStripeStress {
   private ClosedStripeStress() {}
@@ -175,8 +174,9 @@ public final class ClosedStripeStress {
   }
 
   /**
-   * The worker dies while a timeout is started; the comment of {@link Worker}: "nothing is accepted
-   * any more that nobody would run". What was accepted before is there for stop to return.
+   * The timer thread dies while a timeout is started; the comment of {@link Worker}: "it fails the
+   * engine, which accepts nothing more that no thread would run". What was accepted before is there
+   * for stop to return.
    */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Refused.")
@@ -205,7 +205,7 @@ public final class ClosedStripeStress {
 
   /**
    * The same, with a witness: {@link Engine#fail} writes the cause before it closes the stripes, so
-   * who is refused is told the cause.
+   * a refused thread learns the cause.
    */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Accepted.")

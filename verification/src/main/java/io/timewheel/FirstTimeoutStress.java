@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * The first timeout of a timer starts its thread, once, and "before the first timeout is added:
- * what nobody would run is not accepted" ({@link WheelTimer}, {@code startWorker}).
+ * The first timeout of a timer starts its thread, once, and "before the first timeout is added: the
+ * timer accepts nothing that no thread would run" ({@link WheelTimer}, {@code startWorker}).
  */
 public final class FirstTimeoutStress {
   private FirstTimeoutStress() {}

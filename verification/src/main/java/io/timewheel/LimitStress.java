@@ -17,8 +17,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The comment of {@link PendingLimit}: "never more than the limit are pending, and a place is free
- * again before cancel() returns and before the task runs".
+ * The comment of {@link PendingLimit}: "no timeout starts while as many as the limit are pending,
+ * and a place is free again before cancel() returns and before the task runs".
  */
 public final class LimitStress {
   private static final VarHandle LIMIT = Rig.field(Engine.class, "limit", PendingLimit.class);
@@ -34,7 +34,7 @@ public final class LimitStress {
     return left;
   }
 
-  /** The same of an engine, which does not tell once it is closed. */
+  /** The same for an engine, which no longer tells once it is closed. */
   static int left(Rig rig) {
     return left((PendingLimit) LIMIT.get(rig.engine));
   }
@@ -115,8 +115,8 @@ public final class LimitStress {
 
   /**
    * One gives its permit back and takes one, while another one tries: "not an increment that is
-   * taken back when it was one too many: another thread could see it", and be refused a permit that
-   * nobody has.
+   * undone if it was one too many: another thread could see it", and be refused a permit that no
+   * thread has.
    */
   @JCStressTest
   @Outcome(

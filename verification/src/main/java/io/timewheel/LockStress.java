@@ -33,7 +33,7 @@ public final class LockStress {
       stripe.unlock();
     }
 
-    /** Many times, so that the lock is also found free by one who has waited for it. */
+    /** Many times, so a thread that has waited for the lock also finds it free. */
     void increment() {
       for (int i = 0; i < 50; i++) {
         lock();

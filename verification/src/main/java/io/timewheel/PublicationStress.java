@@ -15,11 +15,11 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What one thread did and another sees: {@link WheelTimeout}, "writes under the lock are releases …
- * a reader without the lock needs only to see what happened before", and the memory modes in the
- * package documentation.
+ * What one thread did and another sees: {@link Node}, "the state is written with release … a reader
+ * without the lock only needs to see what happened before", and the memory modes in the package
+ * documentation.
  *
- * <p>The fields through which the threads speak here are plain on purpose.
+ * <p>The fields through which the threads communicate here are plain on purpose.
  */
 public final class PublicationStress {
   private PublicationStress() {}
@@ -132,8 +132,9 @@ public final class PublicationStress {
   }
 
   /**
-   * What a thread did before a cancel that returned true is visible to who sees isCancelled, which
-   * takes no lock (contract, 10): the release of {@link WheelTimeout#settle}, and the acquire.
+   * What a thread did before a cancel that returned true is visible to a thread that sees
+   * isCancelled, which takes no lock (contract, 10): the release of {@link WheelTimeout#settle},
+   * and the acquire.
    */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Not cancelled yet.")

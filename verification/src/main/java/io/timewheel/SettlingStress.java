@@ -14,9 +14,9 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Who gets a timeout that several want: the comment of {@link Stripe}, "whether a timeout runs, is
- * cancelled or is moved is decided once, by whoever takes the lock first", and the states of {@link
- * WheelTimeout}, "exactly one of the worker, a cancel and a stop gets it".
+ * Which thread gets a timeout that several want: the comment of {@link Stripe}, "whether a timeout
+ * runs, is cancelled or is moved is decided once, by the thread that takes the lock first", and the
+ * states of {@link WheelTimeout}, "exactly one of the timer thread, a cancel and a stop gets it".
  */
 public final class SettlingStress {
   private SettlingStress() {}

@@ -25,7 +25,7 @@ public final class WakeUpStress {
 
   /**
    * An engine with nothing to do before tick 100. Where a test does not say otherwise, its outcome
-   * is whether the worker parks, and whether it is woken.
+   * is whether the timer thread parks, and whether it is woken.
    */
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Producer first: the second look saw it.")
   @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "Both saw each other; woken for nothing.")
@@ -38,10 +38,10 @@ public final class WakeUpStress {
     Idle(int stripes) {
       rig = new Rig(stripes, settings -> {});
       far = rig.start(100);
-      rig.engine.wakeUp.awake(); // as the worker that has been up, and is going to park
+      rig.engine.wakeUp.awake(); // as a timer thread that was up and is about to park
     }
 
-    /** W1 to W5; true if the worker would park. */
+    /** W1 to W5; true if the timer thread would park. */
     boolean parks() {
       rig.engine.wakeUp.plan(100);
       return rig.engine.nextTick() >= 100 && !rig.engine.wakeUp.isWithdrawn();
@@ -52,7 +52,7 @@ public final class WakeUpStress {
     }
   }
 
-  /** A timeout is started while the worker makes up its mind to park. */
+  /** A timeout is started while the timer thread decides to park. */
   @JCStressTest
   @State
   public static class Start extends Idle {
@@ -76,7 +76,7 @@ public final class WakeUpStress {
     }
   }
 
-  /** A pending timeout is moved to an earlier deadline while the worker decides to park. */
+  /** A pending timeout is moved to an earlier deadline while the timer thread decides to park. */
   @JCStressTest
   @State
   public static class Move extends Idle {
@@ -100,7 +100,7 @@ public final class WakeUpStress {
     }
   }
 
-  /** Two timeouts, on one stripe or on two, against the worker. */
+  /** Two timeouts, on one stripe or on two, against the timer thread. */
   @JCStressTest
   @State
   public static class StartStart extends Idle {
@@ -130,9 +130,9 @@ public final class WakeUpStress {
   }
 
   /**
-   * The same against a worker that plans anew whenever its second look saw something: "if it is a
-   * later one, … the worker published it, and the argument holds for that plan and its own W2". It
-   * ends up with the earliest deadline as its plan, or has been woken.
+   * The same against a timer thread that plans again whenever its second look saw something: "if it
+   * is a later one, … the timer thread published it, and the argument holds for that plan and its
+   * own W2". It ends up with the earliest deadline as its plan, or has been woken.
    */
   @JCStressTest
   @Outcome(id = "3, 0", expect = ACCEPTABLE, desc = "Parks until the earlier one.")
@@ -174,8 +174,8 @@ public final class WakeUpStress {
   }
 
   /**
-   * Nobody is woken for nothing: two later deadlines leave the plan alone, whatever they meet; the
-   * class comment, "and wakes the worker if the deadline is earlier".
+   * No wake-up is in vain: two later deadlines leave the plan alone, whatever they meet; the class
+   * comment, "and wakes the timer thread if the deadline is earlier".
    */
   @JCStressTest
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Parks undisturbed.")
@@ -208,8 +208,9 @@ public final class WakeUpStress {
   }
 
   /**
-   * A timeout is cancelled before the worker looks, and what it leaves is its deadline: "it plans
-   * no later than the hint". It comes up, and if that was not for the timeout, it plans again.
+   * A timeout is cancelled before the timer thread looks, and what it leaves is its deadline: "it
+   * plans no later than the hint". It comes up, and if that was not for the timeout, it plans
+   * again.
    */
   @JCStressTest
   @Outcome(id = "5, -1", expect = ACCEPTABLE, desc = "Came up for the hint, and took it.")

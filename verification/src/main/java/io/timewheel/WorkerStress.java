@@ -22,27 +22,27 @@ import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
  * The loop of {@link Worker}, steps 1 to 5, with a real thread that really parks and is really
- * unparked: frames W1 to W5 and P1 to P5 of {@link WakeUp} including the permit, "that W5 has not
- * parked yet does no harm, since the permit of unpark makes it return at once".
+ * unparked: frames W1 to W5 and P1 to P5 of {@link WakeUp} including the permit, "if W5 has not
+ * parked yet, the permit of unpark makes it return at once".
  *
- * <p>A worker that is not woken is told from one that is by a park of several seconds, which an
- * unpark would have ended at once. When that has happened once, the test has failed, and the parks
- * after it are shorter, so that it comes to an end.
+ * <p>A park of several seconds, which an unpark would have ended at once, gives away a timer thread
+ * that is not woken. Once that has happened, the test has failed, and later parks are shorter, so
+ * that it ends.
  */
 public final class WorkerStress {
-  /** How long a park lasts that nobody ends. Load cannot make one of the others last that long. */
+  /** How long a park lasts that no thread ends. Load cannot make the others last that long. */
   private static volatile long lostNanos = TimeUnit.SECONDS.toNanos(4);
 
   /** Held here, because the logging API itself holds loggers weakly. */
   private static final Logger CORE_LOGGER = Logger.getLogger("io.timewheel");
 
   static {
-    CORE_LOGGER.setLevel(Level.OFF); // a worker dies in every sample of one test
+    CORE_LOGGER.setLevel(Level.OFF); // a timer thread dies in every sample of one test
   }
 
   private WorkerStress() {}
 
-  /** A worker whose parking a test can watch. */
+  /** A timer thread whose parking a test can watch. */
   abstract static class Watched extends Rig {
     final Worker worker = new Worker(engine, Thread::new);
     private boolean ended;
@@ -51,13 +51,15 @@ public final class WorkerStress {
       super(stripes, settings -> {});
     }
 
-    /** Runs the worker on the current thread until it ends. */
+    /** Runs the {@code Worker} on the current thread until it ends. */
     void work() {
       takePermit();
       worker.run();
     }
 
-    /** Ends the worker, from inside of its own park; by force, if it comes back to park again. */
+    /**
+     * Ends the timer thread, from inside its own park; by force, if it comes back to park again.
+     */
     void end() {
       if (ended) {
         throw new AssertionError("does not stop");
@@ -66,7 +68,7 @@ public final class WorkerStress {
       worker.stop(Duration.ZERO);
     }
 
-    /** Uses up what an earlier sample left on this thread: who is interrupted does not wait. */
+    /** Uses up what an earlier sample left on this thread: an interrupted thread does not wait. */
     private static void takePermit() {
       Thread.currentThread().interrupt();
       LockSupport.park(Watched.class);
@@ -92,7 +94,7 @@ public final class WorkerStress {
     }
   }
 
-  /** Timeouts due at 3 and 5 are started while a worker is going to sleep until 100. */
+  /** Timeouts due at 3 and 5 are started while a timer thread is about to sleep until 100. */
   @Outcome(id = "3", expect = ACCEPTABLE, desc = "Sleeps until the earliest deadline in the end.")
   @Outcome(expect = FORBIDDEN, desc = "Lost wake-up: sleeps past a deadline.")
   abstract static class Sleepy extends Watched {
@@ -122,7 +124,7 @@ public final class WorkerStress {
         end();
         return;
       }
-      // When all producers are through, nobody is left to wake it who has not done so.
+      // Once all producers are through, none is left that has yet to wake it.
       await(() -> done.get() == producers);
       if (!parkIsEnded()) {
         sleptFor = (int) deadlineNanos;
@@ -177,9 +179,10 @@ public final class WorkerStress {
   }
 
   /**
-   * The worker has to wait for the lock of its second stripe, and its nap there uses up the unpark
-   * of a timeout that is started on the first one, which it has looked at before: "the permit alone
-   * would not do", as the comment of {@link WakeUp} says, and W5 looks whether it was withdrawn.
+   * The timer thread has to wait for the lock of its second stripe, and its nap there uses up the
+   * unpark of a timeout that is started on the first one, which it has looked at before: "the
+   * permit alone would not do", as the comment of {@link WakeUp} says, and W5 looks whether it was
+   * withdrawn.
    */
   @JCStressTest
   @State
@@ -212,7 +215,7 @@ public final class WorkerStress {
   }
 
   /**
-   * The timer is stopped while its worker is going to sleep for ever; step 4 looks at {@code
+   * The timer is stopped while its thread is about to sleep for ever; step 4 looks at {@code
    * stopping} after the plan, and {@link WakeUp#wake} unparks whatever the plan is.
    */
   @JCStressTest
@@ -248,8 +251,8 @@ public final class WorkerStress {
   }
 
   /**
-   * The worker dies while a timeout is started: "if it ends for any other reason than being
-   * stopped, it fails the engine".
+   * The timer thread dies while a timeout is started: it "fails the engine, which accepts nothing
+   * more that no thread would run".
    */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Refused.")

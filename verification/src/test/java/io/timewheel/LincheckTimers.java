@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * of the operations, one after the other, that agrees with the order in which they were called. The
  * order is looked for in {@link LincheckSpecifications}.
  *
- * <p>An operation is told its time. In a real timer it reads the clock, and only then takes the
- * lock, so that with a clock that goes on meanwhile it happens in two moments; contract, 1: "now is
- * read inside newTimeout". With the time as an argument what is left is one moment.
+ * <p>An operation receives its time. In a real timer it reads the clock, and only then takes the
+ * lock, so with a clock that moves on meanwhile it happens at two moments; contract, 1: "now is
+ * read inside newTimeout". With the time as an argument, one moment is left.
  */
 final class LincheckTimers {
 
@@ -59,7 +59,7 @@ final class LincheckTimers {
               .stripes(stripes)
               .timeSource(this)
               .build();
-      // A worker that has begun: otherwise the first timeout would start its thread.
+      // The thread counts as begun: otherwise the first timeout would start it.
       RUNNER.setVolatile((Worker) WORKER.get(timer), new Thread());
       engine = (Engine) ENGINE.get(timer);
     }
@@ -149,9 +149,9 @@ final class LincheckTimers {
   }
 
   /**
-   * One stripe that is stopped, seen by who starts and who polls: for them the timer ends when the
-   * stripe is closed. If two stop it at the same time, which of them returns a timeout is decided
-   * when it is drained, so nothing is said of that here.
+   * One stripe that is stopped, seen by threads that start and poll: for them the timer ends when
+   * the stripe is closed. If two stop it at the same time, which of them returns a timeout is
+   * decided when it is drained, so nothing is said of that here.
    */
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
   public static class Closing extends Base {
@@ -177,8 +177,8 @@ final class LincheckTimers {
   }
 
   /**
-   * One stripe that is stopped, seen by who cancels, moves and counts: for them the timer ends when
-   * the stripe is drained.
+   * One stripe that is stopped, seen by threads that cancel, move and count: for them the timer
+   * ends when the stripe is drained.
    */
   @Param(name = "old", gen = IntGen.class, conf = "0:2")
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")

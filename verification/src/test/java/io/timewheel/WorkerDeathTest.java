@@ -31,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What becomes of a timer whose worker cannot go on, or cannot begin: it fails loudly, and accepts
- * nothing that nobody will run (contract, 28 and 29).
+ * What becomes of a timer whose thread cannot continue, or cannot begin: it fails loudly, and
+ * accepts nothing that no thread will run (contract, 28 and 29).
  */
 @Timeout(60)
 class WorkerDeathTest {
@@ -77,7 +77,7 @@ class WorkerDeathTest {
     logger.setUseParentHandlers(true);
   }
 
-  // It cannot go on
+  // It cannot continue
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
@@ -161,7 +161,7 @@ class WorkerDeathTest {
     }
   }
 
-  /** The warning of too many timers comes before the worker's loop, and must not end the worker. */
+  /** The warning of too many timers comes before the loop, and must not end the timer thread. */
   @Test
   void warningThatCannotBeLoggedDoesNotKillTheWorker() throws Exception {
     warned().set(false);
@@ -233,7 +233,7 @@ class WorkerDeathTest {
     assertThat(timer.stop(Duration.ofDays(1))).isEmpty();
   }
 
-  /** A thread that was made for the worker but runs something else, or died on its way to it. */
+  /** A thread that was made for the timer but runs something else, or died on its way to it. */
   @Test
   void threadThatEndsWithoutRunningTheWorkerFailsTheTimer() throws Exception {
     HierarchicalWheelTimer timer =
@@ -286,7 +286,9 @@ class WorkerDeathTest {
     }
   }
 
-  /** Stands still, and kills the worker, the only thread that parks, when the test allows it. */
+  /**
+   * Stands still, and kills the timer thread, the only thread that parks, when the test allows it.
+   */
   private final class DyingClock implements TimeSource {
     private final boolean whileParking;
     private volatile boolean dying;

@@ -50,7 +50,7 @@ public final class Benchmarks {
    * Runs the program.
    *
    * @param args see {@code --help}
-   * @throws Exception if it cannot go on
+   * @throws Exception if it cannot continue
    */
   public static void main(String[] args) throws Exception {
     List<String> arguments = List.of(args);

@@ -39,7 +39,7 @@ record Case(
           SubjectKind.NETTY42,
           SubjectKind.STPE);
 
-  /** Whether a subject is of the kind that this is about; if not, nobody misses it. */
+  /** Whether a subject is of the kind that this is about; if not, it is not missed. */
   boolean concerns(SubjectKind subject) {
     return switch (workload) {
       case PATTERNS -> true;
@@ -53,7 +53,7 @@ record Case(
     return workload != Workload.CROWD || !Crowd.isVirtual(parameters) || jvm.feature() >= 21;
   }
 
-  /** Why a subject has no part in this, if it has none. */
+  /** Why a subject takes no part in this, if so. */
   Optional<String> absence(SubjectKind subject) {
     return Optional.ofNullable(
         switch (subject) {
@@ -88,7 +88,7 @@ record Case(
         : null;
   }
 
-  /** After so long a measurement is given up. */
+  /** A measurement that takes longer is given up. */
   long limitSeconds() {
     return 90 + Math.round(10 * seconds);
   }

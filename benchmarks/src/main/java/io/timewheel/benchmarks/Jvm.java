@@ -29,8 +29,8 @@ final class Jvm {
   private static final String EXIT_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError";
 
   /**
-   * Pages are touched before anything is measured: whoever allocates more must not pay for them to
-   * the operating system too.
+   * Pages are touched before anything is measured: a subject that allocates more must not pay the
+   * operating system for them too.
    */
   private static final List<String> FLAGS =
       List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch", EXIT_WITHOUT_MEMORY);
@@ -50,7 +50,7 @@ final class Jvm {
           codeOf(org.HdrHistogram.Histogram.class));
 
   /**
-   * What a JVM has said.
+   * What a JVM printed.
    *
    * @param lines those meant for us, by name
    * @param failure what went wrong, or null
@@ -73,7 +73,7 @@ final class Jvm {
     }
   }
 
-  /** The flags as they are told in the results: those of all, and then those of some. */
+  /** The flags as the results show them: those of all JVMs, and then those of some. */
   static List<String> describeFlags(List<Case> cases) {
     List<String> described = new ArrayList<>(FLAGS);
     Map<String, List<String>> casesByFlags = new TreeMap<>();
@@ -183,7 +183,7 @@ final class Jvm {
     }
   }
 
-  /** With all that it has started: JMH has a JVM of its own. */
+  /** With everything that it has started: JMH has its own JVM. */
   private static void kill(Process process) {
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
  * One measurement to be made.
  *
  * @param measured the variant of the workload
- * @param subject whom
+ * @param subject the timer to measure
  * @param round counted from 0
  * @param position in the order of this round
  */
@@ -24,7 +24,7 @@ record Order(Case measured, SubjectKind subject, int round, int position) {
 
   /**
    * The order of all measurements: round by round, so that what drifts with the time of day hits
-   * all alike, and every second round backwards, so that nobody always comes first.
+   * all alike, and every second round backwards, so that no subject always comes first.
    */
   static List<Order> of(List<Case> cases, List<SubjectKind> subjects, int rounds) {
     int last = rounds > 0 ? rounds : cases.stream().mapToInt(Case::rounds).max().orElse(0);

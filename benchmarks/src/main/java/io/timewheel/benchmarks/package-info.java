@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Measures the timers beside their peers: plans what is to be measured, has each single measurement
- * made by a JVM of its own, and writes down all that came out. {@link
- * io.timewheel.benchmarks.Benchmarks} is the entry point; {@code benchmarks/run} calls it.
+ * Measures the timers beside their peers: plans the measurements, makes each in a JVM of its own,
+ * and records everything measured. {@link io.timewheel.benchmarks.Benchmarks} is the entry point;
+ * {@code benchmarks/run} calls it.
  */
 @NullMarked
 package io.timewheel.benchmarks;

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>An immutable value. It is tied to the readings of its {@link TimeSource}: compared by
- * difference, so that their wrap-around does no harm, and meaningless in another process. No
- * deadline is further away than 292 years.
+ * difference, so wrap-around does no harm, and meaningless in another process. No deadline is
+ * further away than 292 years.
  */
 public final class Deadline implements Comparable<Deadline> {
   /** One object, so that all deadlines on the clock of the machine can be compared. */
@@ -48,7 +48,7 @@ public final class Deadline implements Comparable<Deadline> {
   }
 
   /**
-   * The deadline that is {@code delay} from now, by a given clock: that of the timer, in a test.
+   * The deadline that is {@code delay} from now, by a given clock, such as the timer's in a test.
    *
    * @param delay how long from now; zero or less is now
    * @param timeSource the clock

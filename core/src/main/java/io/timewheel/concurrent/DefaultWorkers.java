@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The workers of an executor that was given none: a virtual thread for each task, where the JVM has
- * them, and otherwise a pool of as many daemon threads as there are processors, two at least, that
- * end when they have nothing to do.
+ * The default workers of an executor: a virtual thread for each task where the JVM has them,
+ * otherwise a pool of as many daemon threads as there are processors, at least two, that end when
+ * idle.
  */
 final class DefaultWorkers {
   private static final AtomicInteger NUMBERS = new AtomicInteger();

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A future that completes cancels its timeout at once: from then on the timer neither counts it
  * nor refers to the future. A future that times out is completed on an executor, so its dependents
- * do not run on the timer's thread; unless that executor rejects, because then there is no other
- * way to complete the future.
+ * do not run on the timer thread; unless that executor rejects, because then there is no other way
+ * to complete the future.
  *
  * <p>If the timer is stopped, the futures that wait for it fail with a {@link
  * RejectedExecutionException}, on the executor too.
@@ -97,7 +97,7 @@ public final class FutureTimeouts {
   /**
    * An executor that waits before it hands a task on, for {@link CompletableFuture#supplyAsync} and
    * the like. A task that the executor rejects when it is due is lost, and the error handler of the
-   * timer is notified; a task that waits when the timer is stopped is lost too.
+   * timer is notified; a task still waiting when the timer is stopped is lost too.
    *
    * @param delay how long each task waits; zero or less is until the next tick of the timer
    * @return the executor; it throws a {@link RejectedExecutionException} when the timer is stopped
@@ -114,7 +114,7 @@ public final class FutureTimeouts {
     };
   }
 
-  @SuppressWarnings("FutureReturnValueIgnored") // that of whenComplete says nothing more
+  @SuppressWarnings("FutureReturnValueIgnored") // the future of whenComplete adds nothing
   private <T extends @Nullable Object> CompletableFuture<T> watch(
       CompletableFuture<T> future, Duration delay, Runnable atTheDeadline) {
     if (!future.isDone()) {

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>A submission adds its task before it reads the state, and a shutdown changes the state before
  * it reads the tasks. So if the two race, at least one sees the other; {@link ScheduledTask#leave}
  * decides which of them gets the task. A worker that may not run a waiting task leaves it alone:
- * the shutdown will come to it.
+ * the shutdown will get to it.
  */
 final class LiveTasks {
   private static final int OPEN = 0;
@@ -31,7 +31,7 @@ final class LiveTasks {
   private final Runnable atTheEnd;
 
   /**
-   * Makes an empty set.
+   * Creates an empty set.
    *
    * @param keepsPeriodic whether periodic tasks go on after a shutdown
    * @param keepsDelayed whether other tasks that are not due yet are run after a shutdown

@@ -2,9 +2,9 @@
 package io.timewheel.concurrent;
 
 /**
- * A run that is due already, on its way from the run before it to the workers. If they run it
- * inside {@code execute}, it is left to the caller, which is still in the run before it: a task
- * that has missed a million runs would overflow the stack otherwise.
+ * A run that is already due, on its way from the previous run to the workers. If they run it inside
+ * {@code execute}, it is left to the caller, which is still in the previous run; otherwise a task
+ * that missed a million runs would overflow the stack.
  *
  * <p>All fields are the caller's own; other threads just run the task.
  */

@@ -15,8 +15,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task, once or periodic: the future that the user holds, what the timer fires, and what a worker
- * runs, in one object. The result is the business of {@link FutureTask}; this class is about when.
+ * A task, one-shot or periodic: the future that the user holds, what the timer fires, and what a
+ * worker runs, in one object. {@link FutureTask} handles the result; this class decides when to
+ * run.
  *
  * <h2>Stages</h2>
  *
@@ -29,40 +30,39 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * A task is live until its stage is LEFT, and every change of stage is a compare-and-set: of all
- * threads that want to begin, cancel, fail or drain a waiting task, one does. The thread that
- * brought it to LEFT removes it from the live tasks, after its future is done; so a task that was
+ * threads that want to begin, cancel, fail or drain a waiting task, one succeeds. The thread that
+ * moves it to LEFT removes it from the live tasks once its future is done; so a task that was
  * cancelled while it runs is live until it returns. INTERRUPTING holds the runner back until {@code
- * shutdownNow} has interrupted it, so that nothing is interrupted that the thread does later. If
- * the run did not notice, the flag of the thread stays set, as after {@link FutureTask#cancel}:
- * pools clear it.
+ * shutdownNow} has interrupted it, so the interrupt hits nothing that the thread does later. If the
+ * run did not notice, the thread's flag stays set, as after {@link FutureTask#cancel}: pools clear
+ * it.
  *
  * <h2>The timeout</h2>
  *
- * A periodic task has one timeout for life, and with it one place in the timer. When it fires it is
- * re-armed in place, parked with a deadline that never comes, before the run is handed over; the
- * end of the run moves it to the next deadline. So the timer's limit can refuse a task when it is
- * scheduled, and never afterwards, and runs do not overlap.
+ * A periodic task has one timeout for life, and with it one place in the timer. When the timeout
+ * fires, it is re-armed in place, parked with a deadline that never comes, before the run is handed
+ * over; the end of the run moves it to the next deadline. So the timer's limit can refuse a task
+ * only when it is scheduled, and runs do not overlap.
  *
  * <h2>Races</h2>
  *
  * <ul>
  *   <li>Completion writes the result and then looks at the stage; the end of a periodic run writes
- *       WAITING and then looks at the result. At least one of them sees the other, so a task that
- *       is cancelled does not wait for another run. The state of the shutdown is looked at in the
- *       same way.
+ *       WAITING and then looks at the result. At least one of them sees the other, so a cancelled
+ *       task does not wait for another run. The state of the shutdown is checked in the same way.
  *   <li>Arming and parking look at the stage and make the timeout pending under a lock; leaving
  *       writes LEFT and then takes that lock to look at the timeout. So it finds the timeout
- *       pending, or it does not become pending any more, and a task that has left is off the timer.
- *       Under the lock the timer is called, which runs no task there but calls its listener. With
- *       any lock, a thread that cancels must wait for a start in flight; so a listener must not
- *       wait for a thread that cancels or fails a task that is being armed.
+ *       pending, or the timeout will not become pending any more: a task that has left is off the
+ *       timer. The lock is held while the timer is called, which then runs no task but calls its
+ *       listener. With any lock, a thread that cancels must wait for a start in flight; so a
+ *       listener must not wait for a thread that cancels or fails a task that is being armed.
  *   <li>Moving the parked timeout takes no lock: if the task has left, the timeout is cancelled,
  *       and a cancelled timeout cannot be moved.
  * </ul>
  */
 final class ScheduledTask<V> extends FutureTask<V>
     implements RunnableScheduledFuture<V>, TimerTask {
-  /** The delay of a timeout that is parked. */
+  /** The delay of a parked timeout. */
   private static final long NEVER = Long.MAX_VALUE;
 
   private static final Object WAITING = new Object();
@@ -83,10 +83,10 @@ final class ScheduledTask<V> extends FutureTask<V>
   private final Class<?> taskClass;
   private final long sequence;
 
-  /** More than zero: fixed rate; less than zero: fixed delay; zero: one run. */
+  /** Positive: fixed rate; negative: fixed delay; zero: one run. */
   private final long periodNanos;
 
-  /** When the present run is due, or the next one, in the time of the executor. */
+  /** When the current run is due, or the next one, in the time of the executor. */
   private volatile long deadlineNanos;
 
   private volatile Object stage = WAITING;
@@ -153,9 +153,9 @@ final class ScheduledTask<V> extends FutureTask<V>
     synchronized (arming) {
       boolean waits = stage != LEFT;
       if (waits && isPeriodic()) {
-        timeout = fired; // a listener can make it fire before the thread that arms it has it
+        timeout = fired; // a listener can make it fire before the arming thread has it
         parked = true;
-        fired.reschedule(NEVER, NANOSECONDS); // refused by a stopped timer, as the move then is
+        fired.reschedule(NEVER, NANOSECONDS); // a stopped timer refuses this, and then the move
       }
       return waits;
     }
@@ -184,7 +184,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       executor.workers.execute(new HandedOver(this));
     } catch (Throwable e) {
       fail(e);
-      throw e; // to the handler of the timer: the future of a task may be nobody's
+      throw e; // to the handler of the timer: nobody may hold the task's future
     }
   }
 
@@ -201,7 +201,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     return taskClass;
   }
 
-  /** Ends the wait for good, for one caller, which then says what becomes of the future. */
+  /** Ends the wait for good; true for one caller, which then settles the future. */
   boolean leave() {
     if (!STAGE.compareAndSet(this, WAITING, LEFT)) {
       return false;
@@ -245,7 +245,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** Cancels the task, unless it runs: what runs may end. */
+  /** Cancels the task, unless it runs: a run may end. */
   void cancelIfWaiting() {
     if (leave()) {
       cancel(false);
@@ -278,7 +278,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** Runs the task once, and again for as long as missed runs fall to the same thread. */
+  /** Runs the task once, and again while missed runs fall to the same thread. */
   void work() {
     boolean again = true;
     while (again) {
@@ -287,8 +287,8 @@ final class ScheduledTask<V> extends FutureTask<V>
   }
 
   /**
-   * Runs the task if it waits, and returns whether it now waits for another run. A task that waits
-   * and may not run is left to the shutdown that forbids it, which cancels it or returns it.
+   * Runs the task if it waits, and returns whether it now waits for another run. A waiting task
+   * that may not run is left to the shutdown, which cancels it or returns it.
    */
   private boolean runOnce() {
     if (!executor.live.mayRun(this)) {
@@ -313,10 +313,10 @@ final class ScheduledTask<V> extends FutureTask<V>
     return again;
   }
 
-  /** Waits for the next run, and returns whether it is for this thread to do, and now. */
+  /** Begins the wait for the next run, and returns whether this thread must run it, now. */
   private boolean awaitNext() {
     if (isDone()) {
-      done(); // which found it running
+      done(); // the first call found it running
       return false;
     }
     if (!executor.live.mayRun(this)) {
@@ -381,7 +381,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       task.work();
     }
 
-    /** For those who cancel what a pool has returned. */
+    /** For users who cancel what a pool has returned. */
     @Override
     public boolean cancel(boolean mayInterrupt) {
       return task.cancel(mayInterrupt);

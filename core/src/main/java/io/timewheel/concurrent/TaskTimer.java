@@ -17,7 +17,7 @@ final class TaskTimer {
   private final long originNanos;
 
   /**
-   * Takes a timer into use.
+   * Wraps a timer.
    *
    * @param timer the timer
    * @param owned whether {@link #release} stops it
@@ -37,7 +37,7 @@ final class TaskTimer {
     return Math.max(0, clock.nanoTime() - originNanos);
   }
 
-  /** The sum of two times that are zero or more; it saturates at never. */
+  /** The sum of two times that are not negative, saturated at never. */
   static long saturatedSum(long nanos, long moreNanos) {
     long sum = nanos + moreNanos;
     return sum < 0 ? Long.MAX_VALUE : sum;
@@ -53,7 +53,7 @@ final class TaskTimer {
       try {
         timer.close();
       } catch (IllegalStateException e) {
-        // The last task ran on the timer's own thread, which cannot stop itself.
+        // The last task ran on the timer thread, which cannot stop itself.
         Thread closer = new Thread(timer::close, "timewheel-close");
         closer.setDaemon(true);
         closer.start();

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link ScheduledExecutorService} on a {@link Timer}: the contract of {@link
- * java.util.concurrent.ScheduledThreadPoolExecutor}, with tasks that are started and cancelled in
- * constant time, however many wait.
+ * java.util.concurrent.ScheduledThreadPoolExecutor}, but it starts and cancels tasks in constant
+ * time, however many wait.
  *
  * <pre>{@code
  * ScheduledExecutorService scheduler = WheelScheduledExecutor.create();
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * On the workers: the given {@link Builder#executor executor}; by default a virtual thread for each
  * task, or, on a JVM without them, a pool of as many daemon threads as there are processors. The
- * timer's thread only hands tasks over. A task that is due at once, such as one given to {@link
+ * timer thread only hands tasks over. A task that is due at once, such as one given to {@link
  * #execute} or {@code submit}, goes to the workers directly. All threads that this class makes are
  * daemons: waiting tasks do not keep a JVM alive.
  *
@@ -53,24 +53,24 @@ import org.jspecify.annotations.Nullable;
  * A cancelled task has left the timer when {@code cancel} returns. A periodic task ends when it is
  * cancelled, when it throws, and when the executor is shut down without the policy that keeps it.
  *
- * <p>A future does not wait in vain for a run that cannot come: if the workers reject a task when
- * it is due, or the timer is stopped, the future fails with what was thrown, or with a {@link
+ * <p>No future waits for a run that cannot come: if the workers reject a task when it is due, or
+ * the timer is stopped, the future fails with what was thrown, or with a {@link
  * RejectedExecutionException}. This class notices that a timer has failed when it next starts a
  * timeout; all tasks that wait for it fail then. What workers accept and silently drop is lost.
  *
- * <p>A periodic task takes one place of the timer for its whole life, also while it runs. The
- * timer's limit can refuse it when it is scheduled, and never afterwards.
+ * <p>A periodic task takes one place in the timer for life, even while it runs. The timer's limit
+ * can refuse it only when it is scheduled.
  *
  * <h2>Shutdown</h2>
  *
  * As in the JDK: after {@link #shutdown} nothing is accepted, periodic tasks are cancelled after
- * their present run and delayed ones are still run, unless the policies of the builder say
- * otherwise. {@link #shutdownNow} returns waiting tasks, neither run nor cancelled, and interrupts
- * running ones. The executor is terminated when no task waits or runs any more. It leaves a timer
- * and workers that it was lent alone, and stops its own before it counts as terminated.
+ * their current run and delayed ones still run, unless the policies of the builder say otherwise.
+ * {@link #shutdownNow} returns waiting tasks, neither run nor cancelled, and interrupts running
+ * ones. The executor is terminated when no task waits or runs any more. It leaves a timer and
+ * workers that it borrowed alone, and stops its own before it counts as terminated.
  *
  * <p>Delays are counted by the timer's clock; {@link #awaitTermination}, and {@code invokeAll} and
- * {@code invokeAny} with a timeout, wait by that of the machine.
+ * {@code invokeAny} with a timeout, wait by the machine's.
  */
 public final class WheelScheduledExecutor extends AbstractExecutorService
     implements ScheduledExecutorService {
@@ -100,8 +100,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
   }
 
   /**
-   * Makes an executor with a timer and workers of its own: a hierarchical wheel with a tick of 1
-   * ms, and virtual threads where the JVM has them.
+   * Makes an executor with its own timer and workers: a hierarchical wheel with a tick of 1 ms, and
+   * virtual threads where the JVM has them.
    *
    * @return a new executor
    */
@@ -146,7 +146,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return start(Executors.callable(command), command, initialDelay, unit, -unit.toNanos(delay));
   }
 
-  /** Runs a task at once. As in the JDK, what it throws is kept in a future that nobody has. */
+  /** Runs a task at once. As in the JDK, what it throws ends up in a future that nobody has. */
   @Override
   @SuppressWarnings("FutureReturnValueIgnored")
   public void execute(Runnable command) {
@@ -175,7 +175,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
   }
 
-  /** Starts a callable, which stands for what the user gave: {@code given}. */
+  /** Starts a callable that wraps what the user passed: {@code given}. */
   private <V> ScheduledFuture<V> start(
       Callable<V> callable, Object given, long delay, TimeUnit unit, long periodNanos) {
     requireNonNull(unit, "unit");
@@ -192,7 +192,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
         live.remove(task);
         throw e;
       }
-      // Otherwise it was accepted all the same: it runs or has run, or a shutdown has taken it.
+      // Otherwise it was accepted after all: it runs or has run, or a shutdown has taken it.
     }
     return task;
   }
@@ -206,7 +206,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
   /** The timer has refused a task for good: that ends all waits for it. */
   RejectedExecutionException failOnTimer(IllegalStateException cause) {
     RejectedExecutionException lost = timerLost(cause);
-    timerIsLost = true; // before the tasks: one that runs then sees this when it is to wait again
+    timerIsLost = true; // before the tasks: a running one sees this before it waits again
     live.failOnTimer(lost);
     return lost;
   }
@@ -246,7 +246,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return live.awaitTermination(timeout, unit);
   }
 
-  /** Stops the timer and the workers that are this executor's own. */
+  /** Stops the timer and the workers that this executor owns. */
   private void release() {
     if (ownWorkers != null) {
       ownWorkers.shutdown();
@@ -275,8 +275,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     private Builder() {}
 
     /**
-     * Sets the timer on which tasks wait: by default the executor makes one of its own. The given
-     * one is lent: it may serve others too, and is not stopped.
+     * Sets the timer on which tasks wait: by default the executor makes its own. The given one is
+     * borrowed: it may serve others too, and is not stopped.
      *
      * @param timer where tasks wait
      * @return this builder
@@ -302,7 +302,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
 
     /**
      * Sets the workers that run the tasks: by default the executor makes its own, virtual threads
-     * or a pool. The given ones are lent: they may serve others too, and are not shut down.
+     * or a pool. The given ones are borrowed: they may serve others too, and are not shut down.
      *
      * @param executor runs the tasks
      * @return this builder
@@ -328,10 +328,10 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
 
     /**
      * Sets whether missed runs at a fixed rate are skipped: those whose deadlines passed before the
-     * run before them had ended. By default they are made up for, one after the other, as in the
-     * JDK. If they are skipped, the next run is at the first deadline that has not passed.
+     * previous run ended. By default they are made up for, one after the other, as in the JDK. If
+     * they are skipped, the next run is at the first deadline that has not passed.
      *
-     * @param skip whether missed runs are left out
+     * @param skip whether missed runs are skipped
      * @return this builder
      */
     public Builder skipMissedRuns(boolean skip) {
@@ -343,7 +343,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
      * Sets whether periodic tasks continue after {@link #shutdown}, until they are cancelled or
      * throw: by default they do not.
      *
-     * @param goOn whether they go on
+     * @param goOn whether they continue
      * @return this builder
      */
     public Builder continueExistingPeriodicTasksAfterShutdown(boolean goOn) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The JDK's own shapes, on any {@link io.timewheel.Timer}.
+ * The JDK's scheduled executor and futures with timeouts, on any {@link io.timewheel.Timer}.
  *
  * <p>{@link io.timewheel.concurrent.WheelScheduledExecutor} is a {@link
  * java.util.concurrent.ScheduledExecutorService} that keeps the contract of {@link
@@ -22,10 +22,10 @@
  *   <dd>to be between two runs or before the first: on the timer until the deadline, and then with
  *       the workers, until one of them begins the run
  *   <dt>workers
- *   <dd>the {@link java.util.concurrent.Executor} that runs the tasks; the timer's thread only
- *       hands them over
+ *   <dd>the threads of the {@link java.util.concurrent.Executor} that runs the tasks; the timer
+ *       thread only hands them over
  *   <dt>missed run
- *   <dd>a run at a fixed rate whose deadline has passed before the run before it ended
+ *   <dd>a run at a fixed rate whose deadline passed before the previous run ended
  *   <dt>live
  *   <dd>waiting or running; an executor that is shut down terminates when none of its tasks is live
  * </dl>

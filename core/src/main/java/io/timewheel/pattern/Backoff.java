@@ -48,8 +48,8 @@ public interface Backoff {
   }
 
   /**
-   * This backoff with full jitter: each delay is a random part of it, so that keys that failed
-   * together are not tried again together.
+   * This backoff with full jitter: each delay is a random part of it, so keys that failed together
+   * are not retried together.
    *
    * @return the backoff
    */

@@ -6,7 +6,7 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** What arguments must be. */
+/** Checks arguments. */
 final class Checks {
   private Checks() {}
 

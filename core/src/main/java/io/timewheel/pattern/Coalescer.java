@@ -12,8 +12,7 @@ import java.util.function.Consumer;
 
 /**
  * Turns many calls for a key into one action, debounced or throttled. It replaces a timer task that
- * is cancelled and started for every event, and a table of changes with a task that looks through
- * all of it.
+ * every event cancels and restarts, and a table of changes that a task scans.
  *
  * <pre>{@code
  * Coalescer<Path> reload = Coalescer.debounced(timer, executor, ofMillis(200), config::load).build();
@@ -30,20 +29,20 @@ import java.util.function.Consumer;
  * <h2>When</h2>
  *
  * <ul>
- *   <li>Debounced, an action waits until its key was quiet for a time: an index that is built when
- *       an editor pauses. A key that is called again and again in less than that waits for ever. A
- *       call at the very moment at which the time is over may be too late to put the action off, as
- *       a touch of {@link Expirations} may be.
- *   <li>Throttled, the first call of a key begins an interval. At its end the action is handed to
- *       the executor, and the next call begins the next: progress that is sent ten times a second.
- *       So the actions of one key are handed over an interval apart or more, unless they are
- *       flushed.
+ *   <li>Debounced, an action waits until its key has been quiet for a time: an index that is built
+ *       when an editor pauses. A key that is called again and again within that time waits for
+ *       ever. A call at the very moment at which the time is up may be too late to postpone the
+ *       action, like a touch of {@link Expirations}.
+ *   <li>Throttled, the first call for a key begins an interval. At its end the action is handed to
+ *       the executor, and the next call begins the next interval: progress that is sent ten times a
+ *       second. So the actions of one key are handed over at least an interval apart, unless they
+ *       are flushed.
  * </ul>
  *
- * <p>An action begins after every call, and sees what its caller did before it, unless it is
- * cancelled, or the coalescer closed. When it begins is up to the executor: actions run one at a
- * time for all keys, as the listener of {@link Expirations} does, and as there the timer's thread
- * runs those for which the queue has no room.
+ * <p>After every call an action begins that sees what the caller did before the call, unless it is
+ * cancelled or the coalescer closed. The executor decides when: actions run one at a time for all
+ * keys, like the listener of {@link Expirations}, and as there, the timer thread runs those for
+ * which the queue has no room.
  *
  * @param <K> the type of the keys
  */
@@ -68,11 +67,11 @@ public final class Coalescer<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of a coalescer whose actions begin when their key is quiet.
+   * A builder of a coalescer whose actions begin once their key is quiet.
    *
    * @param timer where the timeouts are pending
    * @param executor runs the actions
-   * @param quiet for how long a key must not be called, more than zero
+   * @param quiet how long a key must be quiet, more than zero
    * @param action what to do
    * @return a builder
    * @param <K> the type of the keys
@@ -100,10 +99,10 @@ public final class Coalescer<K> implements AutoCloseable {
   }
 
   /**
-   * Asks for the action: debounced, it begins when the key was quiet for the time from now on;
-   * throttled, at the end of the interval, which begins now unless it has begun before.
+   * Requests the action: debounced, it begins once the key has been quiet for the set time from now
+   * on; throttled, at the end of the interval, which begins now unless it has already begun.
    *
-   * @param key which
+   * @param key the key
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
@@ -116,8 +115,8 @@ public final class Coalescer<K> implements AutoCloseable {
     //   2 fence                            2 fence
     //   3 looks for the key                3 the action looks at what was done
     //
-    // With a full fence on both sides it cannot be that neither sees the other. The map alone does
-    // not keep the order of 1 and 3: it is read without a lock, and with acquire.
+    // With a full fence on both sides, at least one sees the other. The map alone does not keep the
+    // order of 1 and 3: it is read without a lock, and with acquire.
     VarHandle.fullFence();
     if (!debounced || !called.touch(key)) {
       called.add(key, true, delay); // if it is there now, another call has added it
@@ -127,8 +126,8 @@ public final class Coalescer<K> implements AutoCloseable {
   /**
    * Cancels the action that waits for a key.
    *
-   * @param key which
-   * @return whether it was waiting for its time; if not, it may have been handed to the executor
+   * @param key the key
+   * @return whether it was waiting for its time; if not, the executor may have it
    */
   public boolean cancel(K key) {
     return called.complete(key) != null;
@@ -139,7 +138,7 @@ public final class Coalescer<K> implements AutoCloseable {
     return List.copyOf(called.snapshot().keySet());
   }
 
-  /** {@return how many keys wait for the time of their action} */
+  /** {@return how many actions wait for their time} */
   public long size() {
     return called.size();
   }

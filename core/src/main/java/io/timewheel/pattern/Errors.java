@@ -9,7 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Runs user code for one pattern, and takes whatever it throws to the pattern's handler. */
+/** Runs the user code of one pattern, and passes whatever it throws to the pattern's handler. */
 final class Errors {
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
 
@@ -21,7 +21,7 @@ final class Errors {
     this.handler = requireNonNull(handler, "onError");
   }
 
-  /** The handler unless another is set. Keeps the key out of the log: it may be a secret. */
+  /** The default handler. Keeps the key out of the log: it may be a secret. */
   static void log(String pattern, @Nullable Object key, Throwable error) {
     try {
       LOGGER.log(Level.WARNING, pattern + ": user code threw", error);
@@ -30,7 +30,7 @@ final class Errors {
     }
   }
 
-  /** What a stage has failed with, without the wrapper that dependent stages put around it. */
+  /** What a stage failed with, without the wrapper that dependent stages add. */
   static Throwable causeOf(Throwable error) {
     Throwable cause = error instanceof CompletionException ? error.getCause() : null;
     return cause == null ? error : cause;
@@ -52,7 +52,7 @@ final class Errors {
     }
   }
 
-  /** Runs it on the executor, or here if that rejects it, but once in any case. */
+  /** Runs it on the executor, or here if that rejects it; once in either case. */
   void runOn(Executor executor, @Nullable Object key, Runnable userCode) {
     AtomicBoolean begun = new AtomicBoolean();
     Runnable once =

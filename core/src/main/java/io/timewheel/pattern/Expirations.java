@@ -20,8 +20,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values that wait under a key for something to happen, each for its time: sessions, events,
- * requests. It replaces a map and a timer joined by hand.
+ * Values that wait under a key for something to happen, each with its timeout: sessions, events,
+ * requests. It replaces a map and a timer combined by hand.
  *
  * <pre>{@code
  * Expirations<String, Session> sessions =
@@ -44,33 +44,33 @@ import org.jspecify.annotations.Nullable;
  * A touch looks up the key, reads the clock and writes one field; the timer does not notice. When
  * the timeout fires and the entry was touched, the timeout is re-armed for the rest, in its place,
  * so the timer's limit cannot make a touched entry expire. An entry expires at the first tick at or
- * after the time of its last touch plus its timeout, and never earlier; with two exceptions. A
- * touch at the very moment of the expiry may find its entry and still be too late. And of two
- * threads that touch an entry at the same moment, the one that writes last counts, though the other
- * may have read the clock later. A touch carries nothing else with it: what a thread did before it
- * need not be visible to the listener.
+ * after the time of its last touch plus its timeout, never earlier, with two exceptions. A touch at
+ * the very moment of the expiry may find its entry and still be too late. And of two threads that
+ * touch an entry at the same moment, the one that writes last counts, though the other may have
+ * read the clock later. A touch publishes nothing else: what a thread did before it need not be
+ * visible to the listener.
  *
  * <h2>The listener</h2>
  *
- * It never runs on the timer's thread unless the queue of expired entries overflows. It runs on the
- * executor, or on a thread of its own, one batch at a time. What does not fit into the queue goes
- * one of three ways:
+ * It runs on the executor, or on its own thread, one batch at a time, and on the timer thread only
+ * if the queue of expired entries overflows. What does not fit into the queue goes one of three
+ * ways:
  *
  * <ul>
- *   <li>By default the timer's thread runs the listener, which then may run twice at a time: the
+ *   <li>By default the timer thread runs the listener, which then may run twice at a time: the
  *       timer is late, but nothing is lost.
- *   <li>With {@link Builder#onOverflow}, the timer's thread gives it to another listener, which may
+ *   <li>With {@link Builder#onOverflow}, the timer thread gives it to another listener, which may
  *       count it and drop it: the timer is not late.
- *   <li>With {@link Builder#blockOnOverflow}, the timer's thread waits until there is room: the
- *       timer is late, nothing is lost, and the listener runs once at a time. But an interrupt ends
- *       the wait, and a thread that calls {@link #expire} does not wait; what then does not fit
- *       goes one of the two other ways.
+ *   <li>With {@link Builder#blockOnOverflow}, the timer thread waits until there is room: the timer
+ *       is late, nothing is lost, and the listener runs once at a time. But an interrupt ends the
+ *       wait, and a thread that calls {@link #expire} does not wait; what then does not fit goes
+ *       one of the two other ways.
  * </ul>
  *
  * <p>If the executor drops a run of the listener silently, what is queued waits until more entries
  * expire. If the timer is stopped, nothing expires any more, but can still be completed.
  *
- * <p>An entry takes 128 bytes beside key and value, its timeout and the map's node included.
+ * <p>An entry takes 128 bytes plus key and value, including its timeout and the map's node.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the values
@@ -134,7 +134,7 @@ public final class Expirations<K, V> implements AutoCloseable {
    * Makes expirations with the defaults of {@link #builder}.
    *
    * @param timer where the timeouts are pending
-   * @param onExpired is given key and value of each entry that expires, on a thread of its own
+   * @param onExpired receives key and value of each entry that expires, on its own thread
    * @return new expirations
    * @param <K> the type of the keys
    * @param <V> the type of the values
@@ -145,11 +145,11 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * A builder of expirations whose listener is notified of one entry after the other. What it
-   * throws keeps no other entry from it.
+   * A builder of expirations whose listener receives one entry after the other. If it throws, it
+   * still receives the others.
    *
    * @param timer where the timeouts are pending
-   * @param onExpired is given key and value of each entry that expires
+   * @param onExpired receives key and value of each entry that expires
    * @return a builder
    * @param <K> the type of the keys
    * @param <V> the type of the values
@@ -162,12 +162,12 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * A builder of expirations whose listener is given many entries at a time: all that have expired
+   * A builder of expirations whose listener receives many entries at a time: all that have expired
    * since it was last called, each with its cause.
    *
    * @param timer where the timeouts are pending
    * @param maxBatch how many entries a batch may have at most
-   * @param onExpired is given each batch, which is its own to keep
+   * @param onExpired receives each batch, and may keep it
    * @return a builder
    * @param <K> the type of the keys
    * @param <V> the type of the values
@@ -202,8 +202,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Adds a value, or puts it in the place of the one that its key has. A replacement takes no place
-   * of the timer and is never refused for its limit.
+   * Adds a value, or replaces the one that its key has. A replacement takes no place in the timer,
+   * so the timer's limit never refuses it.
    *
    * @param key its key
    * @param value the value
@@ -237,7 +237,10 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
   }
 
-  /** Before it is in the map, so that no other thread relies on an entry that is then refused. */
+  /**
+   * Comes before the entry is in the map, so no other thread relies on an entry that is then
+   * refused.
+   */
   private void start(Expiring<K, V> entry) {
     refuseIfStopped();
     entry.start(timer, entry::delayNanos);
@@ -252,13 +255,13 @@ public final class Expirations<K, V> implements AutoCloseable {
 
   /** The entry is in the map. If it can be taken out again, it was not added after all. */
   private void added(Expiring<K, V> entry) {
-    if (stopped && take(entry, e -> true)) { // after the adding: else a stop may pass it by
+    if (stopped && take(entry, e -> true)) { // after adding: otherwise a stop may miss it
       throw new IllegalStateException("the expirations are stopped");
     }
   }
 
   /**
-   * Looks up a value, and leaves it where it is.
+   * Looks up a value, without taking it out.
    *
    * @param key its key
    * @return the value; null if there is none
@@ -300,7 +303,7 @@ public final class Expirations<K, V> implements AutoCloseable {
    * Makes a value expire now, as if its time were up.
    *
    * @param key its key
-   * @return whether it was there, so that the listener will be notified
+   * @return whether it was there, and the listener will be notified
    */
   public boolean expire(K key) {
     Expiring<K, V> entry = entries.get(key);
@@ -336,8 +339,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Gives a value another timeout, from now on. This takes no place of the timer, but if the new
-   * timeout is shorter it moves the one that is pending.
+   * Gives a value another timeout, from now on. This takes no place in the timer, but a shorter
+   * timeout moves the pending one.
    *
    * @param key its key
    * @param timeout the time from now, and from every later touch, after which it expires
@@ -369,14 +372,14 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Takes out all values that fulfil a condition. Looks at every one.
+   * Takes out all values that match a condition. Looks at every one.
    *
    * @param condition which ones
    * @return the values with their keys; none of them expires
    */
   public List<Map.Entry<K, V>> removeAll(BiPredicate<? super K, ? super V> condition) {
     requireNonNull(condition, "condition");
-    // The condition is asked before anything is taken: if it throws, nothing is lost.
+    // Evaluate the condition before taking anything: if it throws, nothing is lost.
     Map<Expiring<K, V>, V> wanted = new HashMap<>();
     for (Expiring<K, V> entry : entries.values()) {
       V value = entry.value();
@@ -412,8 +415,7 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * How long the value that was neither added nor touched for longest has been waiting. Looks at
-   * every one.
+   * How long the value least recently added or touched has been waiting. Looks at every one.
    *
    * @return the time; empty if there are no values
    */
@@ -434,7 +436,9 @@ public final class Expirations<K, V> implements AutoCloseable {
     return removeAll();
   }
 
-  /** Before anything is taken out: a thread that adds later sees this, and takes out its own. */
+  /**
+   * Comes before anything is taken out: a thread that adds later sees this, and takes out its own.
+   */
   void refuse() {
     stopped = true;
   }
@@ -446,8 +450,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * If the entry is not due, or has yet to be put into the map, its timeout is re-armed. The timer
-   * refuses that only when it is stopped; then the entry stays, and can be completed.
+   * If the entry is not due, or not yet in the map, re-arms its timeout. The timer refuses that
+   * only when it is stopped; then the entry stays, and can be completed.
    */
   void fired(Expiring<K, V> entry) {
     if (entry.remainingNanos() <= 0 && take(entry, e -> e.remainingNanos() <= 0)) {
@@ -488,7 +492,7 @@ public final class Expirations<K, V> implements AutoCloseable {
     private boolean blocks;
     private PatternErrorHandler onError = Errors::log;
 
-    /** Named in what {@link #onError} is given. */
+    /** The pattern named to {@link #onError}. */
     Class<?> pattern = Expirations.class;
 
     private Builder(Timer timer, int maxBatch, Consumer<? super List<Expired<K, V>>> listener) {
@@ -498,7 +502,7 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sets the executor that runs the listener: by default a daemon thread of its own.
+     * Sets the executor that runs the listener: by default its own daemon thread.
      *
      * @param executor runs the listener, a batch at a time
      * @return this builder
@@ -520,10 +524,10 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sets what is given the expired entries that do not fit into the queue, and those that the
-     * executor rejects: by default the listener. The timer's thread calls it.
+     * Sets the listener for expired entries that do not fit into the queue, or that the executor
+     * rejects: by default the usual listener. The timer thread calls it.
      *
-     * @param onOverflow is given what does not fit
+     * @param onOverflow receives what does not fit
      * @return this builder
      */
     public Builder<K, V> onOverflow(Consumer<? super List<Expired<K, V>>> onOverflow) {
@@ -532,11 +536,11 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Makes the timer's thread wait when the queue is full, until the listener has made room. The
+     * Makes the timer thread wait when the queue is full, until the listener has made room. The
      * timer is then late for everything, so use this only for a timer that does nothing else. The
-     * executor must run what it takes, and on other threads than the one that waits, or that waits
-     * for ever. An interrupt, such as that of a timer that is stopped and has lost its patience,
-     * ends the wait: the entry then goes to the overflow listener.
+     * executor must run what it accepts, on threads other than the one that waits, or that waits
+     * for ever. An interrupt, such as that of a stop that has run out of patience, ends the wait:
+     * the entry then goes to the overflow listener.
      *
      * @return this builder
      */

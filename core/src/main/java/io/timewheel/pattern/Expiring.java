@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * A value that expires unless it is taken out of the map before, and the time of its last touch.
+ * A value that expires unless it is first taken out of the map, and the time of its last touch.
  *
  * @param <K> the type of the key
  * @param <V> the type of the value
@@ -28,7 +28,7 @@ final class Expiring<K, V> extends TimedEntry {
   final Expirations<K, V> owner;
   final K key;
 
-  // Both written inside of the map's computation for the key, which also decides the expiry.
+  // Both are written inside the map's computation for the key, which also decides the expiry.
   private volatile V value;
   private volatile long timeoutNanos;
 
@@ -60,7 +60,7 @@ final class Expiring<K, V> extends TimedEntry {
     touch(nowNanos);
   }
 
-  /** Opaque: the time carries nothing else with it. */
+  /** Opaque: the write publishes nothing but the time. */
   void touch(long nowNanos) {
     TOUCHED.setOpaque(this, nowNanos);
   }

@@ -8,15 +8,15 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * A bounded queue from the timer's thread to a listener that may be slow. A run on the executor
+ * A bounded queue from the timer thread to a listener that may be slow. A run on the executor
  * empties it, one run at a time, and gives the listener batches in order.
  *
- * <p>The thread that brings an element that does not fit gives it to the overflow listener; or the
- * timer's thread waits until there is room, if it is to block. If the executor rejects the run, the
- * same thread gives all that is queued to the overflow listener.
+ * <p>A thread whose element does not fit gives it to the overflow listener; in a queue that blocks,
+ * the timer thread waits for room instead. If the executor rejects the run, the same thread gives
+ * everything queued to the overflow listener.
  *
- * <p>An executor may drop a run silently. So one that was not begun is offered again when the
- * second, the third, the fifth, the ninth element comes behind it, and so on.
+ * <p>An executor may drop a run silently. So a run that has not begun is offered again when the
+ * second, the third, the fifth, the ninth element arrives after it, and so on.
  *
  * @param <E> what is handed over
  */
@@ -58,7 +58,7 @@ final class HandOff<E> implements Runnable {
     this.errors = errors;
   }
 
-  /** For the timer's thread, which waits for room if it is to. */
+  /** For the timer thread, which waits for room if the queue blocks. */
   void put(E element) {
     put(element, blocks);
   }
@@ -135,7 +135,7 @@ final class HandOff<E> implements Runnable {
     boolean interrupted = false;
     for (List<E> batch = next(); !batch.isEmpty(); batch = next()) {
       to.accept(batch);
-      interrupted |= Thread.interrupted(); // one call's interrupt is not the next one's
+      interrupted |= Thread.interrupted(); // one call's interrupt must not reach the next
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Connections that must not fall silent: a beat when nothing was written for a while; a reconnect,
- * or the end, when nothing was read. It replaces timer tasks that put themselves back, and idle
+ * or the end, when nothing was read. It replaces timer tasks that reschedule themselves, and idle
  * handlers that cancel and start a timeout for every message.
  *
  * <pre>{@code
@@ -33,28 +33,28 @@ import org.jspecify.annotations.Nullable;
  * <h2>What is promised</h2>
  *
  * <ul>
- *   <li>When nothing was read, or written, or neither, for its time, the callback runs, at the
- *       first tick at or after that moment and never earlier; and again after every such time until
- *       something is, or the connection is closed here. If a message comes while the callback waits
- *       for the executor, it does not run.
- *   <li>A message costs a reading of the clock and one plain write. The timer does not notice: the
- *       timeout looks at what was written when it fires, and is re-armed for the rest. Of two
+ *   <li>When nothing was read, nothing was written, or both, for a callback's time, the callback
+ *       runs at the first tick at or after that moment, never earlier; and again after every such
+ *       time until a message comes, or the connection is closed here. If a message comes while the
+ *       callback waits for the executor, it does not run.
+ *   <li>A message costs a reading of the clock and one plain write. The timer does not notice: when
+ *       the timeout fires, it looks at what was written, and is re-armed for the rest. Of two
  *       threads that report a message at the same moment, the one that writes last counts.
- *   <li>Callbacks run on the executor. The timeout is re-armed before they are handed over, in its
- *       place, so that whatever they do or throw, and whatever the timer's limit, the next look
- *       comes. A callback that is still running, or waiting for the executor, is not run a second
- *       time beside itself: that beat is skipped, as is one that the executor rejects, of which the
- *       handler is notified. A callback that blocks holds up a thread of the executor and nobody
- *       else. In case the executor dropped it, one that waits is offered again when the alarm was
- *       due once, twice, four times more, and so on; it runs once all the same.
- *   <li>The first beat comes after a random part of its time, and not earlier: connections that are
- *       opened together do not beat together. This is not so for reading.
+ *   <li>Callbacks run on the executor. The timeout is re-armed in place before they are handed
+ *       over, so the next look comes whatever they do or throw, and whatever the timer's limit. A
+ *       callback never runs beside itself: while it is running, or waiting for the executor, the
+ *       next beat is skipped. So is one that the executor rejects, and the handler is notified. A
+ *       callback that blocks holds up a thread of the executor and nothing else. The executor may
+ *       have dropped one that waits, so it is offered again when the alarm was due once, twice,
+ *       four times more, and so on; it still runs once.
+ *   <li>The first beat comes after a random part of its time, not earlier, so connections that are
+ *       opened together do not beat together. Reading has no such jitter.
  *   <li>No callback begins after {@link Connection#close()}, except one that another thread is just
  *       about to begin.
  *   <li>If the timer is stopped, connections are no longer watched.
  * </ul>
  *
- * <p>A connection takes 152 bytes beside its key, its timeout and the map's node included.
+ * <p>A connection takes 152 bytes plus its key, including its timeout and the map's node.
  *
  * @param <K> the type of the connections
  */
@@ -131,11 +131,11 @@ public final class Heartbeats<K> implements AutoCloseable {
   }
 
   /**
-   * Watches a connection from now on, in the place of an equal one. If this throws, that one is
-   * still watched.
+   * Starts watching a connection, in place of an equal one. If this throws, the old one is still
+   * watched.
    *
    * @param key the connection
-   * @return what is to be notified of its messages
+   * @return the handle to notify of its messages
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
@@ -146,12 +146,12 @@ public final class Heartbeats<K> implements AutoCloseable {
     if (former != null) {
       former.settle();
     }
-    if (closed) { // after the adding: else closing may pass it by
+    if (closed) { // after adding: otherwise closing may miss it
       forget(connection);
       throw new IllegalStateException("the heartbeats are closed");
     }
     if (connection.isSettled()) {
-      forget(connection); // the timer was stopped before it was there
+      forget(connection); // the timer was stopped before it was added
     }
     return connection;
   }
@@ -160,7 +160,7 @@ public final class Heartbeats<K> implements AutoCloseable {
    * Looks up a connection.
    *
    * @param key the connection
-   * @return what is to be notified of its messages; null if it is not watched
+   * @return the handle to notify of its messages; null if it is not watched
    */
   public @Nullable Connection<K> get(K key) {
     return connections.get(key);
@@ -232,7 +232,7 @@ public final class Heartbeats<K> implements AutoCloseable {
      * Sets what to do when nothing was read: close, or reconnect.
      *
      * @param idle for how long nothing was read
-     * @param onReadIdle is given the connection, again after every such time
+     * @param onReadIdle receives the connection, again after every such time
      * @return this builder
      */
     public Builder<K> onReadIdle(Duration idle, Consumer<? super Connection<K>> onReadIdle) {
@@ -244,7 +244,7 @@ public final class Heartbeats<K> implements AutoCloseable {
      * Sets what to do when nothing was written: write a beat.
      *
      * @param idle for how long nothing was written
-     * @param onWriteIdle is given the connection, again after every such time
+     * @param onWriteIdle receives the connection, again after every such time
      * @return this builder
      */
     public Builder<K> onWriteIdle(Duration idle, Consumer<? super Connection<K>> onWriteIdle) {
@@ -256,7 +256,7 @@ public final class Heartbeats<K> implements AutoCloseable {
      * Sets what to do when nothing was read and nothing was written: close what nobody uses.
      *
      * @param idle for how long there was neither
-     * @param onAllIdle is given the connection, again after every such time
+     * @param onAllIdle receives the connection, again after every such time
      * @return this builder
      */
     public Builder<K> onAllIdle(Duration idle, Consumer<? super Connection<K>> onAllIdle) {
@@ -265,7 +265,7 @@ public final class Heartbeats<K> implements AutoCloseable {
     }
 
     /**
-     * Sets where the randomness of the first beat comes from.
+     * Sets the source of randomness for the first beat.
      *
      * @param random gives numbers from 0 to 1: which part of its time the first beat waits
      * @return this builder

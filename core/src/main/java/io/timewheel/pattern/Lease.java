@@ -5,8 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lease from its first hold to its last release, or its loss. Which of these comes first, and
- * whether a renewal may begin, is decided under its own lock, in which no user code runs. A thread
- * that holds it may take the lock of the call that the lease is in, never the other way round.
+ * whether a renewal may begin, is decided under its own lock, under which no user code runs. A
+ * thread that holds that lock may take the lock of the call that the lease is in, never the other
+ * way round.
  *
  * @param <K> the type of the key
  */

@@ -16,8 +16,8 @@ import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 
 /**
- * Leases that are renewed as long as they are held: the watchdog of a distributed lock. It replaces
- * a renewal timer for each lock.
+ * Leases that are renewed while they are held: the watchdog of a distributed lock. It replaces a
+ * renewal timer for each lock.
  *
  * <pre>{@code
  * Leases<String> leases =
@@ -37,34 +37,33 @@ import java.util.function.BiConsumer;
  * <h2>What is promised</h2>
  *
  * <ul>
- *   <li>A lease that is held is renewed when at most a third of its time has passed, together with
- *       all others that are due by the next sweep, in one call. There is a sweep at every twelfth
- *       of the lease, while anything is held. One timeout serves all leases, from the making of
- *       this object until it is closed; so the timer's limit can refuse to make it, and never a
- *       lease.
- *   <li>When {@link #release} returns, no renewal of the lease begins any more. A call that was
- *       being made with it may still be under way; the action that was given to {@code release}
- *       runs after it has ended, so that no renewal of that lease arrives after the unlock. A key
- *       must not be acquired anew before the action has run, which the future of the release tells:
- *       the action would undo that, and it waits for the renewals of the released lease alone.
- *   <li>A call that fails has renewed nothing, and is tried again at the next sweep, until the
- *       lease is over. A call that hangs holds up the leases in it, the actions of their release,
- *       and a thread of the executor unless it hangs in its stage.
+ *   <li>A held lease is renewed when at most a third of its time has passed, in one call with all
+ *       others that are due by the next sweep. A sweep comes every twelfth of the lease time while
+ *       anything is held. One timeout serves all leases, from the time this object is built until
+ *       it is closed; so the timer's limit can refuse this object, never a lease.
+ *   <li>Once {@link #release} returns, no renewal of the lease begins any more. A call that
+ *       includes it may still be under way; the action given to {@code release} runs after that has
+ *       ended, so no renewal of that lease arrives after the unlock. Do not acquire the key again
+ *       before the action has run, which completes the future of the release: the action would undo
+ *       the new lock, and it waits only for the renewals of the released lease.
+ *   <li>A call that fails has renewed nothing, and is retried at the next sweep, until the lease is
+ *       over. A call that hangs holds up the leases in it, the actions of their release, and a
+ *       thread of the executor unless it hangs in its stage.
  *   <li>A lease is lost when a call did not name it among those renewed, or when its time is over.
- *       {@code onLost} is notified once, unless it was released before. The time is counted from
- *       the moment before the last successful call, so that it is not over later than at the
- *       server; at first it is counted from {@link #hold}, so call that without delay. A lease that
- *       is over is found at that tick, if the executor has a thread.
- *   <li>Holding is counted: what is held twice must be released twice. The count begins anew after
- *       a loss.
+ *       {@code onLost} is notified once, unless it was released before. The time counts from the
+ *       moment before the last successful call, so it ends no later than at the server; at first it
+ *       counts from {@link #hold}, so call that without delay. A lease that is over is found at
+ *       that tick, if the executor has a thread.
+ *   <li>Holding is counted: what is held twice must be released twice. The count restarts after a
+ *       loss.
  *   <li>Calls begin on the executor; a sweep that it rejects is left to the next one. Each {@code
- *       onLost}, and each action that had to wait, is a task of its own on the executor: one that
- *       is slow delays neither renewals nor another, if there is a thread for those. What the
- *       executor rejects runs where it is.
+ *       onLost}, and each action that had to wait, is a task of its own on the executor: a slow one
+ *       delays neither renewals nor other such tasks, if there are threads for them. What the
+ *       executor rejects runs on the thread that offered it.
  *   <li>If the timer is stopped, nothing is renewed any more, and {@code onLost} is not notified.
  * </ul>
  *
- * <p>A lease takes 72 bytes beside its key, the map's node included.
+ * <p>A lease takes 72 bytes plus its key, including the map's node.
  *
  * @param <K> the type of the keys
  */
@@ -87,15 +86,15 @@ public final class Leases<K> implements AutoCloseable {
     /**
      * Renews leases in one call.
      *
-     * @param keys which
+     * @param keys the keys of the leases
      * @return those that were renewed; the others are lost
-     * @throws Exception if it is not known which were renewed, so that all are to be tried again
+     * @throws Exception if it is not known which were renewed; then all are retried
      */
     Collection<K> renew(List<K> keys) throws Exception;
   }
 
   /**
-   * Renews leases, and knows later which.
+   * Renews leases asynchronously.
    *
    * @param <K> the type of the keys
    */
@@ -104,8 +103,8 @@ public final class Leases<K> implements AutoCloseable {
     /**
      * Begins to renew leases in one call.
      *
-     * @param keys which
-     * @return those that were renewed; the others are lost. If it fails, all are to be tried again
+     * @param keys the keys of the leases
+     * @return those that were renewed; the others are lost. If it fails, all are retried
      * @throws Exception if it failed at once
      */
     CompletionStage<? extends Collection<K>> begin(List<K> keys) throws Exception;
@@ -121,8 +120,8 @@ public final class Leases<K> implements AutoCloseable {
     /**
      * Begins to renew a lease.
      *
-     * @param key which
-     * @return whether it was renewed; if not, it is lost. If it fails, it is to be tried again
+     * @param key the key
+     * @return whether it was renewed; if not, it is lost. If it fails, it is retried
      * @throws Exception if it failed at once
      */
     CompletionStage<Boolean> begin(K key) throws Exception;
@@ -173,8 +172,8 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of leases that are renewed when the stage that the call returned is complete. The
-   * calls of a sweep do not wait for each other.
+   * A builder of leases that are renewed when the stage that the call returns completes. The calls
+   * of a sweep do not wait for each other.
    *
    * @param timer where the timeout is pending
    * @param executor begins the calls
@@ -189,8 +188,8 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of leases that are renewed by a call each: none waits for the answer to another, and
-   * none fails with another.
+   * A builder of leases with a renewal call each: none waits for another's answer, and none fails
+   * with another.
    *
    * @param timer where the timeout is pending
    * @param executor begins the calls
@@ -214,9 +213,9 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Holds a lease, which was acquired just now if it was not held before.
+   * Holds a lease; if it was not held before, acquire it just before this call.
    *
-   * @param key which
+   * @param key the key
    * @return how often it is held now: 1 if it was not before
    * @throws IllegalStateException if this object or its timer is stopped
    */
@@ -231,7 +230,7 @@ public final class Leases<K> implements AutoCloseable {
       }
     }
     boolean willBeRenewed = sweep.wake();
-    if (closed || !willBeRenewed) { // after the adding: else closing may pass it by
+    if (closed || !willBeRenewed) { // after adding: otherwise closing may miss it
       release(key);
       throw new IllegalStateException(closed ? "the leases are closed" : "the timer is stopped");
     }
@@ -239,13 +238,13 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Gives back a hold. Once the last is given back, the lease is not renewed any more.
+   * Gives back a hold. Once the last is given back, the lease is no longer renewed.
    *
    * <p>A renewal of it may still be under way. So do not unlock when this returns, or the renewal
    * may arrive at the server after the unlock: give the unlock to {@link #release(Object,
    * Runnable)}.
    *
-   * @param key which
+   * @param key the key
    * @return whether it was the last; also false if the lease was lost, or never held
    */
   public boolean release(K key) {
@@ -254,16 +253,16 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Gives back a hold, and if it was the last runs an action, the unlock, as soon as no renewal of
-   * the lease is under way: mostly at once, on the calling thread; otherwise on the executor, when
-   * the renewal has ended. The key must not be acquired anew, and held, before the action has run:
-   * see above.
+   * Gives back a hold and, if it was the last, runs an action, the unlock, as soon as no renewal of
+   * the lease is under way: usually at once, on the calling thread; otherwise on the executor, when
+   * the renewal has ended. Do not acquire and hold the key again before the action has run: see
+   * above.
    *
-   * @param key which
+   * @param key the key
    * @param unlock what to do when nothing renews the lease any more
-   * @return complete with true when the action has run; with false at once if there was nothing to
-   *     unlock, because the hold was not the last, or the lease was lost or never held; failed if
-   *     the action threw, of which the handler is notified too
+   * @return completes with true when the action has run; with false at once if there was nothing to
+   *     unlock, because the hold was not the last, or the lease was lost or never held; fails if
+   *     the action threw, and the handler is notified too
    */
   public CompletableFuture<Boolean> release(K key, Runnable unlock) {
     requireNonNull(unlock, "unlock");
@@ -300,7 +299,7 @@ public final class Leases<K> implements AutoCloseable {
   /**
    * How often a lease is held.
    *
-   * @param key which
+   * @param key the key
    * @return how often; 0 if it is not, or was lost
    */
   public int holds(K key) {
@@ -315,7 +314,7 @@ public final class Leases<K> implements AutoCloseable {
 
   /**
    * Begins no further call, and refuses leases. What is held can still be released; {@code onLost}
-   * is not notified any more.
+   * is no longer notified.
    */
   @Override
   public void close() {
@@ -347,14 +346,14 @@ public final class Leases<K> implements AutoCloseable {
       long scanNanos = clock.nanoTime() - nowNanos;
       sweep.hasten(leaseNanos - oldestNanos - scanNanos);
     }
-    // Neither do the calls wait for these, nor these for a call that hangs.
+    // The calls do not wait for these, nor these for a call that hangs.
     lost.forEach(lease -> tell(lease, Loss.OVER));
     for (int from = 0; from < due.size() && !closed; from += maxBatch) {
       new RenewalCall<>(this, due.subList(from, Math.min(due.size(), from + maxBatch))).begin();
     }
   }
 
-  /** Returns whether this has ended the lease, so that {@code onLost} is to be notified. */
+  /** Returns whether this has ended the lease; then {@code onLost} must be notified. */
   boolean lose(Lease<K> lease) {
     boolean lost = !closed && lease.end();
     if (lost) {
@@ -400,11 +399,11 @@ public final class Leases<K> implements AutoCloseable {
     }
 
     /**
-     * Sets how many leases are renewed in one call at most: 1,000 by default.
+     * Sets the maximum number of leases renewed in one call: 1,000 by default.
      *
      * @param maxBatch how many
      * @return this builder
-     * @throws IllegalStateException if the leases are renewed by a call each
+     * @throws IllegalStateException if the leases have a renewal call each
      */
     public Builder<K> maxBatch(int maxBatch) {
       if (perKey) {
@@ -415,9 +414,9 @@ public final class Leases<K> implements AutoCloseable {
     }
 
     /**
-     * Sets what is notified of leases that were lost while they were held.
+     * Sets the callback for leases that were lost while they were held.
      *
-     * @param onLost is given each once, and how it was lost
+     * @param onLost receives each once, and how it was lost
      * @return this builder
      */
     public Builder<K> onLost(BiConsumer<? super K, ? super Loss> onLost) {
@@ -427,7 +426,7 @@ public final class Leases<K> implements AutoCloseable {
 
     /**
      * Sets the handler of what renewals, callbacks and the executor throw: by default a log. If a
-     * renewal of several leases fails, its key is the list of theirs.
+     * renewal of several leases fails, the key is the list of theirs.
      *
      * @param onError the handler
      * @return this builder

@@ -6,10 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map from primitive longs, by open addressing with linear probing; not thread-safe. No slot is
- * ever marked as deleted: a removal moves up what lies behind it, so a map in which much comes and
- * goes stays as quick as a new one. The table is at most eight times as long as its content, or 16
- * slots, so draining takes time in proportion to the content.
+ * A map from primitive longs, with open addressing and linear probing; not thread-safe. No slot is
+ * ever marked as deleted: a removal moves up what follows it, so a map with much coming and going
+ * stays as fast as a new one. The table is at most eight times as long as its content, or 16 slots,
+ * so draining takes time in proportion to the content.
  *
  * @param <V> the type of the values
  */
@@ -56,7 +56,7 @@ final class LongMap<V> {
     return removed;
   }
 
-  /** Whatever lies behind the hole moves into it if its search begins at the hole or before. */
+  /** Whatever follows the hole moves into it if its search begins at the hole or before. */
   private void close(int hole) {
     int mask = values.length - 1;
     values[hole] = null;

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One call that renews leases. Until it begins, a lease that is released can be withdrawn from it.
- * It ends once, though a stage may say so twice: the second time its leases may be in another call.
+ * It ends once, though a stage may complete twice: the second time its leases may be in another
+ * call.
  *
  * @param <K> the type of the keys
  */
@@ -23,7 +24,7 @@ final class RenewalCall<K> {
   private final Set<Lease<K>> withdrawn = new HashSet<>();
   private boolean begun;
 
-  /** With those of the leases that are neither released meanwhile nor in another call. */
+  /** Includes those of the leases that are neither released meanwhile nor in another call. */
   RenewalCall(Leases<K> owner, List<Lease<K>> due) {
     this.owner = owner;
     for (Lease<K> lease : due) {
@@ -33,7 +34,7 @@ final class RenewalCall<K> {
     }
   }
 
-  /** Returns whether the call has yet to begin, so that it will be made without this lease. */
+  /** Returns whether the call has yet to begin, and so will be made without this lease. */
   synchronized boolean withdraw(Lease<K> lease) {
     return !begun && withdrawn.add(lease);
   }
@@ -64,8 +65,8 @@ final class RenewalCall<K> {
     if (!ended.compareAndSet(false, true)) {
       return;
     }
-    // The renewal of all ends before any user code runs, which may be slow: a lease that still
-    // seemed to be in this call would not be renewed meanwhile, and be lost.
+    // End the renewal of all before any user code runs, which may be slow: a lease that still
+    // seemed to be in this call would not be renewed meanwhile, and would be lost.
     List<Runnable> handOvers = new ArrayList<>();
     for (Lease<K> lease : leases) {
       boolean isRenewed = renewed != null && renewed.contains(lease.key);

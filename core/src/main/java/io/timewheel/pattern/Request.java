@@ -86,7 +86,7 @@ final class Request<V> extends TimedEntry {
 
     /**
      * Both overloads lead here. The inherited method would complete the future and leave the
-     * request in its channel. As in the JDK, a supplier that is not needed any more is not asked.
+     * request in its channel. As in the JDK, a supplier that is no longer needed is not called.
      */
     @Override
     public CompletableFuture<V> completeAsync(Supplier<? extends V> supplier, Executor executor) {

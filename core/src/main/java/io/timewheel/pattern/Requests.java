@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The requests in flight of a remote procedure call client: each has an id, a future for its
- * answer, and a timeout. It replaces a global map of futures and a timer joined by hand.
+ * answer, and a timeout. It replaces a global map of futures and a timer combined by hand.
  *
  * <pre>{@code
  * Requests<Response> requests =
@@ -30,13 +30,13 @@ import org.jspecify.annotations.Nullable;
  * // when the socket closes:  channel.close(new ClosedChannelException());
  * }</pre>
  *
- * <p>Each channel keeps its own ids, under a lock of its own. Closing one fails its requests and
- * looks at no other's.
+ * <p>Each channel keeps its own ids, under its own lock. Closing one fails its requests and looks
+ * at no others.
  *
  * <h2>One outcome</h2>
  *
  * A future is completed once: by its answer or failure; with a {@link TimeoutException} when its
- * time is up; with the cause with which its channel was closed; with a {@link
+ * time is up; with the cause given when its channel was closed; with a {@link
  * CancellationException} when the timer is stopped; or by the user, who may cancel or complete it
  * at any time. Whichever comes first takes the request out of the channel and its timeout out of
  * the timer. An answer that finds no request, or comes second, goes to the hook for late answers.
@@ -45,13 +45,13 @@ import org.jspecify.annotations.Nullable;
  *
  * Each future that times out is completed by a task of its own on the executor, so a dependent that
  * blocks holds up one thread of the executor, and no other request if there is another thread. The
- * executor decides how many may wait for it: a future that it rejects is completed on the timer's
- * thread, so that none is left incomplete; give it an unbounded queue, as the default has, if that
- * must not be. A future whose task it drops silently is never completed. All else happens on the
- * thread that calls: what depends on a future runs there, and under no lock.
+ * executor decides how many may wait for it: a future that it rejects is completed on the timer
+ * thread, so none is left incomplete; to rule that out, give it an unbounded queue, as the default
+ * has. A future whose task it drops silently is never completed. Everything else happens on the
+ * calling thread: dependents of a future run there, under no lock.
  *
- * <p>A request in flight takes at most 160 bytes, its future, its timeout and its place in the
- * channel included.
+ * <p>A request in flight takes at most 160 bytes, including its future, its timeout and its place
+ * in the channel.
  *
  * @param <V> the type of the answers
  */
@@ -108,7 +108,7 @@ public final class Requests<V> implements AutoCloseable {
   public Channel<V> channel() {
     Channel<V> channel = new Channel<>(this);
     channels.add(channel);
-    if (closed) { // after the adding: else the closing may pass it by
+    if (closed) { // after adding: otherwise closing may miss it
       channels.remove(channel);
       throw new IllegalStateException("the requests are closed");
     }
@@ -133,7 +133,7 @@ public final class Requests<V> implements AutoCloseable {
     errors.run(id, () -> lateAnswers.late(channel, id, answer));
   }
 
-  /** A future is completed once, so it does no harm if the executor takes it and rejects it. */
+  /** A future is completed once, so an executor that takes it and then rejects it does no harm. */
   void handOver(Request<V> request, Runnable completion) {
     try {
       executor.execute(completion);
@@ -160,7 +160,7 @@ public final class Requests<V> implements AutoCloseable {
     }
 
     /**
-     * Enters a request, before it is sent. On a closed channel the future has failed already.
+     * Registers a request, before it is sent. On a closed channel the future has failed already.
      *
      * @param id its id
      * @param timeout how long to wait for the answer
@@ -187,7 +187,7 @@ public final class Requests<V> implements AutoCloseable {
     }
 
     /**
-     * Enters a request whose caller has a deadline for all that it does.
+     * Registers a request under the caller's deadline.
      *
      * @param id its id
      * @param deadline how long to wait for the answer; if it has passed, the request times out at
@@ -211,7 +211,7 @@ public final class Requests<V> implements AutoCloseable {
     }
 
     /**
-     * Brings the answer to a request.
+     * Completes a request with its answer.
      *
      * @param id its id
      * @param answer the answer; may be null, as that of a {@code Requests<Void>} must be
@@ -307,7 +307,7 @@ public final class Requests<V> implements AutoCloseable {
      * Sets the executor that completes the futures of requests that time out: by default a pool of
      * daemon threads, as many as there are processors, two at least.
      *
-     * @param executor completes each future by a task of its own
+     * @param executor completes each future in a task of its own
      * @return this builder
      */
     public Builder<V> executor(Executor executor) {
@@ -318,7 +318,7 @@ public final class Requests<V> implements AutoCloseable {
     /**
      * Sets the hook for late answers, which is called by the thread that brings the answer.
      *
-     * @param lateAnswers is given each
+     * @param lateAnswers receives each
      * @return this builder
      */
     public Builder<V> onLate(LateAnswers<V> lateAnswers) {
@@ -327,8 +327,8 @@ public final class Requests<V> implements AutoCloseable {
     }
 
     /**
-     * Sets the handler of what the hook and the executor throw: by default a log. The key that it
-     * is given is the id of the request.
+     * Sets the handler of what the hook and the executor throw: by default a log. The key is the id
+     * of the request.
      *
      * @param onError the handler
      * @return this builder

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Things that failed and are tried again until they succeed: registrations, deliveries, reconnects.
- * It replaces timer tasks that put themselves back into the timer.
+ * It replaces timer tasks that reschedule themselves.
  *
  * <pre>{@code
  * Retries<Url> registrations =
@@ -43,25 +43,25 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A key is tried once at a time: the wait for the next attempt begins when the last has
  *       ended. A key that is added again while it is being tried is not tried twice.
- *   <li>A key ends in one of three ways, and is free again then: an attempt succeeds, and {@code
- *       onSuccess} is notified, once; {@link #cancel} or {@link #cancelAll} returns it; or it is
- *       exhausted, and {@code onExhausted} is notified, once. It is exhausted by its last attempt,
- *       by a failure that {@code abortOn} accepts, if the next attempt would begin after its time
- *       limit, or if the backoff throws.
- *   <li>Attempts run on the executor, never on the timer's thread. One that the executor rejects,
- *       or takes and does not begin, does not count: it is offered again after one second, two,
- *       four, and so on up to a minute, and the handler is notified of each rejection. {@code
- *       onSuccess} and {@code onExhausted} run on the executor too, and on the thread that found
- *       the end only if the executor rejects them.
+ *   <li>A key ends in one of three ways, and can then be added again: an attempt succeeds, and
+ *       {@code onSuccess} is notified, once; {@link #cancel} or {@link #cancelAll} returns it; or
+ *       it is exhausted, and {@code onExhausted} is notified, once. It is exhausted by its last
+ *       attempt, by a failure that {@code abortOn} accepts, if the next attempt would begin after
+ *       its time limit, or if the backoff throws.
+ *   <li>Attempts run on the executor, never on the timer thread. One that the executor rejects, or
+ *       takes and does not begin, does not count: it is offered again after one second, two, four,
+ *       and so on up to a minute, and the handler is notified of each rejection. {@code onSuccess}
+ *       and {@code onExhausted} run on the executor too, and on the thread that found the end only
+ *       if the executor rejects them.
  *   <li>An attempt that exceeds its time limit has failed. Cancelling and time limits interrupt
- *       nobody: an attempt that has begun goes on, and its outcome is ignored. The key may be tried
- *       beside it.
- *   <li>A key takes one place of the timer from the beginning to the end, also while it is tried;
- *       the timer's limit can refuse it when it is added, and never afterwards. If the timer is
- *       stopped, keys that wait are forgotten, and one whose attempt then fails is exhausted.
+ *       nothing: an attempt that has begun continues, and its outcome is ignored. The key may be
+ *       tried again beside it.
+ *   <li>A key takes one place in the timer from beginning to end, even while it is tried; the
+ *       timer's limit can refuse it only when it is added. If the timer is stopped, keys that wait
+ *       are forgotten, and one whose attempt then fails is exhausted.
  * </ul>
  *
- * <p>A key takes 128 bytes beside itself, its timeout and the map's node included.
+ * <p>A key takes 128 bytes plus itself, including its timeout and the map's node.
  *
  * @param <K> the type of the keys
  */
@@ -84,7 +84,7 @@ public final class Retries<K> implements AutoCloseable {
   }
 
   /**
-   * One attempt that ends later.
+   * One asynchronous attempt.
    *
    * @param <K> the type of the keys
    */
@@ -134,7 +134,7 @@ public final class Retries<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of retries whose attempts have ended when they return or throw.
+   * A builder of retries whose attempts end when they return or throw.
    *
    * @param timer where the timeouts are pending
    * @param executor runs the attempts
@@ -154,7 +154,7 @@ public final class Retries<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of retries whose attempts have ended when the stage that they returned has.
+   * A builder of retries whose attempts end with the stage that they return.
    *
    * @param timer where the timeouts are pending
    * @param executor begins the attempts
@@ -213,18 +213,18 @@ public final class Retries<K> implements AutoCloseable {
       end = e;
     }
     if (end == null) {
-      retry.start(delayNanos); // before it is in the map: no other thread relies on one refused
+      retry.start(delayNanos); // before it is in the map, so no other thread relies on one refused
     }
     if (retries.putIfAbsent(key, retry) != null) {
       retry.settle();
       return false;
     }
-    if (closed && take(retry)) { // after the adding: else closing may pass it by
+    if (closed && take(retry)) { // after adding: otherwise closing may miss it
       throw new IllegalStateException("the retries are closed");
     }
     if (end != null) {
       exhausted(retry, end);
-    } else if (timer.isStopped() && take(retry)) { // else the stop may have passed it by
+    } else if (timer.isStopped() && take(retry)) { // otherwise the stop may have missed it
       throw new IllegalStateException("the timer is stopped");
     }
     return true;
@@ -233,7 +233,7 @@ public final class Retries<K> implements AutoCloseable {
   /**
    * Stops retrying a key.
    *
-   * @param key which
+   * @param key the key
    * @return whether it was waiting or being tried
    */
   public boolean cancel(K key) {
@@ -301,7 +301,7 @@ public final class Retries<K> implements AutoCloseable {
     }
   }
 
-  /** The attempt has ended in an error: is there to be another? */
+  /** The attempt has failed: begins the wait for another, or ends the key. */
   void failed(Retry<K> retry, Throwable error) {
     if (retry.isSettled()) {
       return;
@@ -369,7 +369,7 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets how often a key is tried at most: by default without end.
+     * Sets the maximum number of attempts for a key: by default unlimited.
      *
      * @param maxAttempts how often, more than 0
      * @return this builder
@@ -380,7 +380,7 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets for how long a key is tried at most: no attempt is due later than this after {@link
+     * Sets how long a key is tried at most: no attempt is due later than this after {@link
      * Retries#add}. An attempt in progress is not cut short.
      *
      * @param limit how long, more than zero
@@ -392,8 +392,8 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets for how long one attempt may take: after that it has failed with a {@link
-     * TimeoutException}. By default it may take for ever.
+     * Sets how long one attempt may take: after that it fails with a {@link TimeoutException}. By
+     * default it may take for ever.
      *
      * @param limit how long, more than zero, from the beginning of the attempt
      * @return this builder
@@ -415,9 +415,9 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets what is notified of keys that succeeded.
+     * Sets the callback for keys that succeeded.
      *
-     * @param onSuccess is given each once, and may add it again
+     * @param onSuccess receives each once, and may add it again
      * @return this builder
      */
     public Builder<K> onSuccess(Consumer<? super K> onSuccess) {
@@ -426,9 +426,9 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets what is notified of keys that are not tried any more, and of their last error.
+     * Sets the callback for keys that are given up, with their last error.
      *
-     * @param onExhausted is given each once, and may add it again
+     * @param onExhausted receives each once, and may add it again
      * @return this builder
      */
     public Builder<K> onExhausted(BiConsumer<? super K, ? super Throwable> onExhausted) {

@@ -8,16 +8,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A key that is tried until it is taken out of the map, one attempt at a time. Its timeout is
- * pending from the beginning to the end, also while an attempt runs: so no attempt can be refused
- * for the timer's limit, and a time limit ends the attempt.
+ * pending from beginning to end, even while an attempt runs: so the timer's limit can refuse no
+ * attempt, and a time limit ends the attempt.
  *
- * <p>What happens next is decided under the entry's own lock, in which no user code runs.
+ * <p>What happens next is decided under the entry's own lock, under which no user code runs.
  *
  * @param <K> the type of the key
  */
 final class Retry<K> extends TimedEntry {
   private enum Phase {
-    /** The attempt is to be handed over when its time comes, or was, and has not begun. */
+    /** The attempt will be handed over when its time comes, or was, and has not begun. */
     WAITING,
     RUNNING,
     /** The attempt has ended, and its outcome is being looked at. */
@@ -39,7 +39,7 @@ final class Retry<K> extends TimedEntry {
   private Phase phase = Phase.WAITING;
   private int attempt = 1;
 
-  /** How often the present attempt, or the end of its time, was handed over. */
+  /** How often the current attempt, or the end of its time, was handed over. */
   private int offers;
 
   /** The reading of the clock at which there is something to do next. */
@@ -52,7 +52,7 @@ final class Retry<K> extends TimedEntry {
     nextNanos = nowNanos + NEVER;
   }
 
-  /** The number of the present attempt, or the next one. */
+  /** The number of the current attempt, or the next one. */
   synchronized int attempt() {
     return attempt;
   }
@@ -97,7 +97,7 @@ final class Retry<K> extends TimedEntry {
     }
   }
 
-  /** What is to be handed over now, if anything is; and again later, in case that is dropped. */
+  /** What to hand over now, if anything; and again later, in case it is dropped. */
   private synchronized @Nullable Runnable due() {
     if (delayNanos() > 0 || phase == Phase.ENDED) {
       return null;
@@ -111,7 +111,7 @@ final class Retry<K> extends TimedEntry {
     try {
       owner.executor.execute(due);
     } catch (Throwable e) {
-      if (isWaiting()) { // else the executor ran it all the same
+      if (isWaiting()) { // otherwise the executor ran it after all
         owner.rejected(this, e);
       }
     }
@@ -121,7 +121,7 @@ final class Retry<K> extends TimedEntry {
     return phase == Phase.WAITING;
   }
 
-  /** Whether nothing is left of the time for which the key is tried. */
+  /** Whether the time for which the key is tried is over. */
   synchronized boolean isOver() {
     return giveUpNanos - nextNanos < 0;
   }
@@ -134,7 +134,7 @@ final class Retry<K> extends TimedEntry {
     hasten(owner.attemptLimitNanos);
     try {
       CompletionStage<?> stage = owner.attempt.begin(key, number);
-      // Not by whenComplete: that wraps the error of every failed attempt, for nobody.
+      // Not whenComplete: that would wrap the error of every failed attempt, for nobody.
       stage.handle((result, error) -> ended(number, error));
     } catch (Throwable e) {
       ended(number, e);
@@ -145,7 +145,7 @@ final class Retry<K> extends TimedEntry {
     ended(number, new TimeoutException("attempt " + number + " has taken too long"));
   }
 
-  /** Returns whether it had not ended before: a stage may say so twice. */
+  /** Returns whether it had not ended before: a stage may complete twice. */
   private boolean ended(int number, @Nullable Throwable error) {
     boolean first = change(number, Phase.RUNNING, Phase.ENDED);
     if (first) {
@@ -168,7 +168,7 @@ final class Retry<K> extends TimedEntry {
     return changes;
   }
 
-  /** By the stopping timer, unless it is settled. An attempt that runs may still succeed. */
+  /** Called by a stopping timer, unless this is settled. A running attempt may still succeed. */
   @Override
   public void cancelled(Timeout timeout) {
     if (isWaiting()) {

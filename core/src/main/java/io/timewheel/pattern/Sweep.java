@@ -8,13 +8,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * Work that is done again and again on an executor, as long as there is something to do it for. One
- * timeout is pending from the beginning to the end, so the timer can refuse a sweep when it is
- * made, and never a thread that wakes it. With nothing to do, the timeout is parked: pending, but
- * never due.
+ * Work that is repeated on an executor while there is something to do. One timeout is pending from
+ * beginning to end, so the timer can refuse a sweep when it is made, but never a thread that wakes
+ * it. With nothing to do, the timeout is parked: pending, but never due.
  *
- * <p>A thread that adds something adds it first and then looks whether the sweep is parked; a sweep
- * that parks says so first and then looks whether there is something.
+ * <p>A thread first adds something and then checks whether the sweep is parked; a sweep first says
+ * that it parks and then checks whether there is something.
  */
 final class Sweep extends TimedEntry {
   private final long periodNanos;

@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An entry with one timeout for life: started once, re-armed in place by the run that it fires, and
- * cancelled when the entry is settled. Which thread may settle it, its pattern decides.
+ * cancelled when the entry is settled. The pattern decides which thread may settle it.
  *
  * <p>A run that re-arms keeps its place in the timer, so the limit on pending timeouts can refuse
- * an entry when it is started, and never afterwards. A run re-arms before it hands anything over:
- * user code may then take as long as it likes.
+ * an entry only when it is started. A run re-arms before it hands anything over: user code may then
+ * take as long as it likes.
  *
- * <h2>Against settling, and against being hastened</h2>
+ * <h2>Races with settling and hastening</h2>
  *
  * <pre>
  *   starter or run                        settler, or a thread that hastens
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  *     if SETTLED, before or now, cancels
  * </pre>
  *
- * {@code changes} is volatile and the timeout's own state is guarded by a lock, so it cannot be
- * that neither sees the other.
+ * {@code changes} is volatile and the timeout's own state is guarded by a lock, so at least one
+ * side sees the other.
  */
 abstract class TimedEntry implements TimerTask {
   /** A delay that does not end: the timeout keeps its place and does not fire. */
@@ -125,10 +125,10 @@ abstract class TimedEntry implements TimerTask {
   }
 
   /**
-   * Whether a task that an executor took, and has not begun although its entry fired this often
-   * since, is to be offered to it again: it may have been dropped. The gaps double, so that the
-   * queue of an executor that is just busy does not fill up with offers. A task that was offered
-   * twice does nothing the second time.
+   * Whether to offer a task to an executor again that took it but has not begun it, although its
+   * entry fired this often since: it may have dropped the task. The gaps double, so the queue of an
+   * executor that is just busy does not fill up with offers. A task that was offered twice does
+   * nothing the second time.
    */
   static boolean isToBeOffered(int firings) {
     return Integer.bitCount(firings) <= 1;

@@ -6,17 +6,17 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A connection with one timeout for all that is watched of it.
+ * A connection with one timeout for everything that is watched on it.
  *
- * <p>The times of the last messages are opaque: they carry nothing else with them. The times from
- * which idleness counts are written by the run of the timeout, before it is re-armed.
+ * <p>The times of the last messages are opaque: they publish nothing else. The run of the timeout
+ * writes the times from which idleness counts, before it re-arms.
  *
  * <h2>Calls</h2>
  *
- * For each direction, a call is due to nobody (0), or offered to the executor and not begun (how
- * often the alarm was due since, from 1), or running. The run of the timeout counts, the executor
- * begins and ends. Whether a call is needed at all is looked at again when it begins: a message may
- * have come while it waited for the executor.
+ * For each direction, a call is not due (0), or offered to the executor and not begun (how often
+ * the alarm was due since, from 1), or running. The run of the timeout counts, the executor begins
+ * and ends. A call checks again whether it is needed when it begins: a message may have come while
+ * it waited for the executor.
  *
  * @param <K> the type of the key
  */
@@ -24,7 +24,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
   private static final int IDLE = 0;
   private static final int RUNNING = 0xFF;
 
-  /** The count of offers that were not begun goes up to here, and then on from the half of it. */
+  /** The count of offers that were not begun goes up to here, and then on from half of it. */
   private static final int MANY = 0x80;
 
   private static final VarHandle READ_NANOS;
@@ -151,7 +151,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
     }
   }
 
-  /** By the stopping timer; our own cancellations have settled it before. */
+  /** Called by a stopping timer; our own cancellations have settled it before. */
   @Override
   public void cancelled(Timeout timeout) {
     owner.forget(this);
@@ -165,7 +165,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
     try {
       owner.executor.execute(() -> begin(alarm));
     } catch (Throwable e) {
-      if (change(alarm, 1, IDLE)) { // else it runs, or was offered before
+      if (change(alarm, 1, IDLE)) { // otherwise it runs, or was offered before
         owner.errors.handle(key, e);
       }
     }

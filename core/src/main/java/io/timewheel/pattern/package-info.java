@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What timers are used for, ready-made: keyed, safe from any thread, on any {@link
- * io.timewheel.Timer}, one without a thread included.
+ * Ready-made uses of timers: keyed, safe from any thread, on any {@link io.timewheel.Timer}, even
+ * one without a thread.
  *
  * <table>
- *   <caption>What to take</caption>
+ *   <caption>What to use</caption>
  *   <tr><th>Class</th><th>For</th></tr>
  *   <tr><td>{@link io.timewheel.pattern.Expirations}</td>
  *     <td>values that wait under a key, each for its time: sessions, events</td></tr>
@@ -15,10 +15,9 @@
  *   <tr><td>{@link io.timewheel.pattern.Heartbeats}</td>
  *     <td>connections that must not fall silent</td></tr>
  *   <tr><td>{@link io.timewheel.pattern.Leases}</td>
- *     <td>leases that are renewed as long as they are held</td></tr>
+ *     <td>leases that are renewed while they are held</td></tr>
  *   <tr><td>{@link io.timewheel.pattern.Coalescer}</td>
- *     <td>an action once for many events: debounced, when the last has come, or throttled, once for
- *     all of an interval</td></tr>
+ *     <td>one action for many events: debounced, after the last, or throttled, once per interval</td></tr>
  * </table>
  *
  * <p>The client of remote procedure calls of the module {@code examples}, {@code RpcClient}, in
@@ -59,9 +58,8 @@
  *
  * Time is the timer's; there is no other clock to set. User code runs on an executor, under no
  * lock; what it throws goes to the {@link io.timewheel.pattern.PatternErrorHandler} with its key,
- * and stops nothing. An entry takes one place of the timer for its whole life: the timer's limit
- * can refuse it when it is added, and never afterwards. An entry that has ended is gone from the
- * timer when the call returns.
+ * and stops nothing. An entry takes one place in the timer for life: the timer's limit can refuse
+ * it only when it is added. An entry that has ended is gone from the timer when the call returns.
  */
 @NullMarked
 package io.timewheel.pattern;

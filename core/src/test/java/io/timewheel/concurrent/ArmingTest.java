@@ -107,7 +107,7 @@ class ArmingTest {
 
   @ParameterizedTest
   @EnumSource
-  void leavesIfAListenerEndsTheWaitFromInside(End end) {
+  void leavesIfAListenerEndsTheWait(End end) {
     onNextStart = () -> end(end);
 
     passATick();

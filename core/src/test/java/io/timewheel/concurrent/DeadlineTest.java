@@ -26,7 +26,7 @@ class DeadlineTest {
   }
 
   @Test
-  void expiresWhenItsTimeHasComeAndStaysSo() {
+  void expiresOnTimeAndStaysExpired() {
     Deadline deadline = Deadline.after(Duration.ofMillis(10), clock);
     assertThat(deadline.isExpired()).isFalse();
     clock.advance(Duration.ofNanos(9_999_999));
@@ -124,7 +124,7 @@ class DeadlineTest {
   }
 
   @Test
-  void systemClockDeadlineHasNoMoreLeftThanGiven() {
+  void systemClockDeadlineHasNoMoreLeftThanItsDelay() {
     Deadline deadline = Deadline.after(Duration.ofHours(1));
     assertThat(deadline.remaining()).isLessThanOrEqualTo(Duration.ofHours(1));
     assertThat(deadline.isExpired()).isFalse();

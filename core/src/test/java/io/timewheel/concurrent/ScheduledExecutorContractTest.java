@@ -125,7 +125,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
-  void nullsAreRefused() {
+  void refusesNulls() {
     assertThatNullPointerException().isThrownBy(() -> executor.execute(null));
     assertThatNullPointerException().isThrownBy(() -> executor.submit((Runnable) null));
     assertThatNullPointerException().isThrownBy(() -> executor.submit(null, "result"));

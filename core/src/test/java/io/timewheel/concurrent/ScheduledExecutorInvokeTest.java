@@ -111,7 +111,7 @@ class ScheduledExecutorInvokeTest {
   }
 
   @Test
-  void nullsAreRefused() {
+  void refusesNulls() {
     List<Callable<String>> withNull = Arrays.asList(good, null);
     List<Callable<String>> one = List.of(good);
     TimeUnit noUnit = null;

@@ -164,7 +164,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void periodicTasksThatAreKeptGoOnUntilTheyThrow() {
+  void keptPeriodicTasksContinueUntilTheyThrow() {
     ScheduledExecutorService executor = create(true, true);
     CountDownLatch isShutDown = new CountDownLatch(1);
     AtomicInteger runs = new AtomicInteger();
@@ -298,7 +298,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void periodicTaskThatRunsIsInterruptedByShutdownNowAndHasNoOtherRun() {
+  void shutdownNowInterruptsAndEndsARunningPeriodicTask() {
     ScheduledExecutorService executor = create(true, true);
     AtomicInteger runs = new AtomicInteger();
     ScheduledFuture<?> task =

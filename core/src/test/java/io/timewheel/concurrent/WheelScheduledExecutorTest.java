@@ -361,7 +361,7 @@ class WheelScheduledExecutorTest {
   // Ownership and settings
 
   @Test
-  void leavesALentTimerAndWorkersAlone() {
+  void leavesABorrowedTimerAndWorkersAlone() {
     ExecutorService workers = Executors.newSingleThreadExecutor();
     WheelScheduledExecutor lent =
         WheelScheduledExecutor.builder().timer(hand.timer).executor(workers).build();

@@ -35,7 +35,7 @@ class WheelScheduledExecutorTimeTest {
     ranAt.add(hand.millis());
   }
 
-  /** A task each of whose runs takes a time of its own. */
+  /** A task whose runs each take their own time. */
   private Runnable taking(IntFunction<Long> millisOfRun) {
     return () -> {
       run();

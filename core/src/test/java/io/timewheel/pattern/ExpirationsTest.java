@@ -366,9 +366,7 @@ class ExpirationsTest {
     assertThat(Thread.interrupted()).as("left to the executor").isTrue();
   }
 
-  /**
-   * The executor was never asked again: everything that expired later ran on the timer's thread.
-   */
+  /** The executor was never asked again: everything that expired later ran on the timer thread. */
   @Test
   void droppedRunIsOfferedAgainWhenMoreExpires() {
     rig.takes = false;
@@ -461,7 +459,7 @@ class ExpirationsTest {
     assertThat(expired).containsExactly("a1");
   }
 
-  /** One entry is with the listener, one in the queue, and the timer's thread has the third. */
+  /** One entry is with the listener, one in the queue, and the timer thread has the third. */
   @Test
   void timerThreadWaitsForRoomIfSet() throws InterruptedException {
     Blocked blocked = new Blocked();

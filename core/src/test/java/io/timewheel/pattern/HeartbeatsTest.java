@@ -394,7 +394,7 @@ class HeartbeatsTest {
     assertThat(limited.get("a")).isSameAs(a);
   }
 
-  /** Its timeout gave up its place, and was refused another: nobody heard of the dead peer. */
+  /** Its timeout gave up its place, and was refused another: no alarm reported the dead peer. */
   @Test
   void connectionIsWatchedThoughTheTimerIsFull() {
     Rig full = new Rig(1);

@@ -250,7 +250,7 @@ class LeasesTest {
     assertThat(leases.holds("never")).isZero();
   }
 
-  /** A call that hangs: what is not in it is renewed all the same, and it is not called twice. */
+  /** A call that hangs: leases outside of it are still renewed, and it is not called twice. */
   @Test
   void callThatHangsHoldsUpOnlyItsOwnLeases() {
     leases.hold("a");
@@ -411,7 +411,7 @@ class LeasesTest {
     assertThat(lost).hasSize(1);
   }
 
-  /** Or the end of the first call would be taken for that of the second. */
+  /** Otherwise the end of the first call would count as that of the second. */
   @Test
   void stageThatEndsTwiceEndsOneRenewal() {
     List<Consumer<Throwable>> ends = new ArrayList<>();

@@ -111,7 +111,7 @@ class MeetingsTest {
   }
 
   @Test
-  void ofTwoValuesThatAreAddedAtOnceOneIsThere() {
+  void oneOfTwoConcurrentAdditionsWins() {
     Expirations<String, String> expirations = expirations();
     meanwhile(() -> assertThat(expirations.add("key", "first", HOUR)).isTrue());
     assertThat(expirations.add("key", "second", HOUR)).isFalse();
@@ -146,7 +146,7 @@ class MeetingsTest {
   }
 
   @Test
-  void ofTwoThatTryAKeyAtOnceOneDoes() {
+  void oneOfTwoConcurrentRetriesWins() {
     Retries<String> retries = retries();
     meanwhile(() -> assertThat(retries.add("key")).isTrue());
     assertThat(retries.add("key")).isFalse();

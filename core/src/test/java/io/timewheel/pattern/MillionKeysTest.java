@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A million keys: each has its one outcome, and what is done for one is not done for all. */
+/** A million keys: each has its one outcome, and work for one is not work for all. */
 @SuppressWarnings("FutureReturnValueIgnored")
 class MillionKeysTest {
   private static final int KEYS = 1_000_000;

@@ -55,7 +55,7 @@ class RetriesTest {
     rig.assertNothingPending();
   }
 
-  /** Blocking work on the timer's thread held up everything else. */
+  /** Blocking work on the timer thread held up everything else. */
   @Test
   void runsNoUserCodeOnTheTimerThread() {
     retries.add("a");

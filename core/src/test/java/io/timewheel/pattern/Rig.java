@@ -135,7 +135,7 @@ final class Rig implements Executor {
     return nowNanos.get() / 1_000_000;
   }
 
-  /** Moves the clock and fires nothing, as if the timer's thread were late. */
+  /** Moves the clock and fires nothing, as if the timer thread were late. */
   void stallMillis(long millis) {
     nowNanos.addAndGet(millis * 1_000_000);
   }

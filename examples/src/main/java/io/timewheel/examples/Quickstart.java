@@ -28,7 +28,7 @@ public final class Quickstart {
   public static void main(String[] args) throws InterruptedException {
     Timer timer = HierarchicalWheelTimer.create(); // one thread, ticks of 1 ms
 
-    // Start: the task runs once, 50 ms from now, on the timer's thread.
+    // Start: the task runs once, 50 ms from now, on the timer thread.
     CountDownLatch greeted = new CountDownLatch(1);
     timer.newTimeout(
         timeout -> {

@@ -17,7 +17,7 @@ import java.util.concurrent.ScheduledExecutorService;
  *
  * @param timer the timer
  * @param clock the clock of the timer
- * @param executor runs what must not run on the timer's thread
+ * @param executor runs what must not run on the timer thread
  * @param time lets time pass
  * @param out where to say what happens
  */
@@ -67,7 +67,7 @@ public record Scene(Timer timer, TimeSource clock, Executor executor, Time time,
     }
   }
 
-  /** {@return the JDK's interface for delayed work, on the timer, with the executor as workers} */
+  /** {@return the JDK's interface for delayed work, on the timer; the executor runs the tasks} */
   public ScheduledExecutorService scheduler() {
     return WheelScheduledExecutor.builder().timer(timer).executor(executor).build();
   }

@@ -19,7 +19,7 @@ final class Busy implements TimerTask {
       try {
         released.await();
       } catch (InterruptedException e) {
-        // By stop(), whose patience is at its end. This task goes on all the same.
+        // By stop(), which has run out of patience. This task continues anyway.
       }
     }
     ended.set(true);

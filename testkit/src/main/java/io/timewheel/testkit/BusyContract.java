@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 interface BusyContract extends TimeScript {
   private Busy busy() {
     Busy busy = new Busy();
-    atEnd(busy::release); // left running by a failed test, it would hold up the end of its timer
+    atEnd(busy::release); // if a failed test left it running, it would hold up the end of its timer
     return busy;
   }
 

@@ -134,7 +134,7 @@ interface CancellingContract extends TimeScript {
     assertNull(reference.get(), "the timeout, held though cancelled");
   }
 
-  /** A method of its own, so that no local variable is left that refers to the timeout. */
+  /** A separate method, so no local variable still refers to the timeout. */
   private static WeakReference<Timeout> startAndCancel(Timer timer) {
     Timeout timeout = startIn(timer, Duration.ofHours(2), new Probe());
     timeout.cancel();
@@ -142,7 +142,7 @@ interface CancellingContract extends TimeScript {
   }
 
   @Test
-  default void whatACancelMayPreventIsDecidedOnceForTimeoutsOfOneTick() {
+  default void cancelByATaskOfTheSameTickIsDecidedOnce() {
     Timer timer = timer();
     for (int i = 0; i < 100; i++) {
       Rival first = new Rival();

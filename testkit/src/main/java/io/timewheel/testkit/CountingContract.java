@@ -123,7 +123,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
-  default void oneMoreIsAcceptedAfterACancel() {
+  default void acceptsOneMoreAfterACancel() {
     Timer timer = timer(settings().withLimit(2));
     Timeout first = startIn(timer, millis(10), new Probe());
     startIn(timer, millis(10), new Probe());
@@ -135,7 +135,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
-  default void oneMoreIsAcceptedAfterAnExpiryInsideTheTaskToo() {
+  default void acceptsOneMoreAfterAnExpiryEvenInsideTheTask() {
     Timer timer = timer(settings().withLimit(2));
     List<Timeout> started = Collections.synchronizedList(new ArrayList<>());
     startIn(
@@ -169,7 +169,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
-  default void stoppedAtTheLimitItIsStoppedThatIsSaid() {
+  default void reportsStoppedRatherThanLimit() {
     Timer timer = timer(settings().withLimit(1));
     startIn(timer, millis(10), new Probe());
     timer.stop();
@@ -179,7 +179,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
-  default void withoutALimitThereIsNone() {
+  default void isUnlimitedWithoutALimit() {
     Timer timer = timer();
     for (int i = 0; i < 50_000; i++) {
       startIn(timer, millis(i), new Probe());

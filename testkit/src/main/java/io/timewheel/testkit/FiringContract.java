@@ -62,7 +62,7 @@ interface FiringContract extends TimeScript {
     assertFiringTicks(timeouts, ticks, random);
   }
 
-  /** Advances in random steps, most of them shorter than a tick, and looks after each. */
+  /** Advances in random steps, most of them shorter than a tick, and checks after each. */
   private void assertFiringTicks(List<Timeout> timeouts, List<Duration> ticks, Random random) {
     Duration end = Collections.max(ticks);
     while (elapsed().compareTo(end) < 0) {
@@ -94,7 +94,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
-  default void timeoutsThatAreTurnsOfAWheelApartFireEachAtItsOwnTick() {
+  default void timeoutsTurnsApartFireAtTheirOwnTicks() {
     Timer timer = timer();
     List<Integer> distances =
         List.of(5, 69, 133, 261, 517, 1_029, 4_101, 65_541, 262_149, 16_777_221);
@@ -144,7 +144,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
-  default void aHundredThousandTimeoutsOfOneTickAllRunAtIt() {
+  default void runsAHundredThousandTimeoutsOfOneTick() {
     Timer timer = timer(settings().withTick(millis(200)));
     List<Timeout> timeouts = new ArrayList<>();
     for (int i = 0; i < 100_000; i++) {
@@ -157,7 +157,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
-  default void aTaskThatAddsItselfAgainKeepsItsPeriodOverTurnsOfTheWheel() {
+  default void restartedTaskKeepsItsPeriodOverTurns() {
     Timer timer = timer();
     Probe probe = new Probe(timeout -> startIn(timeout.timer(), millis(50), timeout.task()));
     startIn(timer, millis(50), probe);
@@ -170,7 +170,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
-  default void aTaskThatAddsItselfAgainWithoutDelayRunsOnceATick() {
+  default void taskRestartedWithoutDelayRunsOncePerTick() {
     Timer timer = timer();
     Probe probe =
         new Probe(timeout -> timeout.timer().newTimeout(timeout.task(), 0, TimeUnit.MILLISECONDS));
@@ -182,7 +182,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
-  default void whatATaskStartsIsCountedFromTheTickAtWhichItRuns() {
+  default void delaysOfATaskCountFromItsTick() {
     Timer timer = timer();
     List<Timeout> started = Collections.synchronizedList(new ArrayList<>());
     for (int i = 0; i < 100; i++) {

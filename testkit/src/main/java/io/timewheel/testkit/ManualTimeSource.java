@@ -17,22 +17,22 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <pre>{@code
  * ManualTimeSource clock = new ManualTimeSource();
- * AtomicReference<Thread> worker = new AtomicReference<>();
+ * AtomicReference<Thread> thread = new AtomicReference<>();
  * Timer timer =
  *     HierarchicalWheelTimer.builder()
  *         .timeSource(clock)
- *         .threadFactory(work -> { worker.set(new Thread(work)); return worker.get(); })
+ *         .threadFactory(work -> { thread.set(new Thread(work)); return thread.get(); })
  *         .build();
  * timer.newTimeout(task, 100, TimeUnit.MILLISECONDS);
  *
- * clock.advanceBy(Duration.ofMillis(100)); // wakes the worker
- * clock.awaitParked(worker.get());         // the task has run
+ * clock.advanceBy(Duration.ofMillis(100)); // wakes the thread
+ * clock.awaitParked(thread.get());         // the task has run
  * }</pre>
  *
  * <p>All methods may be called from any thread.
  */
 public final class ManualTimeSource implements TimeSource {
-  /** How often {@link #awaitParked} looks whether the thread has ended, of which nobody tells. */
+  /** How often {@link #awaitParked} checks whether the thread has ended, which nothing signals. */
   private static final long LIFE_SIGN_MILLIS = 1;
 
   /**
@@ -55,8 +55,8 @@ public final class ManualTimeSource implements TimeSource {
   }
 
   /**
-   * Makes a clock that stands at the given reading, which may be any: the clock wraps around from
-   * {@link Long#MAX_VALUE} to {@link Long#MIN_VALUE}, as {@link System#nanoTime()} may.
+   * Makes a clock that stands at the given reading, which may be any value: the clock wraps around
+   * from {@link Long#MAX_VALUE} to {@link Long#MIN_VALUE}, as {@link System#nanoTime()} may.
    *
    * @param nanoTime the first reading of the clock
    */
@@ -111,11 +111,11 @@ public final class ManualTimeSource implements TimeSource {
    * Parks the current thread until a test has moved this clock to {@code deadlineNanos}, or the
    * thread is unparked or interrupted.
    *
-   * <p>No wake-up is lost. The thread is registered and looks at the clock in one critical section,
-   * the clock is moved and the registered threads are unparked in another of the same lock. If the
-   * move comes first, the thread sees the new time and does not park. If it comes second, it finds
-   * the thread registered and unparks it; that the thread may not have parked yet does no harm,
-   * since the permit of {@code unpark} makes it return at once.
+   * <p>No wake-up is lost. One critical section registers the thread and looks at the clock;
+   * another, of the same lock, moves the clock and unparks the registered threads. If the move
+   * comes first, the thread sees the new time and does not park. If it comes second, it finds the
+   * thread registered and unparks it; if the thread has not parked yet, the permit of {@code
+   * unpark} makes it return at once.
    */
   @Override
   public void parkUntil(long deadlineNanos, Object blocker) {
@@ -143,10 +143,10 @@ public final class ManualTimeSource implements TimeSource {
    * clock after the beginning of this call, has done what it found due, and parks until a later
    * time; or has ended, or was not started yet.
    *
-   * <p>It is not enough to see the thread parked: it may have been unparked by somebody who started
-   * a timeout, and not have noticed yet. So the thread is made to return from {@link #parkUntil}
-   * and to come to park again; what it does in between, it does with the present time and with all
-   * timeouts that the caller has started. This is one wake-up more in the figures of its timer.
+   * <p>It is not enough to see the thread parked: a thread that started a timeout may have unparked
+   * it, and it may not have noticed yet. So this makes the thread return from {@link #parkUntil}
+   * and park again; in between, it sees the current time and all timeouts that the caller has
+   * started. This adds one wake-up to the figures of its timer.
    *
    * @param thread a thread that parks on this clock whenever it has nothing to do
    * @throws IllegalStateException if called by the thread itself, which would wait for ever
@@ -161,7 +161,7 @@ public final class ManualTimeSource implements TimeSource {
       laps.add(lap);
       try {
         if (parked.containsKey(thread)) {
-          LockSupport.unpark(thread); // or else its next park, which sees the lap, returns at once
+          LockSupport.unpark(thread); // or its next park, which sees the lap, returns at once
         }
         while (!lap.ended && thread.isAlive()) {
           wait(LIFE_SIGN_MILLIS);
@@ -172,7 +172,7 @@ public final class ManualTimeSource implements TimeSource {
     }
   }
 
-  /** Whether somebody waits for the thread to go round once more, which it now does. */
+  /** Whether a caller waits for the thread to go round once more, which it now does. */
   private boolean beginLaps(Thread thread) {
     boolean begun = false;
     for (Lap lap : laps) {
@@ -198,7 +198,7 @@ public final class ManualTimeSource implements TimeSource {
     return "ManualTimeSource(" + nanoTime() + " ns)";
   }
 
-  /** The way of a thread from one return of {@link #parkUntil} to the next time that it parks. */
+  /** The path of a thread from one return of {@link #parkUntil} to its next park. */
   private static final class Lap {
     final Thread thread;
     boolean begun;

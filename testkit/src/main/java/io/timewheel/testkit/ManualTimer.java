@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * A timer whose time a test moves: the real engine, without a thread and without a clock of its
- * own, so that a test of timed code takes no time and ends the same way every time.
+ * A timer whose time a test moves: the real engine, without a thread or a clock of its own, so a
+ * test of timed code takes no time and ends the same way every time.
  *
  * <pre>{@code
  * ManualTimer timer = ManualTimer.create();
@@ -36,21 +36,21 @@ import java.util.function.IntSupplier;
  *
  * {@link #advanceBy}, {@link #advanceTo} and {@link #poll()} run the tasks, on the calling thread
  * or, if there is one, on the executor. An advance goes from one tick at which something is due to
- * the next, in order, so each task finds the clock at the tick at which it fires. What tasks start
- * or move meanwhile fires in the same advance if it is due before the end, or at it.
+ * the next, in order, so each task finds the clock at the tick at which it fires. Timeouts that
+ * tasks start or move meanwhile fire in the same advance if they are due by its end.
  *
  * <p>A task cannot advance the timer that runs it. It can move {@link #timeSource()}, to pretend
- * that it takes a long time: what became due meanwhile then fires late, as it would in earnest, and
- * the advance ends no earlier than the time to which the task moved the clock.
+ * that it takes a long time: what became due meanwhile then fires late, as it really would, and the
+ * advance ends no earlier than the time to which the task moved the clock.
  *
  * <h2>What tasks throw</h2>
  *
- * A task that throws makes the test fail, not a line in a log: everything that tasks and other
- * callbacks throw is kept, and thrown by the advance during which it happened, after that has
- * reached its end; or, if it did not happen during one, by the next {@link #advanceBy}, {@link
- * #advanceTo}, {@link #poll()}, {@link #stop()} or {@link #close()}. It is an {@link
- * AssertionError} whose cause is what was thrown first; what was thrown after that is suppressed in
- * it. A timer that was built with an {@link TimerBuilder#onError onError} of its own throws none.
+ * A task that throws fails the test instead of writing to a log: the timer keeps everything that
+ * tasks and other callbacks throw. The advance during which it happened throws it, after that has
+ * reached its end; outside of an advance, so does the next {@link #advanceBy}, {@link #advanceTo},
+ * {@link #poll()}, {@link #stop()} or {@link #close()}. It is an {@link AssertionError} whose cause
+ * is what was thrown first; it suppresses what was thrown later. A timer that was built with its
+ * own {@link TimerBuilder#onError onError} throws none.
  *
  * <p>All methods may be called from any thread; those that run tasks take turns.
  */
@@ -60,8 +60,8 @@ public final class ManualTimer extends PolledTimer {
   private final Queue<Throwable> errors;
 
   /**
-   * All timeouts that somebody refers to; those that are pending are referred to by the timer. The
-   * wheel itself knows the next deadline only roughly once timeouts were cancelled or moved.
+   * All timeouts that are still referred to; the timer refers to the pending ones. The wheel itself
+   * knows the next deadline only roughly once timeouts were cancelled or moved.
    */
   private final Set<Timeout> timeouts =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -95,9 +95,9 @@ public final class ManualTimer extends PolledTimer {
    * <p>Its clock must be a {@link ManualTimeSource}: a new one that starts at zero, unless set. Set
    * it for a clock that starts at a certain reading, or for several timers on one clock. An advance
    * moves the clock of all timers that share it, but runs the tasks of one; the others run theirs
-   * when they are told to.
+   * when they are advanced or polled.
    *
-   * @param settings sets what is to be different
+   * @param settings changes the settings
    * @return a new timer
    * @throws IllegalArgumentException if the clock is set and not a {@link ManualTimeSource}
    */
@@ -145,7 +145,7 @@ public final class ManualTimer extends PolledTimer {
 
   /**
    * Runs the tasks that are due, at most {@code limit} of them, without letting time pass. There
-   * are none unless {@link #timeSource()} was moved by itself, or an earlier limit left some.
+   * are none unless {@link #timeSource()} was moved directly, or an earlier limit left some.
    *
    * @param limit how many tasks to run at most
    * @return how many tasks were run or handed to the executor
@@ -208,7 +208,7 @@ public final class ManualTimer extends PolledTimer {
 
   /**
    * The moment at which the next timeout fires, as time since this timer was made: the tick of the
-   * earliest deadline that is pending. Exact, also when timeouts were cancelled or moved.
+   * earliest deadline that is pending. Exact even when timeouts were cancelled or moved.
    *
    * <p>{@code timer.advanceTo(timer.nextDeadline().orElseThrow())} runs that timeout, and those
    * that are due at the same tick.
@@ -233,7 +233,7 @@ public final class ManualTimer extends PolledTimer {
         : Optional.of(Duration.ofNanos(tick * tickNanos));
   }
 
-  /** {@return the clock of this timer} To move it runs nothing by itself. */
+  /** {@return the clock of this timer} Moving it runs nothing by itself. */
   @Override
   public ManualTimeSource timeSource() {
     return timeSource;

@@ -6,7 +6,7 @@ import io.timewheel.TimerTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A task that notes what is done with it, and does what it was given besides. */
+/** A task that records what happens to it, and runs a given action as well. */
 final class Probe implements TimerTask {
   private final TimerTask body;
   private final AtomicInteger runs = new AtomicInteger();
@@ -52,12 +52,12 @@ final class Probe implements TimerTask {
     return runner;
   }
 
-  /** The thread that told this task last that it was cancelled. */
+  /** The thread that last notified this task of its cancellation. */
   @Nullable Thread canceller() {
     return canceller;
   }
 
-  /** The timeout that was last given to this task. */
+  /** The timeout that was last passed to this task. */
   @Nullable Timeout given() {
     return given;
   }

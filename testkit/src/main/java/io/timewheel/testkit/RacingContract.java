@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * What holds when threads race: every timeout has exactly one outcome. Real threads, whose order no
- * test depends on; the thread of the test lets the time pass.
+ * What holds when threads race: every timeout has exactly one outcome. Real threads, in whatever
+ * order; the thread of the test lets time pass.
  */
 interface RacingContract extends TimeScript {
   @Test
@@ -132,8 +132,8 @@ interface RacingContract extends TimeScript {
   }
 
   /**
-   * Lets two threads do something with all timeouts of a tick while that tick comes, and with half
-   * of those of the next, which come for sure only after that, so that either side wins at times.
+   * Lets two threads apply an action to all timeouts of a tick while that tick comes, and to half
+   * of those of the next, which is sure to come later, so each side wins at times.
    */
   private List<Timeout> raceAgainstTime(Timer timer, Consumer<Timeout> action) throws Exception {
     int ticks = 200;
@@ -293,7 +293,7 @@ interface RacingContract extends TimeScript {
     return racers;
   }
 
-  /** Lets some threads begin at the same time. */
+  /** Starts some threads at the same time. */
   private static List<Future<?>> race(ExecutorService racers, Callable<?>... runners) {
     CyclicBarrier start = new CyclicBarrier(runners.length);
     List<Future<?>> futures = new ArrayList<>();

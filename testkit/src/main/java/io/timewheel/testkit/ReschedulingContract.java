@@ -29,10 +29,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What moving a deadline does: the old one counts for nothing, the timeout stays the same. */
+/** What moving a deadline does: the old one no longer counts, and the timeout stays the same. */
 interface ReschedulingContract extends TimeScript {
   @Test
-  default void rescheduledLaterItRunsAtTheNewDeadlineOnly() {
+  default void reschedulingLaterFiresAtTheNewDeadlineOnly() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(100), new Probe());
     advanceUntil(millis(99));
@@ -47,7 +47,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void rescheduledEarlierItRunsAtTheNewDeadlineOnly() {
+  default void reschedulingEarlierFiresAtTheNewDeadlineOnly() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, Duration.ofHours(1), new Probe());
     advanceUntil(millis(10));
@@ -61,7 +61,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void rescheduledWithinItsTickItKeepsTheTick() {
+  default void reschedulingWithinATickKeepsTheTick() {
     Timer timer = timer(settings().withTick(millis(10)));
     Timeout timeout = startIn(timer, millis(12), new Probe());
     assertTrue(timeout.reschedule(millis(18)));
@@ -73,7 +73,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void postponedAgainAndAgainItRunsOnceAfterTheLastTime() {
+  default void postponedRepeatedlyRunsOnceAtTheLastDeadline() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(30), new Probe());
     for (int i = 1; i <= 300; i++) {
@@ -280,7 +280,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void rescheduledWithoutDelayItRunsAtTheNextTickAndNotInTheCall() {
+  default void reschedulingWithoutDelayFiresAtTheNextTick() {
     Timer timer = timer();
     for (long delay : new long[] {0, -1, -5_000, Long.MIN_VALUE}) {
       Timeout timeout = startIn(timer, Duration.ofHours(1), new Probe());
@@ -294,7 +294,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void rescheduledBeyond292YearsItNeverRunsUntilItIsMovedAgain() {
+  default void rescheduledBeyond292YearsNeverRunsUntilMovedAgain() {
     Timer timer = timer();
     advanceUntil(millis(5));
     Timeout timeout = startIn(timer, millis(10), new Probe());
@@ -309,7 +309,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void rescheduleLeavesTheCountsAsTheyAre() {
+  default void rescheduleKeepsTheCounts() {
     Timer timer = timer(settings().withLimit(1));
     Timeout timeout = startIn(timer, millis(10), new Probe());
     assertTrue(timeout.reschedule(millis(20)));

@@ -28,9 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/**
- * What stopping does: everything pending is cancelled and returned, and nothing starts any more.
- */
+/** What stopping does: it cancels and returns everything pending, and nothing starts any more. */
 interface StoppingContract extends TimeScript {
   @Test
   default void stopCancelsAndReturnsWhatIsPendingAndNothingElse() {
@@ -172,7 +170,7 @@ interface StoppingContract extends TimeScript {
   }
 
   @Test
-  default void patienceMayBeNone() {
+  default void patienceMayBeZero() {
     for (Duration patience :
         List.of(Duration.ZERO, millis(-1), Duration.ofSeconds(Long.MIN_VALUE))) {
       Timer timer = timer();

@@ -26,7 +26,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Who runs the tasks, and what becomes of those that throw and of those that nobody takes. */
+/**
+ * Which thread runs the tasks, and what becomes of tasks that throw or that the executor rejects.
+ */
 interface TaskContract extends TimeScript {
   @Test
   default void aTaskThatThrowsHarmsNobody() {

@@ -4,11 +4,11 @@ package io.timewheel.testkit;
 import io.timewheel.Timer;
 import java.time.Duration;
 
-/** What a test of the contract is written in: timers, and the time that has passed. */
+/** The language of the contract's tests: timers, and the time that has passed. */
 interface TimeScript {
   /**
-   * Returns what a test asks of a timer unless it says otherwise: a tick of 1 ms, no limit and no
-   * executor. What tasks throw fails the test.
+   * Returns the default settings: a tick of 1 ms, no limit and no executor. What tasks throw fails
+   * the test.
    *
    * @return the settings
    */
@@ -39,14 +39,14 @@ interface TimeScript {
   Duration elapsed();
 
   /**
-   * Lets time pass, and everything that is due by then run.
+   * Lets time pass, and runs everything that is due by then.
    *
    * @param duration how long
    */
   void advanceBy(Duration duration);
 
   /**
-   * Lets time pass until a moment of the test, and everything that is due by then run.
+   * Lets time pass until a moment of the test, and runs everything that is due by then.
    *
    * @param moment the moment, counted from the start of the test
    */
@@ -55,7 +55,7 @@ interface TimeScript {
   }
 
   /**
-   * Lets time pass tick by tick, so that what tasks start is counted from the tick they run at.
+   * Lets time pass tick by tick, so what tasks start counts from the tick at which they run.
    *
    * @param moment the moment, counted from the start of the test
    */

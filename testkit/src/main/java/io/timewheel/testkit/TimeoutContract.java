@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a timer and its timeouts say of themselves, and what they refuse to be given. */
+/** What a timer and its timeouts say about themselves, and which arguments they refuse. */
 interface TimeoutContract extends TimeScript {
   @Test
   default void aTimeoutKnowsItsTimerAndItsTask() {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The contract that every {@link io.timewheel.Timer} is held to, as JUnit tests: extend it, make
+ * The contract that every {@link io.timewheel.Timer} must keep, as JUnit tests: extend it, make
  * timers, let time pass.
  *
  * <pre>{@code
@@ -43,12 +43,12 @@ import org.junit.jupiter.api.Timeout;
  * <p>A timer with a thread of its own needs more care: {@code advance} must not return before that
  * thread has done all that is due. {@link ManualTimeSource#awaitParked} waits for that.
  *
- * <p>The tests do not sleep and do not measure time. They need the time to pass only when they say
- * so: a timer whose clock cannot be injected cannot be held to this contract. JUnit Jupiter has to
- * be on the class path; this class is the only one in this module that needs it.
+ * <p>The tests do not sleep and do not measure time. Time must pass only when they say so: this
+ * contract cannot test a timer whose clock cannot be injected. JUnit Jupiter has to be on the class
+ * path; this class is the only one in this module that needs it.
  *
- * <p>Each group of promises is an interface of its own, whose tests are those of the class that
- * extends this one: they are selected, run and reported under its name.
+ * <p>Each group of promises is an interface of its own. Its tests belong to the class that extends
+ * this one: they are selected, run and reported under its name.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 public abstract class TimerContract
@@ -71,8 +71,8 @@ public abstract class TimerContract
   protected TimerContract() {}
 
   /**
-   * Makes a timer that is to be held to the contract. Called on the thread of the test, for a few
-   * tests many times. The test stops all timers that it was given.
+   * Makes a timer to test. Called on the thread of the test, by a few tests many times. The test
+   * stops all timers that it was given.
    *
    * @param settings what the test asks of the timer
    * @return a new timer, its clock standing still until {@link #advance}
@@ -81,10 +81,9 @@ public abstract class TimerContract
 
   /**
    * Lets time pass for all timers that this instance has made, stopped ones included, and returns
-   * when every task that is then due has been run, or handed to the executor that the settings
-   * name. Called by one thread at a time, not always that of the test; other threads may start,
-   * move and cancel timeouts and stop the timer meanwhile, and only what was started before the
-   * call counts.
+   * when every task that is then due has run, or was handed to the executor in the settings. Called
+   * by one thread at a time, not always that of the test; other threads may start, move and cancel
+   * timeouts and stop the timer meanwhile, and only what was started before the call counts.
    *
    * @param duration how long; zero only runs what is due
    * @throws InterruptedException if the test was interrupted because it took too long

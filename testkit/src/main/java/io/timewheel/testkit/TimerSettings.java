@@ -10,12 +10,12 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a test of the {@link TimerContract} asks of the timer that it is given.
+ * The settings that a test of the {@link TimerContract} needs in a timer.
  *
  * @param tick the length of a tick
  * @param maxPendingTimeouts how many timeouts may be pending at a time; 0 is no limit
  * @param executor what runs the tasks; null if the timer itself does
- * @param onError who is told of what tasks and their callbacks throw
+ * @param onError handles what tasks and their callbacks throw
  */
 public record TimerSettings(
     Duration tick, long maxPendingTimeouts, @Nullable Executor executor, TaskErrorHandler onError) {
@@ -26,7 +26,7 @@ public record TimerSettings(
    * @param tick the length of a tick
    * @param maxPendingTimeouts how many timeouts may be pending at a time; 0 is no limit
    * @param executor what runs the tasks; null if the timer itself does
-   * @param onError who is told of what tasks and their callbacks throw
+   * @param onError handles what tasks and their callbacks throw
    */
   public TimerSettings {
     requireNonNull(tick, "tick");
@@ -34,7 +34,7 @@ public record TimerSettings(
   }
 
   /**
-   * Makes these settings on the builder of a timer, and leaves its others as they are.
+   * Applies these settings to the builder of a timer, and leaves its others as they are.
    *
    * @param <B> the type of the builder
    * @param builder the builder

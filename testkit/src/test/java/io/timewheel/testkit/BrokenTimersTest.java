@@ -25,8 +25,8 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 
 /**
- * Holds the contract to its purpose, which is to find what is wrong with a timer: every test of it
- * fails for at least one timer that is wrong in the way that the test is about.
+ * Tests that the contract finds what is wrong with a timer: every test of it fails for at least one
+ * timer that is wrong in the way that the test is about.
  */
 class BrokenTimersTest {
   private static final List<Class<?>> FAULTS =

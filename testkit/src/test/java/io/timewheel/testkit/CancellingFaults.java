@@ -64,7 +64,7 @@ final class CancellingFaults {
   @FoundBy({
     "aCancelledTimeoutNeverRuns",
     "cancelledByATaskOfAnEarlierTick",
-    "whatACancelMayPreventIsDecidedOnceForTimeoutsOfOneTick",
+    "cancelByATaskOfTheSameTickIsDecidedOnce",
     "manyCancelsDelayNothing"
   })
   static NaiveTimer runsWhatWasCancelled(TimerSettings settings, TimeSource clock) {

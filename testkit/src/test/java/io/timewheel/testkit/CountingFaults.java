@@ -29,7 +29,7 @@ final class CountingFaults {
     };
   }
 
-  @FoundBy({"oneMoreIsAcceptedAfterAnExpiryInsideTheTaskToo"})
+  @FoundBy({"acceptsOneMoreAfterAnExpiryEvenInsideTheTask"})
   static NaiveTimer givesBackNoPlaceBeforeTheTaskHasRun(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -64,7 +64,7 @@ final class CountingFaults {
 
   @FoundBy({
     "oneMoreThanTheLimitIsRefusedWithBothNumbers",
-    "oneMoreIsAcceptedAfterACancel",
+    "acceptsOneMoreAfterACancel",
     "overdueTimeoutsCountAgainstTheLimitUntilTheirTick",
     "theLimitIsNeverExceededAndAlwaysGivenBack"
   })
@@ -75,7 +75,7 @@ final class CountingFaults {
     };
   }
 
-  @FoundBy({"withoutALimitThereIsNone", "aHundredThousandTimeoutsOfOneTickAllRunAtIt"})
+  @FoundBy({"isUnlimitedWithoutALimit", "runsAHundredThousandTimeoutsOfOneTick"})
   static NaiveTimer alwaysHasALimit(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -95,7 +95,7 @@ final class CountingFaults {
     };
   }
 
-  @FoundBy({"oneMoreIsAcceptedAfterACancel", "theLimitIsNeverExceededAndAlwaysGivenBack"})
+  @FoundBy({"acceptsOneMoreAfterACancel", "theLimitIsNeverExceededAndAlwaysGivenBack"})
   static NaiveTimer givesNoPlaceBackAfterACancel(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -117,7 +117,7 @@ final class CountingFaults {
     };
   }
 
-  @FoundBy({"stoppedAtTheLimitItIsStoppedThatIsSaid"})
+  @FoundBy({"reportsStoppedRatherThanLimit"})
   static NaiveTimer isFullBeforeItIsStopped(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

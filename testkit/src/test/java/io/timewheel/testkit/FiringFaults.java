@@ -28,9 +28,9 @@ final class FiringFaults {
   @FoundBy({
     "runsOnceAtItsDeadline",
     "ticksMayBeShort",
-    "rescheduledWithinItsTickItKeepsTheTick",
-    "aTaskThatAddsItselfAgainKeepsItsPeriodOverTurnsOfTheWheel",
-    "whatATaskStartsIsCountedFromTheTickAtWhichItRuns",
+    "reschedulingWithinATickKeepsTheTick",
+    "restartedTaskKeepsItsPeriodOverTurns",
+    "delaysOfATaskCountFromItsTick",
     "maxLagIsTheLongestTimeFromADeadlineToItsTask"
   })
   static NaiveTimer firesATickLate(TimerSettings settings, TimeSource clock) {
@@ -55,7 +55,7 @@ final class FiringFaults {
 
   @FoundBy({
     "zeroAndNegativeDelaysMeanTheNextTickAndNeverThisCall",
-    "rescheduledWithoutDelayItRunsAtTheNextTickAndNotInTheCall"
+    "reschedulingWithoutDelayFiresAtTheNextTick"
   })
   static NaiveTimer runsInTheCallWithoutDelay(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -88,7 +88,7 @@ final class FiringFaults {
 
   @FoundBy({
     "zeroAndNegativeDelaysMeanTheNextTickAndNeverThisCall",
-    "rescheduledWithoutDelayItRunsAtTheNextTickAndNotInTheCall"
+    "reschedulingWithoutDelayFiresAtTheNextTick"
   })
   static NaiveTimer takesTheSizeOfANegativeDelay(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -99,10 +99,7 @@ final class FiringFaults {
     };
   }
 
-  @FoundBy({
-    "delaysBeyond292YearsNeverFire",
-    "rescheduledBeyond292YearsItNeverRunsUntilItIsMovedAgain"
-  })
+  @FoundBy({"delaysBeyond292YearsNeverFire", "rescheduledBeyond292YearsNeverRunsUntilMovedAgain"})
   static NaiveTimer overflows(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -133,10 +130,7 @@ final class FiringFaults {
     };
   }
 
-  @FoundBy({
-    "timeoutsThatAreTurnsOfAWheelApartFireEachAtItsOwnTick",
-    "aJumpOfHoursRunsWhatIsDueAndNothingElse"
-  })
+  @FoundBy({"timeoutsTurnsApartFireAtTheirOwnTicks", "aJumpOfHoursRunsWhatIsDueAndNothingElse"})
   static NaiveTimer firesTurnsTooEarly(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -161,10 +155,7 @@ final class FiringFaults {
     };
   }
 
-  @FoundBy({
-    "aHundredThousandTimeoutsOfOneTickAllRunAtIt",
-    "aJumpOfHoursRunsWhatIsDueAndNothingElse"
-  })
+  @FoundBy({"runsAHundredThousandTimeoutsOfOneTick", "aJumpOfHoursRunsWhatIsDueAndNothingElse"})
   static NaiveTimer runsAHundredAtATime(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -181,8 +172,8 @@ final class FiringFaults {
   }
 
   @FoundBy({
-    "aTaskThatAddsItselfAgainWithoutDelayRunsOnceATick",
-    "whatATaskStartsIsCountedFromTheTickAtWhichItRuns",
+    "taskRestartedWithoutDelayRunsOncePerTick",
+    "delaysOfATaskCountFromItsTick",
     "rescheduledByAnotherTask"
   })
   static NaiveTimer runsWhatTasksStartAtOnce(TimerSettings settings, TimeSource clock) {

@@ -86,7 +86,7 @@ class ManualTimeSourceTest {
   }
 
   @Test
-  void wakesWhomItReachesAndNobodyElse() throws Exception {
+  void wakesOnlyThreadsThatItReaches() throws Exception {
     ManualTimeSource clock = new ManualTimeSource(Long.MAX_VALUE);
     Sleeper near = new Sleeper(clock, clock.nanoTime() + 2 * MILLI_NANOS);
     Sleeper far = new Sleeper(clock, clock.nanoTime() + 3 * MILLI_NANOS);
@@ -136,7 +136,7 @@ class ManualTimeSourceTest {
   }
 
   @Test
-  void awaitParkedWaitsForAllThatTheThreadHasToDo() throws Exception {
+  void awaitParkedWaitsUntilTheThreadHasNothingToDo() throws Exception {
     List<Thread> workers = new ArrayList<>();
     HierarchicalWheelTimer timer =
         HierarchicalWheelTimer.builder()
@@ -151,7 +151,7 @@ class ManualTimeSourceTest {
     clock.awaitParked(worker); // not started yet
     AtomicInteger runs = new AtomicInteger();
     for (int i = 1; i <= 2_000; i++) {
-      // The later timeout sends the worker to sleep, the earlier one wakes it: it must be noticed.
+      // The later timeout sends the thread to sleep, the earlier one wakes it: it must notice.
       timer.newTimeout(timeout -> runs.incrementAndGet(), 1, TimeUnit.HOURS).cancel();
       timer.newTimeout(timeout -> runs.incrementAndGet(), 1, TimeUnit.MILLISECONDS);
       clock.advanceBy(MILLI);
@@ -182,7 +182,7 @@ class ManualTimeSourceTest {
     sleeper.thread.join();
   }
 
-  /** A thread that sleeps until a time, as the worker of a timer does. */
+  /** A thread that sleeps until a time, as a timer thread does. */
   private static final class Sleeper implements Runnable {
     final Thread thread = new Thread(this);
     final AtomicInteger returns = new AtomicInteger();

@@ -99,7 +99,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void anAdvanceThatLeadsTooFarIsRefusedBeforeAnythingRuns() {
+  void refusesTooLongAnAdvanceBeforeAnythingRuns() {
     timer.newTimeout(clockReader, millis(1));
     assertThatThrownBy(() -> timer.advanceBy(Duration.ofSeconds(Long.MAX_VALUE)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -135,7 +135,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void movingTheClockRunsNothingUntilItIsAskedFor() {
+  void movingTheClockRunsNothingByItself() {
     timer.newTimeout(clockReader, millis(10));
     timer.newTimeout(clockReader, millis(20));
     timer.timeSource().advanceBy(millis(15));
@@ -198,7 +198,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void whatNeverFiresIsNoNextDeadline() {
+  void neverIsNoNextDeadline() {
     timer.advanceBy(millis(1));
     timer.newTimeout(NOTHING, Long.MAX_VALUE, TimeUnit.DAYS);
     assertThat(timer.nextDeadline()).isEmpty();
@@ -208,7 +208,7 @@ class ManualTimerTest {
   // What tasks throw
 
   @Test
-  void whatATaskThrowsIsThrownByTheAdvanceAtItsEnd() {
+  void advanceThrowsAtItsEndWhatATaskThrew() {
     IOException error = new IOException("first");
     Error second = new AssertionError("second");
     timer.newTimeout(
@@ -233,7 +233,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void whatACallbackThrowsIsThrownByTheNextCall() {
+  void nextCallThrowsWhatACallbackThrew() {
     TimerTask throwing =
         new TimerTask() {
           @Override
@@ -266,7 +266,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void anErrorHandlerOfItsOwnReplacesTheThrowing() {
+  void ownErrorHandlerReplacesThrowing() {
     AtomicReference<Throwable> handled = new AtomicReference<>();
     ManualTimer timer =
         ManualTimer.create(settings -> settings.onError((timeout, error) -> handled.set(error)));
@@ -297,7 +297,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void whatAnExecutorRejectsGoesToThePolicyAndTheListenerIsTold() {
+  void rejectionGoesToPolicyAndListener() {
     List<String> events = new ArrayList<>();
     ManualTimer timer =
         ManualTimer.create(
@@ -327,7 +327,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void clockMustBeOneThatCanBeMoved() {
+  void clockMustBeManual() {
     assertThatThrownBy(
             () -> ManualTimer.create(settings -> settings.timeSource(TimeSource.system())))
         .isInstanceOf(IllegalArgumentException.class)
@@ -358,7 +358,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void theBuilderRefusesWhatMakesNoSense() {
+  void builderRefusesInvalidSettings() {
     PolledTimer.Builder builder = PolledTimer.builder();
     assertThatThrownBy(() -> builder.tick(Duration.ZERO))
         .isInstanceOf(IllegalArgumentException.class)
@@ -372,7 +372,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void saysWhatTimeItIs() {
+  void textShowsTheTime() {
     timer.advanceBy(millis(1_500));
     assertThat(timer).hasToString("ManualTimer(PT1.5S)");
     timer.close();

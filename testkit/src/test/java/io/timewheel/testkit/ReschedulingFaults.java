@@ -8,10 +8,10 @@ final class ReschedulingFaults {
   private ReschedulingFaults() {}
 
   @FoundBy({
-    "rescheduledLaterItRunsAtTheNewDeadlineOnly",
-    "rescheduledEarlierItRunsAtTheNewDeadlineOnly",
-    "postponedAgainAndAgainItRunsOnceAfterTheLastTime",
-    "rescheduleLeavesTheCountsAsTheyAre"
+    "reschedulingLaterFiresAtTheNewDeadlineOnly",
+    "reschedulingEarlierFiresAtTheNewDeadlineOnly",
+    "postponedRepeatedlyRunsOnceAtTheLastDeadline",
+    "rescheduleKeepsTheCounts"
   })
   static NaiveTimer keepsTheOldDeadlineToo(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -29,7 +29,7 @@ final class ReschedulingFaults {
   }
 
   @FoundBy({
-    "rescheduledEarlierItRunsAtTheNewDeadlineOnly",
+    "reschedulingEarlierFiresAtTheNewDeadlineOnly",
     "rescheduledByAnotherTask",
     "movedAtRandomEachRunsAtTheTickOfItsLastDeadline"
   })
@@ -44,7 +44,7 @@ final class ReschedulingFaults {
     };
   }
 
-  @FoundBy({"rescheduledLaterItRunsAtTheNewDeadlineOnly", "rescheduledWithinItsTickItKeepsTheTick"})
+  @FoundBy({"reschedulingLaterFiresAtTheNewDeadlineOnly", "reschedulingWithinATickKeepsTheTick"})
   static NaiveTimer addsTheDelayToTheOldDeadline(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -72,7 +72,7 @@ final class ReschedulingFaults {
     };
   }
 
-  @FoundBy({"rescheduleLeavesTheCountsAsTheyAre"})
+  @FoundBy({"rescheduleKeepsTheCounts"})
   static NaiveTimer countsAMoveAsANewTimeout(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

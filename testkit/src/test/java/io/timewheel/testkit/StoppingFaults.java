@@ -15,8 +15,8 @@ final class StoppingFaults {
   @FoundBy({
     "stopCancelsAndReturnsWhatIsPendingAndNothingElse",
     "aSecondStopFindsNothing",
-    "patienceMayBeNone",
-    "withoutALimitThereIsNone"
+    "patienceMayBeZero",
+    "isUnlimitedWithoutALimit"
   })
   static NaiveTimer losesWhatIsPendingAtStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -132,7 +132,7 @@ final class StoppingFaults {
     };
   }
 
-  @FoundBy({"patienceMayBeNone"})
+  @FoundBy({"patienceMayBeZero"})
   static NaiveTimer stopsOnlyWithPatience(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

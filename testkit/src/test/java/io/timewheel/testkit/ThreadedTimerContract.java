@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The contract for timers with a worker thread, which runs on the manual clock. */
+/** The contract for timers with a thread, which runs on the manual clock. */
 abstract class ThreadedTimerContract extends TimerContract {
   private final ManualTimeSource clock;
   private final List<Thread> workers = new ArrayList<>();

@@ -178,7 +178,7 @@ public final class KeyedStress {
     }
   }
 
-  /** A lease is held anew while its last hold is given back. */
+  /** A lease is held again while its last hold is given back. */
   @JCStressTest
   @Outcome(
       id = {"1, 1, 1", "2, 0, 1"},

@@ -136,7 +136,7 @@ public final class PatternStress {
     }
   }
 
-  /** Starting a request against its answer: the comment of {@link TimedEntry}, against settling. */
+  /** Starting a request against its answer: the comment of {@link TimedEntry}, on settling. */
   @JCStressTest
   @Outcome(
       id = {"1, 0", "0, 1"},

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread that interrupts others at random: workers, pools and producers. */
+/** A thread that interrupts others at random: timer threads, pools and producers. */
 final class Disturber implements Runnable {
   private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * An executor that rejects: when its short queue is full, now and then without a reason, and
- * sometimes what it has accepted all the same.
+ * sometimes after accepting the task anyway.
  */
 final class FlakyExecutor implements Executor {
   private static final int QUEUE = 1024;
@@ -21,7 +21,7 @@ final class FlakyExecutor implements Executor {
   private final ThreadPoolExecutor pool;
   private final LongAdder rejections = new LongAdder();
 
-  /** Of the timer's thread only. */
+  /** Of the timer thread only. */
   private int calls;
 
   FlakyExecutor(ThreadFactory threads) {

@@ -4,8 +4,8 @@ package io.timewheel.soak;
 import java.lang.management.ManagementFactory;
 
 /**
- * Watches what is left in the heap after a full collection, apart from the timeouts themselves:
- * were a timer to keep what it has done with, that would grow.
+ * Watches what is left in the heap after a full collection, apart from the timeouts themselves: if
+ * a timer kept timeouts that have ended, that would grow.
  */
 final class HeapWatch {
   /** A timeout, its task, and the reference to it. */

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The first places of every timer are chains: their tasks themselves start the next timeout. The
  * others belong to producers.
  *
- * <p>Who starts, moves or cancels holds the read lock of the gate. Who holds its write lock finds
- * nothing changing but timeouts that expire.
+ * <p>A thread that starts, moves or cancels holds the read lock of the gate. For a holder of its
+ * write lock, nothing changes except that timeouts expire.
  */
 final class Population {
   /** How many chains every timer has. */
@@ -53,9 +53,7 @@ final class Population {
     return places.getAcquire(place);
   }
 
-  /**
-   * Starts a timeout in a place of a producer. The timer may refuse it: then all stays as it is.
-   */
+  /** Starts a timeout in a place of a producer. The timer may refuse it: then nothing changes. */
   void start(int place, Delay delay, Manner manner) {
     Subject subject = subjects.get(subjectOf(place));
     try {
@@ -167,7 +165,7 @@ final class Population {
     }
   }
 
-  /** Looks all over when everything is over. */
+  /** Checks all places when everything is over. */
   void checkFates() {
     for (int place = 0; place < size(); place++) {
       Timeout timeout = at(place);

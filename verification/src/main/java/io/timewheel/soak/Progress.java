@@ -5,7 +5,7 @@ import java.io.Console;
 import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 
-/** Tells how far the soak is: in one line that is drawn anew on a terminal, rarely elsewhere. */
+/** Reports how far the soak is: in one line that is redrawn on a terminal, rarely elsewhere. */
 final class Progress {
   private static final String CLEAR_TO_END_OF_LINE = "\033[K";
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A thread that makes timers and stops them again, one after the other, while two helpers start
- * timeouts on them; and accounts for every timeout of each before it goes on to the next.
+ * timeouts on them; and accounts for every timeout of each before it moves to the next.
  */
 final class ShortLived implements Runnable {
   private static final int HELPERS = 2;
@@ -115,7 +115,7 @@ final class ShortLived implements Runnable {
     if (subject.timer instanceof PolledTimer polled) {
       violations.checkEqual(polled.poll(), 0, subject.name + ": polled after stop()");
     }
-    // A task that ran longer than stop() was patient may still be running on the worker.
+    // A task that ran longer than stop() was patient may still be running on the timer thread.
     for (Thread thread : made.threads) {
       threads.join(thread, SETTLE_SECONDS);
     }
@@ -196,7 +196,9 @@ final class ShortLived implements Runnable {
     }
   }
 
-  /** Called once by a timer while it is built, and by a pool on the worker, which is joined. */
+  /**
+   * Called once by a timer while it is built, and by a pool on the timer thread, which is joined.
+   */
   private ThreadFactory kept(List<Thread> list, String kind) {
     ThreadFactory factory = threads.factory(kind);
     return runnable -> {

@@ -17,8 +17,9 @@ import java.util.function.ToLongFunction;
  * Soaks the timers for as long as wanted. Four long-lived timers, hashed and hierarchical, with and
  * without an executor, hold millions of timeouts, which several threads start, move and cancel;
  * beside them short-lived timers come and go. Tasks throw, fail, stall and interrupt; executors
- * reject; workers and producers are interrupted and held up. In the end every timeout must have met
- * exactly one end, at checkpoints the counts must be right and the heap no larger than before.
+ * reject; timer threads and producers are interrupted and held up. In the end every timeout must
+ * have met exactly one end, at checkpoints the counts must be right and the heap no larger than
+ * before.
  *
  * <p>The phases are in {@link #soak}.
  */

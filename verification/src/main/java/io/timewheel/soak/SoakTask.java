@@ -20,7 +20,7 @@ class SoakTask implements TimerTask {
   /** The task was run. */
   private static final int RAN = 1;
 
-  /** The task was told that its timeout is cancelled. */
+  /** The task was notified that its timeout is cancelled. */
   private static final int TOLD = 2;
 
   /** A call of cancel returned true. */
@@ -143,7 +143,7 @@ class SoakTask implements TimerTask {
     return fate == RAN || fate == (TOLD | WON) || fate == (TOLD | RETURNED);
   }
 
-  /** Looks a timeout over whose end is reached, before it is forgotten. */
+  /** Checks a timeout that has reached its end, before it is forgotten. */
   void retire(Timeout timeout) {
     int seen = state;
     boolean ran = (seen & FATE) == RAN;

@@ -145,7 +145,7 @@ final class Subject {
   }
 
   /**
-   * Holds the timer's figures against those counted here, while nobody starts, moves or cancels.
+   * Compares the timer's figures with those counted here, while no thread starts, moves or cancels.
    */
   void checkStarts() {
     TimerStats stats = timer.stats();

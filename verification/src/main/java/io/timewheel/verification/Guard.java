@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.openjdk.jcstress.infra.runners.TestList;
 
-/** What keeps a race apart, how it is taken out of the sources, and who must notice. */
+/** What guards against a race, how to take it out of the sources, and which tests must notice. */
 final class Guard {
   /** The package of the tests, which {@code guards.txt} leaves out. */
   static final String PACKAGE = "io.timewheel.";
@@ -34,7 +34,7 @@ final class Guard {
   }
 
   /**
-   * The guards of {@code guards.txt}, which says itself how it is written.
+   * The guards of {@code guards.txt}, which describes its own format.
    *
    * @throws IllegalStateException if the file does not name all tests, or one that does not exist
    */

@@ -25,12 +25,12 @@ import org.openjdk.jcstress.infra.runners.TestList;
  * things: a test that it could not start, which it calls a soft error, and a test of more threads
  * than the machine has processors, which it leaves out.
  *
- * <p>Those tests are run in a second pass in which the harness is told of more processors than
- * there are, and pins no thread. Their threads then share processors, so that they meet less often,
- * but are also suspended in the middle of things.
+ * <p>Those tests run in a second pass, in which the harness is led to see more processors than
+ * there are, and pins no thread. Their threads then share processors, so they meet less often, but
+ * are also suspended in the middle of things.
  *
- * <p>Arguments: a directory for the results, a pattern of the names of the tests, and whatever the
- * harness is to be given besides.
+ * <p>Arguments: a directory for the results, a pattern of the names of the tests, and further
+ * arguments for the harness.
  */
 public final class Jcstress {
   private static final Pattern PROGRESS =

@@ -24,7 +24,7 @@ final class ChaosClock implements TimeSource {
   private final long originNanos;
   private final Map<Thread, Long> sleepers = new ConcurrentHashMap<>();
 
-  /** Who needs the time to stand still for a moment holds the read lock. */
+  /** A thread that needs the time to stand still for a moment holds the read lock. */
   private final ReentrantReadWriteLock moving = new ReentrantReadWriteLock(true);
 
   private volatile long offsetNanos;

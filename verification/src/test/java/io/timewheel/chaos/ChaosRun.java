@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>What is required: nothing runs before the latest time that the clock ever showed has come to a
  * tick at or after its deadline; everything that is due while the clock stands still runs without
  * the clock being touched; everything runs once, or is cancelled once; what is never due never
- * runs; the timer's thread wakes up only for a reason.
+ * runs; the timer thread wakes up only for a reason.
  */
 final class ChaosRun {
   private static final long LOST_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -203,7 +203,7 @@ final class ChaosRun {
         && started == tasks.size();
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // it waits for the worker, which may need this processor
+  @SuppressWarnings("ThreadPriorityCheck") // the timer thread may need this processor
   private void await(String fault, BooleanSupplier condition) throws InterruptedException {
     long startNanos = System.nanoTime();
     while (!condition.getAsBoolean()) {

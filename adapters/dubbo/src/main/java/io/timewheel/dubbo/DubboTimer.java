@@ -14,19 +14,18 @@ import org.apache.dubbo.common.timer.TimerTask;
 
 /**
  * Dubbo's view of a timer. It keeps no state and has no thread: ticks, executor, limit, listener
- * and error handler are those of the timer that it is made of, whose figures count what was started
+ * and error handler are those of the timer that it wraps, whose figures count what was started
  * here.
  *
  * <p>To the listener and the error handler of that timer, the task of a timeout that was started
- * here is the Dubbo {@link Timeout}, whose {@link Timeout#task()} is the user's. Its state is to be
- * asked of the timeout that they are given. Warnings and Flight Recorder name the user's class.
+ * here is the Dubbo {@link Timeout}, whose {@link Timeout#task()} is the user's. Ask the timeout
+ * that they receive for its state. Warnings and Flight Recorder name the user's class.
  */
 public final class DubboTimer implements Timer {
   private final io.timewheel.Timer timer;
 
   /**
-   * Makes a Dubbo timer of a timer, which others may use as well, but which {@link #stop()} stops
-   * for all of them.
+   * Wraps a timer, which others may use as well, but which {@link #stop()} stops for all of them.
    *
    * @param timer the timer that does the work
    */
@@ -38,7 +37,7 @@ public final class DubboTimer implements Timer {
    * Starts a timeout.
    *
    * @param task what to run
-   * @param delay how long from now; zero or less is the next tick
+   * @param delay how long from now; zero or less means the next tick
    * @param unit the unit of {@code delay}
    * @return the timeout, which is pending
    * @throws IllegalStateException if this timer is stopped
@@ -55,8 +54,8 @@ public final class DubboTimer implements Timer {
    * Stops the timer, as {@link io.timewheel.Timer#stop()} does: what is pending is cancelled.
    *
    * @return the Dubbo timeouts that this call cancelled; timeouts that were started on the timer
-   *     itself are cancelled too, but are none of Dubbo's
-   * @throws IllegalStateException if called by a task on the timer's own thread
+   *     itself are cancelled too, but are not Dubbo's
+   * @throws IllegalStateException if called by a task on the timer thread
    */
   @Override
   public Set<Timeout> stop() {
@@ -75,8 +74,8 @@ public final class DubboTimer implements Timer {
   }
 
   /**
-   * How many timeouts are pending on the timer, whoever started them: exact when no other thread is
-   * at work.
+   * How many timeouts are pending on the timer, wherever they were started: exact when no other
+   * thread is at work.
    *
    * @return how many
    */

@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Records how late timeouts fire, as the Micrometer timer {@code timewheel.lag} with a histogram
- * and the name of the timer as its tag {@code timer}. The lag has the tick's own share in it.
+ * and the name of the timer as its tag {@code timer}. The lag includes the tick's own share.
  *
  * <p>A histogram can be summed up over machines and lets a monitoring system compute percentiles;
- * who wants percentiles from the process itself sets them with a {@link
+ * for percentiles from the process itself, set them with a {@link
  * io.micrometer.core.instrument.config.MeterFilter}.
  */
 public final class LagMetrics implements TimerListener {

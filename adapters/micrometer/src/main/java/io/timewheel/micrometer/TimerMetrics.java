@@ -34,14 +34,14 @@ import java.util.function.ToLongFunction;
  * <p>The registry does not keep the timer alive.
  */
 public final class TimerMetrics implements MeterBinder {
-  /** The tag that has the name of the timer. */
+  /** The tag that holds the name of the timer. */
   static final String TAG = "timer";
 
   private final Timer timer;
   private final String name;
 
   /**
-   * Makes the meters of a timer, still without a registry.
+   * Makes the meters of a timer, not yet bound to a registry.
    *
    * @param timer the timer
    * @param name what to call the timer in the tag {@code timer}

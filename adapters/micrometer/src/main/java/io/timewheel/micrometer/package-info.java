@@ -9,7 +9,7 @@
  * }</pre>
  *
  * {@link io.timewheel.micrometer.TimerMetrics} reads what a timer counts anyway and costs it
- * nothing; {@link io.timewheel.micrometer.LagMetrics} adds the distribution of the lag, which takes
+ * nothing; {@link io.timewheel.micrometer.LagMetrics} adds the distribution of the lag, which costs
  * a recording for each timeout that expires. Each works without the other.
  */
 @NullMarked

@@ -26,7 +26,7 @@ class TimerMetricsTest {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
   @Test
-  void figuresOfATimerWithItsName() {
+  void metersCarryTheTimersName() {
     ManualTimer timer =
         ManualTimer.create(
             settings ->
@@ -77,7 +77,7 @@ class TimerMetricsTest {
   }
 
   @Test
-  void wakeUpsOfATimerWithAThread() throws InterruptedException {
+  void countsWakeUpsOfATimerWithAThread() throws InterruptedException {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.create();
     new TimerMetrics(timer, "real").bindTo(registry);
     CountDownLatch ran = new CountDownLatch(1);
@@ -93,7 +93,7 @@ class TimerMetricsTest {
   }
 
   @Test
-  void timersAreToldApartByTheirNames() {
+  void namesTellTimersApart() {
     ManualTimer one = ManualTimer.create();
     ManualTimer two = ManualTimer.create();
     new TimerMetrics(one, "one").bindTo(registry);

@@ -11,21 +11,20 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A {@link NettyTimer} for those who ask for Netty's class {@link HashedWheelTimer} and not for its
- * interface {@link Timer}, such as Apache BookKeeper. It is Netty's class by name only: nothing of
- * its wheel is used, and its thread is never started.
+ * A {@link NettyTimer} for code that asks for Netty's class {@link HashedWheelTimer} rather than
+ * its interface {@link Timer}, such as Apache BookKeeper. It is Netty's class by name only: its
+ * wheel is never used, and its thread never started.
  *
- * <p>The part of it that is Netty's is stopped before anybody sees this object, so it is neither
- * tracked as a leak nor counted among the live timers of which Netty warns when they are more than
- * 64, but for the moment in which it is made. What remains of it is some 10 kB of unused queues.
+ * <p>Netty's part is stopped before any caller sees this object. So Netty does not track it as a
+ * leak, and counts it only for a moment among the live timers, of which it warns beyond 64. Some 10
+ * kB of unused queues remain.
  */
 public final class NettyHashedWheelTimer extends HashedWheelTimer {
   private final io.timewheel.Timer timer;
   private final NettyTimer netty;
 
   /**
-   * Makes a Netty timer of a timer, which others may use as well, but which {@link #stop()} stops
-   * for all of them.
+   * Wraps a timer, which others may use as well, but which {@link #stop()} stops for all of them.
    *
    * @param timer the timer that does the work
    */
@@ -44,7 +43,7 @@ public final class NettyHashedWheelTimer extends HashedWheelTimer {
   }
 
   /**
-   * Does nothing: the timer starts its thread when it needs it.
+   * Does nothing: the timer starts its thread when needed.
    *
    * @throws IllegalStateException if this timer is stopped
    */

@@ -11,7 +11,7 @@
  * }</pre>
  *
  * {@link io.timewheel.netty.NettyTimer} is an {@link io.netty.util.Timer}; {@link
- * io.timewheel.netty.NettyHashedWheelTimer} is for those who ask for the class {@link
+ * io.timewheel.netty.NettyHashedWheelTimer} is for code that asks for the class {@link
  * io.netty.util.HashedWheelTimer} itself. What differs from Netty's own timer is in {@code
  * docs/MIGRATING.md}.
  */

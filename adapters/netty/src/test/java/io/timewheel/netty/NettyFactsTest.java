@@ -59,7 +59,7 @@ class NettyFactsTest {
   }
 
   @Test
-  void nettysStopByAnInterruptedThreadWaitsAllTheSame() throws InterruptedException {
+  void nettysStopByAnInterruptedThreadStillWaits() throws InterruptedException {
     HashedWheelTimer timer = new HashedWheelTimer();
     timer.newTimeout(blockUntilInterrupted(3), 0, MILLISECONDS);
     begun.await();

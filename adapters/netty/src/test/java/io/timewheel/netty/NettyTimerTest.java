@@ -8,7 +8,7 @@ import org.openjdk.jol.info.ClassLayout;
 
 class NettyTimerTest extends NettyTimerContract {
   @Test
-  void timeoutTakes24BytesBesideTheOneBehindIt() {
+  void timeoutAdds24BytesToTheOneBehindIt() {
     assertThat(ClassLayout.parseClass(NettyTimeout.class).instanceSize()).isLessThanOrEqualTo(24);
   }
 }

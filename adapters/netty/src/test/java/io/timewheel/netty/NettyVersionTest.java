@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** The tests run on the Netty on which the build says that they run. */
 class NettyVersionTest {
   @Test
-  void nettyIsTheExpectedOne() {
+  void nettyHasTheExpectedVersion() {
     String expected = System.getProperty("timewheel.netty.expected");
     assumeTrue(expected != null, "not run by the build");
 

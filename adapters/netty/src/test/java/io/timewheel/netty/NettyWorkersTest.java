@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** The tests with clients would notice a thread of Netty's. */
 class NettyWorkersTest {
   @Test
-  void aWorkerOfNettysTimerIsSeen() {
+  void seesAWorkerOfNettysTimer() {
     HashedWheelTimer timer = new HashedWheelTimer(1, MILLISECONDS);
     CompletableFuture<List<Thread>> seen = new CompletableFuture<>();
     timer.newTimeout(timeout -> seen.complete(NettyWorkers.running()), 1, MILLISECONDS);

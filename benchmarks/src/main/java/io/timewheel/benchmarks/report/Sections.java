@@ -3,7 +3,7 @@ package io.timewheel.benchmarks.report;
 
 /**
  * The generated parts of a document, each between two comments: {@code <!-- name: begin -->} and
- * {@code <!-- name: end -->}. What is outside of them is nobody's business here.
+ * {@code <!-- name: end -->}. Text outside of them is left alone.
  */
 final class Sections {
   private final String document;

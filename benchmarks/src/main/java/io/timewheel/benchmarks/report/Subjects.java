@@ -4,7 +4,7 @@ package io.timewheel.benchmarks.report;
 import io.timewheel.benchmarks.workloads.Workload;
 import java.util.Set;
 
-/** Who is who among the subjects. */
+/** The roles of the subjects. */
 final class Subjects {
   /** The timer that all others are compared with. */
   static final String US = "timewheel";

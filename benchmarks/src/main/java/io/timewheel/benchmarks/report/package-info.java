@@ -7,7 +7,7 @@
  * <em>subject</em> under a <em>variant</em> of a <em>workload</em>, in several <em>rounds</em>. A
  * table shows the median over the rounds; two subjects are compared within each round, and the
  * median of these quotients is shown, so that a machine that slows down from one round to the next
- * does not favour anybody.
+ * favours no subject.
  */
 @NullMarked
 package io.timewheel.benchmarks.report;

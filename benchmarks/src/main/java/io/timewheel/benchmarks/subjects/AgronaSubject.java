@@ -8,8 +8,8 @@ import org.agrona.DeadlineTimerWheel;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
- * Agrona's wheel, which tells only the number of what is due: who uses it keeps the tasks in a map,
- * here Agrona's own.
+ * Agrona's wheel, which reports only the ids of due timers: its users keep the tasks in a map, here
+ * Agrona's own.
  *
  * <p>A new timer looks for a free place among those of its tick, one by one, so the wheel has many
  * ticks, but not as many as it could: each has room for as many timers as the fullest. The tick is

@@ -8,8 +8,8 @@ import java.util.TimerTask;
  * The oldest timer of the JDK. A task is the handle too, and serves once.
  *
  * <p>A cancelled task stays in its heap until its time has come, or until {@code purge} is called,
- * which goes through all. Who cancels many must call that now and then: here each time that as many
- * were cancelled as are pending, by which each cancelling costs the same on the whole.
+ * which goes through all. A program that cancels many must call that now and then: here each time
+ * as many were cancelled as are pending, so the amortized cost of a cancel is constant.
  */
 final class JavaUtilTimerSubject implements Subject {
   private final Timer timer = new Timer("measured", true);

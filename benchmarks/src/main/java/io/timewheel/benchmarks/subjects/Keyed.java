@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.benchmarks.subjects;
 
-/** Timeouts with a key each under measurement: a pattern, or a map and a timer joined by hand. */
+/** Timeouts with a key each under measurement: a pattern, or a map and a timer combined by hand. */
 public interface Keyed {
   /** Those that can be postponed. */
   interface Touched extends Keyed {

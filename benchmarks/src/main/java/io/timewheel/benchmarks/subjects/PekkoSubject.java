@@ -28,7 +28,10 @@ final class PekkoSubject implements Subject {
 
   private final LightArrayRevolverScheduler scheduler;
 
-  /** Who always asks for the same delay has it made beforehand. Immutable: a race is harmless. */
+  /**
+   * A program that always asks for the same delay makes it beforehand. Immutable: a race is
+   * harmless.
+   */
   private FiniteDuration lastDelay = FiniteDuration.apply(1, NANOSECONDS);
 
   PekkoSubject(Settings settings) {

@@ -15,7 +15,7 @@ public record Settings(long tickNanos, int pending, long horizonNanos) {
    */
   static final int SLOTS = 2048;
 
-  /** For those that count milliseconds: rounded up, so that it is not us who makes them early. */
+  /** For those that count milliseconds: rounded up, so that rounding does not make them early. */
   static long wholeMillis(long nanos) {
     return (nanos + 999_999) / 1_000_000;
   }

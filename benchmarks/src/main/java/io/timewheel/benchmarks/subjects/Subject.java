@@ -5,9 +5,9 @@ package io.timewheel.benchmarks.subjects;
  * A timer under measurement: as thin a layer as can be, equally thin for all. A JVM loads one
  * implementation only, so that the calls through this interface are inlined.
  *
- * <p>Nothing is allocated here for an operation, except what the timer's own interface forces upon
- * its users. Every implementation takes a delay that counts from the call, as the timers themselves
- * do; a timer that counts coarser units is told the next greater whole number of them.
+ * <p>Nothing is allocated here for an operation, except what the timer's own interface requires.
+ * Every implementation takes a delay that counts from the call, as the timers themselves do; a
+ * timer that counts coarser units gets the next greater whole number of them.
  */
 public interface Subject extends AutoCloseable {
   /**
@@ -36,7 +36,7 @@ public interface Subject extends AutoCloseable {
   boolean cancel(Object handle);
 
   /**
-   * Moves a deadline; where the timer cannot do that, as its users do: they cancel, and start anew.
+   * Moves a deadline; where the timer cannot do that, as its users do: they cancel and start again.
    *
    * @param handle that {@link #start} returned
    * @param task of that timeout
@@ -57,7 +57,7 @@ public interface Subject extends AutoCloseable {
     throw new UnsupportedOperationException("has a thread of its own");
   }
 
-  /** {@return how often the timer's thread has woken up, or -1 if the timer does not tell} */
+  /** {@return how often the timer thread has woken up, or -1 if the timer does not tell} */
   default long wakeups() {
     return -1;
   }

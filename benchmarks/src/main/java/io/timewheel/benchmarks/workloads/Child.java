@@ -37,7 +37,10 @@ public final class Child {
         .measure(SubjectKind.of(args[1]), Parameters.decode(args[2]), WARM_UP, Child::tellAndEnd);
   }
 
-  /** Ends the JVM: to take millions of timeouts out of a timer that nobody needs takes seconds. */
+  /**
+   * Ends the JVM: taking millions of timeouts out of a timer that is no longer needed takes
+   * seconds.
+   */
   private static void tellAndEnd(Map<String, Double> metrics) {
     metrics.forEach((name, value) -> tell(name, value.toString()));
     System.out.flush();

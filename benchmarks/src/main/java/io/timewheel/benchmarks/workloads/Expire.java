@@ -63,12 +63,12 @@ final class Expire {
     }
   }
 
-  /** Time enough to start them all; those that take longest get more of it. */
+  /** Enough time to start them all; the slowest get more of it. */
   static long leadNanos(SubjectKind kind, Parameters parameters) {
     long eachNanos =
         switch (kind) {
           case AGRONA -> 6_000; // looks for a free place among all that are due at the same tick
-          case KAFKA -> 4_000; // nobody can start any while it moves others to a finer wheel
+          case KAFKA -> 4_000; // no thread can start any while it moves others to a finer wheel
           default -> 2_000;
         };
     return MILLISECONDS.toNanos(200) + parameters.count() * eachNanos;

@@ -7,7 +7,7 @@ import org.HdrHistogram.Histogram;
 
 /** What the workloads measure with. */
 final class Figures {
-  /** What a workload keeps. Not private, so that no compiler finds out that nobody reads it. */
+  /** What a workload keeps. Not private, so that no compiler finds out that it is never read. */
   static volatile Object[] kept = {};
 
   private Figures() {}

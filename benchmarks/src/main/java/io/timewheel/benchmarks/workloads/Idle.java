@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Nothing is due: what the timer does all the same. */
+/** Nothing is due: what the timer does anyway. */
 final class Idle {
   private static final Path TASKS = Path.of("/proc/self/task");
 

@@ -14,8 +14,8 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long one start takes, and one cancelling, while many others expire: whoever has to wait for
- * the timer's thread shows here.
+ * How long one start takes, and one cancelling, while many others expire: a thread that has to wait
+ * for the timer thread shows here.
  */
 final class StartLatency {
   private static final long DELAY_NANOS = SECONDS.toNanos(30);

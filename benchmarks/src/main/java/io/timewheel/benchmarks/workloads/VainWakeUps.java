@@ -11,7 +11,7 @@ import org.HdrHistogram.Histogram;
 
 /**
  * What requests that are answered at once cost: each millisecond one timeout is started and
- * cancelled, before the timer's thread has had time to look. A timer that wakes its thread for each
+ * cancelled, before the timer thread has had time to look. A timer that wakes its thread for each
  * of them pays for it in the start, and with the processor time of a thread that finds nothing to
  * do.
  */

@@ -10,9 +10,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * {@link LagMetrics} in the registries that this is bound to, once it is. A timer that asked for
- * the registry itself could not be made while the registry is: that one asks for the meters of the
- * timer.
+ * Records {@link LagMetrics} in the registries that this is bound to, once it is. A timer cannot
+ * ask for the registry itself: the registry, while it is made, asks for the meters of the timer.
  */
 final class BoundLagMetrics implements TimerListener, MeterBinder {
   private final String name;

@@ -36,7 +36,7 @@ import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
  *       there is<td>a {@link TaskScheduler} or {@link ScheduledExecutorService}
  * </table>
  *
- * <p>Tasks of both run on threads of their own, never on the timer's: virtual ones if {@code
+ * <p>Tasks of both run on their own threads, never on the timer thread: virtual ones if {@code
  * spring.threads.virtual.enabled} is set and the JVM has them. When the context closes, running
  * tasks have {@code timewheel.stop-patience} to end.
  */

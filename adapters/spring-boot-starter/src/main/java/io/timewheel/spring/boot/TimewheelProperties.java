@@ -34,7 +34,7 @@ record TimewheelProperties(
     return timer;
   }
 
-  /** {@code workerThreads}, of which there must be one. */
+  /** {@code workerThreads}, at least one. */
   int checkedWorkerThreads() {
     if (workerThreads < 1) {
       throw invalid("worker-threads", workerThreads, "expected: at least 1");
@@ -43,8 +43,8 @@ record TimewheelProperties(
   }
 
   /**
-   * Makes a setting. The timer judges the value; Spring Boot reports what is wrong with it, and
-   * where it was written, but only if it is told so after the properties are bound.
+   * Makes a setting. The timer checks the value; Spring Boot reports what is wrong with it, and
+   * where it was set, but only if it learns of it after binding the properties.
    */
   private static <T> void set(String property, T value, Consumer<T> setting) {
     try {

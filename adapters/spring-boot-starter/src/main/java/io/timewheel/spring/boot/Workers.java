@@ -19,8 +19,7 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
- * The threads that run the tasks of the timer and of the scheduler, and the end that all three come
- * to together.
+ * The threads that run the tasks of the timer and the scheduler; it stops all three together.
  *
  * <p>Not itself an {@code Executor}: a bean of that type would keep Spring Boot from making its
  * own.
@@ -28,14 +27,14 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  * <h2>The end</h2>
  *
  * When the context closes, the scheduler and the timer stop first, so that nothing new begins; then
- * the tasks that run have the patience to end, and what has not is interrupted. This is done as a
- * lifecycle, and not when beans are destroyed, because tasks use beans that this one knows nothing
- * of. The phase is low: web servers and message listeners, which start timeouts for what they have
- * in hand, start after it and have stopped before.
+ * running tasks have the patience to end, and those that have not ended are interrupted. A
+ * lifecycle does this, not the destruction of beans, because tasks use beans that this one does not
+ * know. The phase is low: web servers and message listeners, which start timeouts for the work in
+ * hand, start after it and stop before it.
  *
  * <p>A context can also be stopped and started again, and a test framework does that to contexts
- * that it keeps. A timer that has been stopped stays so; therefore only the close of the context
- * counts, and {@link #stop} asks whether it is that.
+ * that it keeps. A stopped timer cannot start again, so only the close of the context counts, and
+ * {@link #stop} checks for it.
  */
 final class Workers implements SmartLifecycle, AutoCloseable {
   static final int PHASE = 0;
@@ -73,7 +72,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
         patience);
   }
 
-  /** A pool of daemon threads, which end when they have nothing to do. */
+  /** A pool of daemon threads, which end when idle. */
   static Workers pool(
       ConfigurableApplicationContext context, String namePrefix, int count, Duration patience) {
     CustomizableThreadFactory daemons = new CustomizableThreadFactory(namePrefix);
@@ -97,7 +96,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   @Override
   public void start() {}
 
-  /** Stops everything, if it is for good. */
+  /** Stops everything if the context closes for good. */
   @Override
   public void stop() {
     if (context.isClosed()) {
@@ -131,9 +130,9 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   }
 
   /**
-   * Interrupts what runs, and drops what has not begun. A future is cancelled, so that nobody waits
-   * for it in vain, also if the timeout of a scheduled one is all that has come here; of the others
-   * there is only the log to tell.
+   * Interrupts what runs, and drops what has not begun. Cancels a future, so that nothing waits for
+   * it in vain, even if only the timeout of a scheduled one has come here; for the others there is
+   * only the log.
    */
   @Override
   public void close() {

@@ -85,7 +85,7 @@ class ApplicationTest {
   }
 
   @Test
-  void timerAndRegistryCanBeMadeWhenFirstAskedFor() throws InterruptedException {
+  void timerAndRegistryCanBeLazy() throws InterruptedException {
     try (ConfigurableApplicationContext context =
         run(Plain.class, "--spring.main.lazy-initialization=true")) {
       CountDownLatch ran = new CountDownLatch(1);
@@ -103,7 +103,7 @@ class ApplicationTest {
   }
 
   @Test
-  void listenerOfTheApplicationTakesThePlaceOfTheLagMetrics() throws InterruptedException {
+  void applicationListenerReplacesLagMetrics() throws InterruptedException {
     try (ConfigurableApplicationContext context = run(Listening.class)) {
       context.getBean(Timer.class).newTimeout(timeout -> {}, 1, MILLISECONDS);
 
@@ -125,7 +125,7 @@ class ApplicationTest {
           timewheel.stripes        | 0      | stripes: 0 (expected: 1 to 256)
           timewheel.worker-threads | 0      | expected: at least 1
           """)
-  void wrongPropertyIsReportedWithItsNameAndWhatWasExpected(
+  void reportsAWrongPropertyWithNameAndExpectation(
       String property, String value, String expected, CapturedOutput output) {
     assertThatThrownBy(() -> run(Plain.class, "--" + property + "=" + value).close())
         .isInstanceOf(Exception.class);

@@ -11,7 +11,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 /** The tests run on the Spring Boot on which the build says that they run. */
 class BootVersionTest {
   @Test
-  void springBootIsTheExpectedOne() {
+  void springBootHasTheExpectedVersion() {
     String expected = System.getProperty("timewheel.boot.expected");
     assumeTrue(expected != null, "not run by the build");
 

@@ -40,7 +40,7 @@ class GuideTest {
   }
 
   @Test
-  void sessionIsClosedWhenTheTestSaysThatItsTimeHasCome() {
+  void sessionClosesWhenTheTestAdvancesTime() {
     new ApplicationContextRunner()
         .withUserConfiguration(Application.class, Sessions.class, ManualTime.class)
         .run(

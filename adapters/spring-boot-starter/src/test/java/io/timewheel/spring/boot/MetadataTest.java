@@ -23,7 +23,7 @@ class MetadataTest {
   private static final String SWITCH = "timewheel.scheduler.enabled";
 
   @Test
-  void everyPropertyIsThereWithItsTypeAndDefault() throws IOException {
+  void metadataHasEveryPropertyWithTypeAndDefault() throws IOException {
     Map<String, String> expected = new TreeMap<>();
     for (Parameter component :
         TimewheelProperties.class.getDeclaredConstructors()[0].getParameters()) {
@@ -48,7 +48,7 @@ class MetadataTest {
   }
 
   @Test
-  void everyPropertyIsInTheGuideWithItsDefault() throws IOException {
+  void guideHasEveryPropertyWithItsDefault() throws IOException {
     String guide = Files.readString(Path.of("../../docs/SPRING.md"));
 
     for (Map<?, ?> property : properties()) {

@@ -76,7 +76,7 @@ class StopTest {
   }
 
   @Test
-  void stuckTasksAreInterruptedAndWhatHasNotBegunIsCancelled() throws InterruptedException {
+  void interruptsStuckTasksAndCancelsWaitingOnes() throws InterruptedException {
     ConfigurableApplicationContext context =
         run(
             Plain.class,
@@ -97,7 +97,7 @@ class StopTest {
   }
 
   @Test
-  void whatHasExpiredAndHasNotBegunIsCancelledOrCounted() throws InterruptedException {
+  void cancelsOrCountsExpiredTasksThatHaveNotBegun() throws InterruptedException {
     ConfigurableApplicationContext context =
         run(
             ManualTime.class,
@@ -155,7 +155,7 @@ class StopTest {
   }
 
   @Test
-  void contextThatIsStoppedAndStartedKeepsItsTimer() throws InterruptedException {
+  void restartedContextKeepsItsTimer() throws InterruptedException {
     try (ConfigurableApplicationContext context = run(Plain.class)) {
       context.stop();
       context.start();
@@ -168,7 +168,7 @@ class StopTest {
   }
 
   @Test
-  void contextThatFailsToStartLeavesNoThreadBehind() throws InterruptedException {
+  void failedContextLeavesNoThread() throws InterruptedException {
     assertThatThrownBy(() -> run(Failing.class, "--timewheel.name=failing").close())
         .hasRootCauseMessage("on purpose");
 

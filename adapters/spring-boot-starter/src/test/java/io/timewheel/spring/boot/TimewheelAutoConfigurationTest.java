@@ -54,7 +54,7 @@ class TimewheelAutoConfigurationTest {
                   TimewheelAutoConfiguration.class));
 
   @Test
-  void timerAndSchedulerAreThereWithoutAnySetting() {
+  void timerAndSchedulerNeedNoSettings() {
     runner.run(
         context -> {
           assertThat(context).hasSingleBean(HierarchicalWheelTimer.class);
@@ -83,7 +83,7 @@ class TimewheelAutoConfigurationTest {
   // Properties
 
   @Test
-  void nameAndLimitAreThoseOfTheProperties() {
+  void takesNameAndLimitFromTheProperties() {
     runner
         .withPropertyValues("timewheel.name=requests", "timewheel.max-pending-timeouts=2")
         .run(
@@ -107,7 +107,7 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void tickIsThatOfTheProperties() {
+  void takesTickFromTheProperties() {
     runner
         .withUserConfiguration(ManualTime.class)
         .withPropertyValues("timewheel.tick=1h", "timewheel.name=slow-tick")
@@ -131,7 +131,7 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void withOneStripeTimeoutsOfATickRunInTheirOrder() {
+  void withOneStripeTimeoutsOfATickRunInOrder() {
     runner
         .withUserConfiguration(ManualTime.class)
         .withPropertyValues("timewheel.stripes=1", "timewheel.worker-threads=1")
@@ -158,7 +158,7 @@ class TimewheelAutoConfigurationTest {
   // Where tasks run
 
   @Test
-  void tasksRunOnThreadsOfTheirOwnAndNotOnTheTimers() {
+  void tasksRunOffTheTimerThread() {
     runner
         .withPropertyValues("timewheel.name=pool")
         .run(
@@ -174,7 +174,7 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void threadsAreVirtualIfTheApplicationWantsThemAndTheJvmHasThem() {
+  void usesVirtualThreadsIfEnabledAndAvailable() {
     assumeTrue(Runtime.version().feature() >= 21, "this JVM has no virtual threads");
     runner
         .withPropertyValues("spring.threads.virtual.enabled=true", "timewheel.name=virtual")
@@ -190,7 +190,7 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void onAJvmWithoutVirtualThreadsThePoolIsTaken() {
+  void usesThePoolOnAJvmWithoutVirtualThreads() {
     assumeTrue(Runtime.version().feature() < 21, "this JVM has virtual threads");
     runner
         .withPropertyValues("spring.threads.virtual.enabled=true", "timewheel.name=early")
@@ -216,7 +216,7 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void whatASchedulerOfTheApplicationRunsInPlaceIsNotOnTheTimersThreadEither() {
+  void applicationSchedulerThatRunsInPlaceIsOffTheTimerThreadToo() {
     runner
         .withUserConfiguration(ManualTime.class)
         .withPropertyValues("timewheel.name=own")
@@ -238,7 +238,7 @@ class TimewheelAutoConfigurationTest {
   // Giving way
 
   @Test
-  void timerOfTheApplicationIsTheOneAndTheSchedulerWaitsOnIt() {
+  void applicationTimerReplacesOursAndServesTheScheduler() {
     runner
         .withUserConfiguration(OwnTimer.class)
         .run(
@@ -267,7 +267,7 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void schedulerOfTheApplicationIsTheOne() {
+  void applicationSchedulerReplacesOurs() {
     runner
         .withUserConfiguration(OwnScheduler.class)
         .run(
@@ -279,7 +279,7 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void scheduledExecutorOfTheApplicationTakesThePlaceOfTheScheduler() {
+  void applicationScheduledExecutorReplacesOurs() {
     runner
         .withUserConfiguration(OwnScheduledExecutor.class)
         .run(context -> assertThat(context).doesNotHaveBean(TaskScheduler.class));
@@ -300,7 +300,7 @@ class TimewheelAutoConfigurationTest {
   }
 
   @Test
-  void errorsGoToTheHandlerThatIsABean() {
+  void errorsGoToTheHandlerBean() {
     runner
         .withUserConfiguration(OwnErrorHandler.class)
         .run(
