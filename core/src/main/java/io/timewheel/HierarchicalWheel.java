@@ -96,8 +96,8 @@ import org.jspecify.annotations.Nullable;
  * timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
  *
  * <p>So opening a slot may have to make others. If there is no memory for one, the empty slot of an
- * earlier turn is reused, and so are the next ones, because asking a full heap for each would cost a
- * collection each; without one, the opening fails before anything is moved.
+ * earlier turn is reused, and so are the next ones, because asking a full heap for each would cost
+ * a collection each; without one, the opening fails before anything is moved.
  *
  * <h2>Costs</h2>
  *
@@ -128,7 +128,7 @@ final class HierarchicalWheel extends Wheel {
 
   private static final int FIRST_ARRAY = 64;
 
-  /** How many slots serve again before memory is asked for anew: those of eight turns. */
+  /** How many slots are reused before the wheel asks for memory again: those of eight turns. */
   static final int REUSES = 8 * SLOTS;
 
   private static final int INDEX_MASK = (1 << Slot.INDEX_BITS) - 1;
@@ -139,7 +139,7 @@ final class HierarchicalWheel extends Wheel {
   private final SlotFactory factory;
   final int many;
 
-  /** How many slots are still to serve again, since there was no memory for a new one. */
+  /** How many slots are still to be reused, since there was no memory for a new one. */
   private int reuses;
 
   /**
