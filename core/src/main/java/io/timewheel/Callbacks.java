@@ -147,7 +147,7 @@ final class Callbacks {
   static void log(Timeout timeout, Throwable error) {
     try {
       LOGGER.log(
-          Level.WARNING, "a callback of a " + taskClass(timeout).getName() + " threw", error);
+          Level.WARNING, "a callback of task " + taskClass(timeout).getName() + " threw", error);
     } catch (Throwable e) {
       // Logs and the texts of errors are user code too. There is nobody left to notify.
     }

@@ -41,6 +41,6 @@ final class PendingLimit {
 
   RejectedExecutionException exceeded() {
     return new RejectedExecutionException(
-        "pending timeouts: " + pending.get() + " (expected: less than the maximum, " + limit + ")");
+        "pending timeouts: " + pending.get() + " (expected: less than maxPendingTimeouts, " + limit + ")");
   }
 }

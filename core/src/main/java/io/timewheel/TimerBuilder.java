@@ -63,7 +63,8 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
 
   /**
    * Sets the executor that runs the tasks. Without one they run on the thread that expires the
-   * timeouts, where a slow task delays every other.
+   * timeouts, where a slow task delays every other. The executor stays yours: the timer never shuts
+   * it down.
    *
    * @param executor runs the tasks
    * @return this builder

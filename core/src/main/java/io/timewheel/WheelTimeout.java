@@ -125,7 +125,7 @@ final class WheelTimeout extends Node implements Timeout, Runnable {
     StringBuilder text = new StringBuilder("Timeout(deadline: ");
     long remainingNanos = remainingNanos();
     if (remainingNanos > 0) {
-      text.append(remainingNanos).append(" ns later");
+      text.append("in ").append(remainingNanos).append(" ns");
     } else if (remainingNanos < 0) {
       text.append(-remainingNanos).append(" ns ago");
     } else {

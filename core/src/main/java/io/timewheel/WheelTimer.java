@@ -67,7 +67,7 @@ public abstract sealed class WheelTimer implements Timer
     requireNonNull(patience, "patience");
     if (worker.isCurrentThread()) {
       throw new IllegalStateException(
-          "stop() cannot be called by a task on the timer's own thread");
+          "stop() cannot be called by a task on the timer's own thread; call it from another");
     }
     boolean first = stopped.compareAndSet(false, true);
     // Not only the first call does this: none may return while timeouts are still accepted or

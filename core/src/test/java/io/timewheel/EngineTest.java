@@ -261,7 +261,7 @@ class EngineTest {
 
     assertThatExceptionOfType(RejectedExecutionException.class)
         .isThrownBy(() -> start(engine, 5))
-        .withMessage("pending timeouts: 4 (expected: less than the maximum, 4)");
+        .withMessage("pending timeouts: 4 (expected: less than maxPendingTimeouts, 4)");
     assertThat(engine.stats().started()).isEqualTo(4);
 
     clock.advance(10);

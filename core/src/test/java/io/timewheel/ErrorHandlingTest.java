@@ -95,7 +95,7 @@ class ErrorHandlingTest {
       timer.poll();
       assertThat(log.lines())
           .containsExactly(
-              "WARNING: a callback of a io.timewheel.ErrorHandlingTest$Secretive threw");
+              "WARNING: a callback of task io.timewheel.ErrorHandlingTest$Secretive threw");
       assertThat(log.thrown()).containsExactly(thrown);
     }
   }

@@ -62,7 +62,7 @@ class HashedWheelTimerTest {
 
     assertThatExceptionOfType(RejectedExecutionException.class)
         .isThrownBy(() -> timer.newTimeout(timeout -> {}, 1, MILLIS))
-        .withMessage("pending timeouts: 1 (expected: less than the maximum, 1)");
+        .withMessage("pending timeouts: 1 (expected: less than maxPendingTimeouts, 1)");
 
     assertThat(timer.stop()).hasSize(1);
     assertThat(handedOff).isEmpty();

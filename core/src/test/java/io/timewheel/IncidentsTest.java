@@ -275,7 +275,7 @@ class IncidentsTest {
 
     assertThatExceptionOfType(RejectedExecutionException.class)
         .isThrownBy(() -> timer.start(-1))
-        .withMessage("pending timeouts: 8 (expected: less than the maximum, 8)");
+        .withMessage("pending timeouts: 8 (expected: less than maxPendingTimeouts, 8)");
     assertThat(timer.poll()).isZero();
     assertThat(timer.engine.pendingTimeouts()).isEqualTo(8);
 

@@ -31,7 +31,7 @@ class PendingLimitTest {
     assertThat(limit.tryAcquire()).isTrue();
 
     assertThat(limit.exceeded())
-        .hasMessage("pending timeouts: 1 (expected: less than the maximum, 1)");
+        .hasMessage("pending timeouts: 1 (expected: less than maxPendingTimeouts, 1)");
   }
 
   @Test

@@ -123,8 +123,8 @@ class WheelTimeoutTest {
     Timeout cancelled = timer.newTimeout(task, 9, TimeUnit.NANOSECONDS);
     cancelled.cancel();
 
-    assertThat(timeout).hasToString("Timeout(deadline: 5 ns later, task: recording)");
-    assertThat(cancelled).hasToString("Timeout(deadline: 9 ns later, cancelled, task: recording)");
+    assertThat(timeout).hasToString("Timeout(deadline: in 5 ns, task: recording)");
+    assertThat(cancelled).hasToString("Timeout(deadline: in 9 ns, cancelled, task: recording)");
 
     clock.advance(5);
     assertThat(timeout).hasToString("Timeout(deadline: now, task: recording)");

@@ -33,13 +33,16 @@ public interface Backoff {
    * A delay that doubles from attempt to attempt, up to a bound.
    *
    * @param first the delay before the first attempt
-   * @param max the longest delay
+   * @param max the longest delay, at least {@code first}
    * @return the backoff
-   * @throws IllegalArgumentException if {@code first} is not positive
+   * @throws IllegalArgumentException if {@code first} is not positive, or {@code max} is less
    */
   static Backoff exponential(Duration first, Duration max) {
     long firstNanos = Checks.positiveNanos("first", first);
     long maxNanos = Checks.positiveNanos("max", max);
+    if (maxNanos < firstNanos) {
+      throw new IllegalArgumentException("max: " + max + " (expected: at least first, " + first + ")");
+    }
     return attempt -> {
       int doublings = attempt - 1;
       boolean fits = doublings < Long.numberOfLeadingZeros(firstNanos);

@@ -97,6 +97,7 @@ public final class Expirations<K, V> implements AutoCloseable {
 
   private final Timer timer;
   final TimeSource clock;
+  private final String whyStopped;
   private final HandOff<Expired<K, V>> expired;
   private final ConcurrentHashMap<K, Expiring<K, V>> entries = new ConcurrentHashMap<>();
   private volatile boolean stopped;
@@ -104,6 +105,7 @@ public final class Expirations<K, V> implements AutoCloseable {
   private Expirations(Builder<K, V> settings) {
     timer = settings.timer;
     clock = timer.timeSource();
+    whyStopped = "this " + settings.pattern.getSimpleName() + " is stopped";
     Errors errors = new Errors(settings.pattern, settings.onError);
     Executor executor = settings.executor;
     Consumer<List<Expired<K, V>>> listener = guarded(settings.listener, errors);
@@ -248,15 +250,14 @@ public final class Expirations<K, V> implements AutoCloseable {
 
   private void refuseIfStopped() {
     if (stopped || timer.isStopped()) {
-      throw new IllegalStateException(
-          stopped ? "the expirations are stopped" : "the timer is stopped");
+      throw new IllegalStateException(stopped ? whyStopped : "the timer is stopped");
     }
   }
 
   /** The entry is in the map. If it can be taken out again, it was not added after all. */
   private void added(Expiring<K, V> entry) {
     if (stopped && take(entry, e -> true)) { // after adding: otherwise a stop may miss it
-      throw new IllegalStateException("the expirations are stopped");
+      throw new IllegalStateException(whyStopped);
     }
   }
 

@@ -426,7 +426,8 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the callback for keys that are given up, with their last error.
+     * Sets the callback for keys that are given up, with their last error. Without one they are
+     * given up in silence.
      *
      * @param onExhausted receives each once, and may add it again
      * @return this builder

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *   1 seen = changes                      1 changes = SETTLED, or one more
  *   2 makes the timeout pending           2 cancels or moves the timeout, if it is pending
  *   3 if (changes != seen) looks again;
- *     if SETTLED, before or now, cancels
+ *     if (changes == SETTLED) cancels
  * </pre>
  *
  * {@code changes} is volatile and the timeout's own state is guarded by a lock, so at least one
@@ -88,7 +88,8 @@ abstract class TimedEntry implements TimerTask {
       seen = now;
       pending.reschedule(delayNanos.getAsLong(), NANOSECONDS);
     }
-    if (changes == SETTLED) { // even if it was SETTLED before
+    // Also if it was settled before: then the settler found nothing pending.
+    if (changes == SETTLED) {
       pending.cancel();
     }
   }

@@ -128,7 +128,9 @@ class CoalescerTest {
     rig.liveMillis(20);
     assertThat(actions).isEmpty();
     assertThatIllegalStateException().isThrownBy(() -> throttled.call("a"));
-    assertThatIllegalStateException().isThrownBy(() -> debounced.call("a"));
+    assertThatIllegalStateException()
+        .isThrownBy(() -> debounced.call("a"))
+        .withMessage("this Coalescer is stopped");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Coalescer.debounced(rig.timer, rig, ZERO, this::act))
         .withMessage("quiet: PT0S (expected: more than zero)");

@@ -716,7 +716,7 @@ class ExpirationsTest {
     rig.assertNothingPending();
     assertThatIllegalStateException()
         .isThrownBy(() -> expirations.add("b", 2, ofMillis(10)))
-        .withMessage("the expirations are stopped");
+        .withMessage("this Expirations is stopped");
     assertThat(expirations.size()).isZero();
     expirations.close();
     assertThat(expired).isEmpty();

@@ -135,7 +135,7 @@ class MeetingsTest {
     meanwhile(expirations::stop);
     assertThatIllegalStateException()
         .isThrownBy(() -> expirations.add("key", "value", HOUR))
-        .withMessage("the expirations are stopped");
+        .withMessage("this Expirations is stopped");
     rig.assertNothingPending();
   }
 

@@ -577,6 +577,9 @@ class RetriesTest {
     assertThat(long1.delay(64).toNanos()).isEqualTo(Long.MAX_VALUE);
     assertThat(long1.delay(65).toNanos()).isEqualTo(Long.MAX_VALUE);
     assertThatIllegalArgumentException()
+        .isThrownBy(() -> Backoff.exponential(ofMillis(2), ofMillis(1)))
+        .withMessage("max: PT0.001S (expected: at least first, PT0.002S)");
+    assertThatIllegalArgumentException()
         .isThrownBy(() -> Backoff.exponential(Duration.ZERO, ofMillis(1)))
         .withMessage("first: PT0S (expected: more than zero)");
     assertThatIllegalArgumentException()

@@ -246,7 +246,7 @@ final class Demonstration {
     Thread.sleep(Math.min(LONGEST_IDLE_MILLIS, (long) (options.seconds() * 1e3)));
     long elapsedNanos = System.nanoTime() - beginNanos;
     long woken = timer.stats().wakeups() - wakeUps;
-    String text = phase("Resting", elapsedNanos, woken, "wake-ups");
+    String text = phase("Resting", elapsedNanos, woken, woken == 1 ? "wake-up" : "wake-ups");
     screen.line(text + pending(timer.pendingTimeouts()));
     return new Figures.WakeUps(woken, elapsedNanos);
   }

@@ -62,7 +62,7 @@ final class Summary {
     title("The timer thread");
     row("wake-ups", Format.count(figures.stats().wakeups()), "in all");
     row("while firing", Format.decimal(figures.firing().perSecond(), 0), "a second");
-    row("with nothing due", Format.decimal(figures.idle().perSecond(), 0), "a second");
+    row("with nothing due", Format.decimal(figures.idle().perSecond(), 1), "a second");
     if (figures.timerCpuNanos() >= 0) {
       row("processor time", Format.seconds(figures.timerCpuNanos()), "");
     }

@@ -96,8 +96,9 @@ final class Text {
         + recording.finished().atOffset(ZoneOffset.UTC).toLocalDate()
         + ": "
         + recording.machine().cpus()
-        + " × "
+        + " processors ("
         + Tables.escaped(recording.machine().cpuModel())
+        + ")"
         + ", "
         + Math.round(recording.machine().memoryBytes() / (double) (1 << 30))
         + " GB, "
