@@ -653,7 +653,7 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(512 + 5)).containsExactly(again);
   }
 
-  /** To ask a full heap costs a collection, and the timer's thread stood still for seconds. */
+  /** To ask a full heap costs a collection, and the timer thread stood still for seconds. */
   @Test
   void withoutMemorySlotsServeAgainForEightTurnsBeforeMemoryIsAskedFor() {
     boolean[] full = {false};

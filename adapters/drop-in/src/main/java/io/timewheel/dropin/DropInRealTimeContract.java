@@ -23,7 +23,7 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
   private static final long TICK_MILLIS = 20;
 
   @Test
-  void noneOfAHundredThousandIsEarlyOrLostOrRunsTwice() throws InterruptedException {
+  void noTimeoutIsEarlyOrLostOrRunsTwice() throws InterruptedException {
     int timeouts = 100_000;
     long delayMillis = 125;
     AtomicInteger early = new AtomicInteger();
@@ -92,7 +92,7 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
 
   /** Of 300 such rounds Netty's own timer loses timeouts in some fifty. */
   @Test
-  void startedDuringAStopATimeoutIsRefusedOrReturned() throws InterruptedException {
+  void timeoutStartedDuringStopIsRefusedOrReturned() throws InterruptedException {
     for (int round = 0; round < 100; round++) {
       M timer = on(HierarchicalWheelTimer.create());
       Queue<T> accepted = new ConcurrentLinkedQueue<>();
@@ -120,7 +120,7 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
   }
 
   @Test
-  void ofCancelAndExpiryExactlyOneWins() throws InterruptedException {
+  void exactlyOneOfCancelAndExpiryWins() throws InterruptedException {
     int timeouts = 20_000;
     M timer = on(HierarchicalWheelTimer.create());
     Set<T> ran = ConcurrentHashMap.newKeySet();

@@ -95,7 +95,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void taskStartsItselfAgainFromTheTimeoutThatItIsGiven() {
+  void taskRestartsItselfThroughItsTimeout() {
     List<Duration> times = new ArrayList<>();
     start(
         timer,
@@ -115,7 +115,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void aHundredThousandTimeoutsOfOneTickAllRunAtIt() {
+  void runsAHundredThousandTimeoutsOfOneTick() {
     ManualTimer coarse = ManualTimer.create(settings -> settings.tick(Duration.ofMillis(200)));
     M timer = on(coarse);
     List<Duration> times = new ArrayList<>();
@@ -142,7 +142,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void theLongestDelayIsNever() {
+  void longestDelayNeverFires() {
     T timeout = start(timer, ran::add, Long.MAX_VALUE, MILLISECONDS);
 
     clock.advanceBy(Duration.ofDays(36_500));
@@ -218,7 +218,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   // Counting
 
   @Test
-  void pendingGoesDownAtOnceAndBeforeTheTaskRuns() {
+  void pendingDropsOnCancelAndBeforeTheTaskRuns() {
     List<Long> pendingInTask = new ArrayList<>();
     T first = start(timer, nothing, 1, HOURS);
     T second = start(timer, nothing, 1, HOURS);
@@ -234,7 +234,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void aPlaceIsFreeAfterACancelAndAfterAnExpiry() {
+  void cancelAndExpiryFreeAPlace() {
     ManualTimer clock = ManualTimer.create(settings -> settings.maxPendingTimeouts(2));
     M timer = on(clock);
     start(timer, nothing, 1, SECONDS);
@@ -320,7 +320,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   // Between the start of a timeout and the return of newTimeout
 
   @Test
-  void timeoutThatRunsBeforeItsStarterKnowsItIsWhole() {
+  void timeoutIsCompleteIfItRunsBeforeStartReturns() {
     List<Boolean> seen = new ArrayList<>();
     ManualTimer[] clock = new ManualTimer[1];
     clock[0] = listening(started -> clock[0].advanceBy(Duration.ofDays(1)));
@@ -342,7 +342,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void timeoutThatIsStoppedBeforeItsStarterKnowsItIsWhole() {
+  void timeoutIsCompleteIfStoppedBeforeStartReturns() {
     List<T> stopped = new ArrayList<>();
     List<M> timer = new ArrayList<>();
     ManualTimer clock =
@@ -410,7 +410,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void timeoutSaysWhenAndWhat() {
+  void textNamesDeadlineAndTask() {
     K task = task(nothing);
     T first = newTimeout(timer, task, 1, SECONDS);
     T second = newTimeout(timer, task, 1, DAYS);
@@ -426,7 +426,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void timerNamesTheOneThatDoesTheWork() {
+  void textNamesTheWrappedTimer() {
     assertThat(timer).hasToString(simpleName(timer) + "(" + clock + ")");
   }
 

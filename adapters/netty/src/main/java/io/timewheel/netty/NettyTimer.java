@@ -65,7 +65,7 @@ public final class NettyTimer implements Timer {
    *
    * @return the Netty timeouts that this call cancelled; timeouts that were started on the timer
    *     itself are cancelled too, but are none of Netty's
-   * @throws IllegalStateException if called by a task on the timer's own thread
+   * @throws IllegalStateException if called by a task on the timer thread
    */
   @Override
   public Set<Timeout> stop() {
