@@ -41,6 +41,10 @@ final class PendingLimit {
 
   RejectedExecutionException exceeded() {
     return new RejectedExecutionException(
-        "pending timeouts: " + pending.get() + " (expected: less than maxPendingTimeouts, " + limit + ")");
+        "pending timeouts: "
+            + pending.get()
+            + " (expected: less than maxPendingTimeouts, "
+            + limit
+            + ")");
   }
 }

@@ -177,7 +177,8 @@ class StopTest {
 
     assertThat(thrown)
         .extracting(Throwable::getMessage)
-        .containsExactly("stop() cannot be called by a task on the timer's own thread; call it from another");
+        .containsExactly(
+            "stop() cannot be called by a task on the timer's own thread; call it from another");
     assertThat(timer.isStopped()).isFalse();
     timer.stop();
   }

@@ -41,7 +41,8 @@ public interface Backoff {
     long firstNanos = Checks.positiveNanos("first", first);
     long maxNanos = Checks.positiveNanos("max", max);
     if (maxNanos < firstNanos) {
-      throw new IllegalArgumentException("max: " + max + " (expected: at least first, " + first + ")");
+      throw new IllegalArgumentException(
+          "max: " + max + " (expected: at least first, " + first + ")");
     }
     return attempt -> {
       int doublings = attempt - 1;

@@ -414,8 +414,8 @@ public final class Leases<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the callback for leases that were lost while they were held. Without one they are lost in
-     * silence.
+     * Sets the callback for leases that were lost while they were held. Without one they are lost
+     * in silence.
      *
      * @param onLost receives each once, and how it was lost
      * @return this builder

@@ -56,7 +56,8 @@ public abstract class DropInTaskClassContract<M, T, K> implements DropIn<M, T, K
       logger.setUseParentHandlers(true);
     }
 
-    assertThat(warnings).containsExactly("a callback of task " + task.getClass().getName() + " threw");
+    assertThat(warnings)
+        .containsExactly("a callback of task " + task.getClass().getName() + " threw");
   }
 
   @Test
