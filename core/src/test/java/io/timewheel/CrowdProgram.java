@@ -32,7 +32,7 @@ public final class CrowdProgram {
     }
   }
 
-  private static List<WheelTimer> startTimers(int number) {
+  static List<WheelTimer> startTimers(int number) {
     List<WheelTimer> timers = new ArrayList<>();
     for (int i = 0; i < number; i++) {
       WheelTimer timer = HierarchicalWheelTimer.builder().timeSource(CLOCK).stripes(1).build();
@@ -42,7 +42,7 @@ public final class CrowdProgram {
     return timers;
   }
 
-  private static void runOneTaskOnEach(List<WheelTimer> timers) {
+  static void runOneTaskOnEach(List<WheelTimer> timers) {
     RUNS.set(0);
     timers.forEach(
         timer -> timer.newTimeout(t -> RUNS.incrementAndGet(), 1, TimeUnit.MILLISECONDS));
