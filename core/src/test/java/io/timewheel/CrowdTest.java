@@ -8,10 +8,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Too many timers with a thread, in a JVM that has no others. */
+/** Too many timers with a thread. */
 class CrowdTest {
   @TempDir Path directory;
 
+  /** In a JVM that has no other timers. */
   @Test
   void warnsOncePerJvmOfMoreThan64LiveTimers() throws Exception {
     String warning =
@@ -23,5 +24,19 @@ class CrowdTest {
                 directory, List.of("-cp", ChildJvm.CLASS_PATH, CrowdProgram.class.getName())))
         .containsExactly(
             "64 timers ran: []", "65 timers ran: " + warning, "66 timers ran: " + warning);
+  }
+
+  @Test
+  void crowdRunsThoughTheLogOfItsWarningThrows() {
+    try (LogCapture log =
+        new LogCapture(
+            entry -> {
+              throw new IllegalStateException("a log that throws");
+            })) {
+      List<WheelTimer> timers = CrowdProgram.startTimers(Worker.LIVE_LIMIT + 2);
+      CrowdProgram.runOneTaskOnEach(timers);
+      timers.forEach(timer -> assertThat(timer.stop()).hasSize(1));
+      assertThat(log.lines()).hasSizeLessThanOrEqualTo(1);
+    }
   }
 }
