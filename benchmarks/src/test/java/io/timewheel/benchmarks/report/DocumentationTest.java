@@ -176,7 +176,7 @@ class DocumentationTest {
     Map<Path, String> before = new Documentation(root).actual();
 
     assertThat(report(Recordings.imaginary().toString()))
-        .contains("2 × Imaginary CPU, 8 GB, Linux 6.1", "`-Xmx4g`", "Took 1:30 h")
+        .contains("2 processors (Imaginary CPU), 8 GB, Linux 6.1", "`-Xmx4g`", "Took 1:30 h")
         .contains("| churn (start + cancel), 1 thread, against Netty 4.2 |")
         .contains("### churn, 1 thread", "### idle, 6M pending", "### idle, 0 pending");
 
