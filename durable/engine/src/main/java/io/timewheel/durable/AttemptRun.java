@@ -48,11 +48,11 @@ final class AttemptRun implements Runnable {
   }
 
   void recordLoss() {
-    lane.ended(this);
     record(
         Change.Finish.End.EXHAUSTED,
         nextRunMillis(),
         "all attempts were lost with their processes");
+    lane.ended(this);
   }
 
   @Override
@@ -84,12 +84,11 @@ final class AttemptRun implements Runnable {
     }
     if (recorded != null && recorded.answer() == Outcome.Answer.APPLIED) {
       engine.counters.succeeded.increment();
-      lane.ended(this);
       window.ended(record.key(), recorded.record());
-      return;
+    } else {
+      recordEnd(firing, error);
     }
-    lane.ended(this);
-    recordEnd(firing, error);
+    lane.ended(this); // last: when the lane is idle, the end is on its way to the store
   }
 
   private boolean isMadeUp() {
@@ -130,8 +129,8 @@ final class AttemptRun implements Runnable {
 
   /** Not begun after all: the attempt does not count. */
   void giveBack(long againMillis) {
-    lane.ended(this);
     record(Change.Finish.End.GIVEN_BACK, againMillis, null);
+    lane.ended(this);
   }
 
   private void record(Change.Finish.End end, long nextMillis, @Nullable String error) {

@@ -393,7 +393,8 @@ final class Engine implements StoreListener {
   }
 
   private void awaitIdle(CompletableFuture<Void> drained) {
-    boolean idle = committer.isIdle() && lanes.values().stream().allMatch(HandlerLane::isIdle);
+    // In this order: what ends an attempt is with the committer before its lane is idle.
+    boolean idle = lanes.values().stream().allMatch(HandlerLane::isIdle) && committer.isIdle();
     if (idle) {
       drained.complete(null);
     } else if (!drained.isDone()) {

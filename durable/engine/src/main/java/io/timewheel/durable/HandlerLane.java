@@ -253,7 +253,7 @@ final class HandlerLane {
     return run;
   }
 
-  /** The handler has returned: its place is free, whether the end is recorded yet or not. */
+  /** Its end is on the way to the store: the place is free, whether it is recorded yet or not. */
   void ended(AttemptRun run) {
     synchronized (this) {
       running.remove(run);

@@ -85,12 +85,57 @@ class ThreadsTest {
             .after(Duration.ZERO)
             .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
     interrupted.await();
-    TimerKey key = new TimerKey("ns", "a");
-    while (store.get(key).attempts().isEmpty()) {
-      Thread.onSpinWait(); // its end is recorded after it
-    }
-    timer.close();
-    assertThat(store.reopen().get(key).attempts().get(0).error())
+    timer.close(); // which waits for the record of its end
+    assertThat(store.reopen().get(new TimerKey("ns", "a")).attempts().get(0).error())
         .contains("exceeded its time limit of PT0.02S");
+  }
+
+  /**
+   * The retry asks for its jitter after the handler has returned, and is held up there, until the
+   * close has looked whether something runs.
+   */
+  @Test
+  void closeWaitsForTheEndOfAnAttemptWhoseHandlerHasReturned() throws InterruptedException {
+    CountDownLatch ending = new CountDownLatch(1);
+    CountDownLatch released = new CountDownLatch(1);
+    InMemoryTimerStore store = InMemoryTimerStore.create();
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .handler(
+                "fails",
+                firing -> {
+                  throw new IllegalStateException("no luck");
+                })
+            .random(
+                () -> {
+                  ending.countDown();
+                  awaitUninterruptibly(released);
+                  return 0;
+                })
+            .start();
+    timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("fails")
+            .after(Duration.ZERO)
+            .retry(new RetryPolicy(3, Duration.ofHours(1), Duration.ofHours(1))));
+    ending.await();
+    Thread closer = new Thread(() -> timer.close(Duration.ofDays(1)));
+    closer.start();
+    while (closer.getState() == Thread.State.NEW || closer.getState() == Thread.State.RUNNABLE) {
+      Thread.onSpinWait();
+    }
+    released.countDown();
+    closer.join();
+    assertThat(store.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.RETRYING);
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    while (latch.getCount() > 0) {
+      try {
+        latch.await();
+      } catch (InterruptedException e) {
+        // A close that has lost its patience interrupts; this test's has a day.
+      }
+    }
   }
 }
