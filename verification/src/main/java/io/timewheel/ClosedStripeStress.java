@@ -108,7 +108,7 @@ public final class ClosedStripeStress {
 
     @Arbiter
     public void end(IIII_Result r) {
-      r.r4 = rig.task.calls();
+      r.r4 = rig.calls();
     }
   }
 

@@ -196,7 +196,7 @@ public final class CountsStress {
     @Arbiter
     public void end(III_Result r) {
       TimerStats stats = rig.engine.stats();
-      r.r1 = (int) stats.pending();
+      r.r1 = rig.broken ? Rig.BROKEN : (int) stats.pending();
       r.r2 = (int) stats.started();
       r.r3 = (int) (10 * stats.expired() + stats.cancelled());
     }

@@ -47,7 +47,7 @@ public final class HandOffStress {
 
     @Arbiter
     public void end(I_Result r) {
-      r.r1 = rig.task.calls();
+      r.r1 = rig.calls();
     }
   }
 
@@ -88,7 +88,7 @@ public final class HandOffStress {
 
     @Arbiter
     public void end(II_Result r) {
-      r.r1 = rig.task.calls();
+      r.r1 = rig.calls();
     }
   }
 
@@ -118,7 +118,7 @@ public final class HandOffStress {
 
     @Arbiter
     public void end(II_Result r) {
-      r.r2 = rig.task.calls();
+      r.r2 = rig.calls();
     }
   }
 }

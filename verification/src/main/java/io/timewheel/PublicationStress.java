@@ -77,7 +77,7 @@ public final class PublicationStress {
       WheelTimeout seen = handle;
       if (seen != null) {
         r.r1 = seen.cancel() ? 1 : -1;
-        r.r2 = rig.task.calls();
+        r.r2 = rig.calls();
       }
     }
   }
@@ -102,7 +102,7 @@ public final class PublicationStress {
     @Actor
     public void expire(I_Result r) {
       rig.runDueAt(10);
-      r.r1 = seen;
+      r.r1 = rig.broken ? Rig.BROKEN : seen;
     }
   }
 
@@ -127,7 +127,7 @@ public final class PublicationStress {
     @Actor
     public void expire(I_Result r) {
       rig.runDueAt(100);
-      r.r1 = seen;
+      r.r1 = rig.broken ? Rig.BROKEN : seen;
     }
   }
 

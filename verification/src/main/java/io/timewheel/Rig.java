@@ -29,6 +29,9 @@ class Rig implements TimeSource {
 
   final Engine engine;
 
+  /** Whether what expires has met a list which somebody had taken apart; for arbiters. */
+  boolean broken;
+
   Rig() {
     this(1, settings -> {});
   }
@@ -66,7 +69,14 @@ class Rig implements TimeSource {
 
   /** Runs what is due, and tells how many tasks that were. */
   int runDue() {
-    return orBroken(() -> engine.runDue(Integer.MAX_VALUE));
+    int ran = orBroken(() -> engine.runDue(Integer.MAX_VALUE));
+    broken |= ran == BROKEN;
+    return ran;
+  }
+
+  /** The calls of the task, or {@link #BROKEN} if {@link #runDue} has ever answered that. */
+  int calls() {
+    return broken ? BROKEN : task.calls();
   }
 
   /** Sets the clock and runs what is due. */
@@ -89,7 +99,10 @@ class Rig implements TimeSource {
   static int orBroken(IntSupplier operation) {
     try {
       return operation.getAsInt();
-    } catch (ClassCastException | NullPointerException | IndexOutOfBoundsException e) {
+    } catch (ClassCastException
+        | NullPointerException
+        | IndexOutOfBoundsException
+        | IllegalStateException e) {
       return BROKEN;
     }
   }

@@ -46,7 +46,7 @@ public final class SettlingStress {
     /** How often the task was called in the end, when whatever is left has become due. */
     int callsInTheEnd() {
       rig.runDueAt(100);
-      return rig.task.calls();
+      return rig.calls();
     }
   }
 
@@ -171,9 +171,9 @@ public final class SettlingStress {
       long deadlineNanos = timeout.remaining(TimeUnit.NANOSECONDS);
       r.r1 = (int) deadlineNanos;
       rig.runDueAt(deadlineNanos - 1);
-      r.r2 = rig.task.calls();
+      r.r2 = rig.calls();
       rig.runDueAt(deadlineNanos);
-      r.r3 = rig.task.calls();
+      r.r3 = rig.calls();
     }
   }
 
