@@ -95,10 +95,10 @@ public final class Crowd {
     for (int i = 0; i < threads; i++) {
       start(() -> produce(ended));
     }
-    sleepUntil(firstNanos);
+    Figures.sleepUntil(firstNanos);
     phase = 1;
     long beganNanos = System.nanoTime();
-    sleepUntil(beganNanos + windowNanos);
+    Figures.sleepUntil(beganNanos + windowNanos);
     phase = 2;
     double seconds = (System.nanoTime() - beganNanos) / 1e9;
     ended.await();
@@ -108,12 +108,6 @@ public final class Crowd {
     metrics.putAll(Figures.percentiles("start", starts));
     metrics.putAll(Figures.percentiles("cancel", cancels));
     return metrics;
-  }
-
-  private static void sleepUntil(long nanos) throws InterruptedException {
-    for (long left; (left = nanos - System.nanoTime()) > 0; ) {
-      Thread.sleep(left / 1_000_000, (int) (left % 1_000_000));
-    }
   }
 
   private void start(Runnable producer) {

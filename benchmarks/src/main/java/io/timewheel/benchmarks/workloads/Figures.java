@@ -26,6 +26,12 @@ final class Figures {
     return runtime.totalMemory() - runtime.freeMemory();
   }
 
+  static void sleepUntil(long nanos) throws InterruptedException {
+    for (long left; (left = nanos - System.nanoTime()) > 0; ) {
+      Thread.sleep(left / 1_000_000, (int) (left % 1_000_000));
+    }
+  }
+
   /** Takes values up to a minute, to three digits. */
   static Histogram histogram() {
     return new Histogram(60_000_000_000L, 3);

@@ -31,11 +31,12 @@ final class LittleMemory {
     this.subject = subject;
   }
 
-  static Map<String, Double> measure(Subject subject, Parameters parameters) {
+  static Map<String, Double> measure(Subject subject, Parameters parameters)
+      throws InterruptedException {
     return new LittleMemory(subject).run(parameters);
   }
 
-  private Map<String, Double> run(Parameters parameters) {
+  private Map<String, Double> run(Parameters parameters) throws InterruptedException {
     long windowNanos = MILLISECONDS.toNanos(parameters.windowMillis());
     long[] lateNanos = new long[parameters.count()];
     Arrays.fill(lateNanos, Long.MAX_VALUE); // of those that never run
@@ -56,14 +57,14 @@ final class LittleMemory {
 
     Object beat = subject.task(ran::incrementAndGet);
     Ballast ballast = new Ballast();
-    sleepUntil(firstNanos + windowNanos / 4);
+    Figures.sleepUntil(firstNanos + windowNanos / 4);
     ballast.fill();
     while (System.nanoTime() - firstNanos < windowNanos * 3 / 4) {
       beat(beat);
       LockSupport.parkNanos(BEAT_NANOS);
     }
     ballast.drop();
-    sleepUntil(firstNanos + windowNanos);
+    Figures.sleepUntil(firstNanos + windowNanos);
     awaitAll();
     int lost = accepted - ran.get();
 
@@ -109,12 +110,6 @@ final class LittleMemory {
         seen = now;
         sinceNanos = System.nanoTime();
       }
-    }
-  }
-
-  private static void sleepUntil(long nanos) {
-    for (long left = nanos - System.nanoTime(); left > 0; left = nanos - System.nanoTime()) {
-      LockSupport.parkNanos(left);
     }
   }
 
