@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.timewheel.Await;
+import io.timewheel.PolledTimer;
 import io.timewheel.pattern.Heartbeats.Connection;
 import java.util.ArrayList;
 import java.util.List;
@@ -359,6 +360,40 @@ class HeartbeatsTest {
     assertThat(idle).containsExactly("a");
     assertThat(beats).isEmpty();
     rig.assertNothingPending();
+  }
+
+  @Test
+  void callbackThatClosesItsConnectionIsTheLastOfSeveralDueAtOnce() {
+    Heartbeats<String> both =
+        Heartbeats.<String>builder(rig.timer, Runnable::run)
+            .onReadIdle(
+                ofMillis(10),
+                connection -> {
+                  idle.add("read");
+                  connection.close();
+                })
+            .onAllIdle(ofMillis(10), connection -> idle.add("all"))
+            .build();
+    both.add("a");
+    rig.advanceMillis(20);
+    assertThat(idle).containsExactly("read");
+    rig.assertNothingPending();
+  }
+
+  @Test
+  void connectionWhoseTimerStopsBeforeItsRunIsNoLongerWatched() {
+    PolledTimer timer =
+        PolledTimer.builder().timeSource(rig.timer.timeSource()).executor(rig).build();
+    Heartbeats<String> watched =
+        Heartbeats.<String>builder(timer, rig).onReadIdle(ofMillis(10), this::beat).build();
+    watched.add("a");
+    rig.advanceMillis(11);
+    timer.poll();
+    assertThat(timer.stop()).as("its run waits for the executor").isEmpty();
+    assertThat(watched.size()).isEqualTo(1);
+    rig.runTasks();
+    assertThat(watched.size()).isZero();
+    assertThat(beats).isEmpty();
   }
 
   @Test
