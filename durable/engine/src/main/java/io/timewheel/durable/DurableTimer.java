@@ -67,6 +67,15 @@ public final class DurableTimer implements AutoCloseable {
     return new DurableTimerBuilder(store);
   }
 
+  /**
+   * Begins to fire, if this timer was built without being started. Idempotent.
+   *
+   * @throws IllegalStateException if it is closed
+   */
+  public void start() {
+    engine.start();
+  }
+
   // Schedule
 
   /**

@@ -248,11 +248,23 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Starts the timer: the shards that the store gives it begin to fire.
+   * Makes the timer and {@linkplain DurableTimer#start starts} it.
    *
    * @return the timer
    */
   public DurableTimer start() {
+    DurableTimer made = build();
+    made.start();
+    return made;
+  }
+
+  /**
+   * Makes the timer without starting it: it does all that it is asked for, but fires nothing until
+   * {@link DurableTimer#start}. Handlers may be added here until then, and nothing else.
+   *
+   * @return the timer
+   */
+  public DurableTimer build() {
     List<ExecutorService> owned = new ArrayList<>();
     Timer wheel =
         timer != null ? timer : HierarchicalWheelTimer.builder().name("timewheel-durable").build();
@@ -292,7 +304,6 @@ public final class DurableTimerBuilder {
             maxPending,
             reader instanceof StepExecutor,
             new AtomicBoolean());
-    engine.start();
     return new DurableTimer(engine, store, parts);
   }
 

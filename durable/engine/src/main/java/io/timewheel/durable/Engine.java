@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,6 +23,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
@@ -46,10 +48,13 @@ final class Engine implements StoreListener {
   private final Executor storeExecutor;
   private final Committer committer;
   private final Settings settings;
-  private final Map<String, HandlerLane> lanes;
+  private final Map<String, HandlerLane.Config> handlers;
+  private final Executor handlerExecutor;
+  private volatile Map<String, HandlerLane> lanes = Map.of();
   private final Map<Integer, Window> windows = new ConcurrentHashMap<>();
   private final Queues queues;
   final Counters counters = new Counters();
+  private final AtomicBoolean started = new AtomicBoolean();
   private volatile boolean closing;
   private long driftMillis;
   private int beats;
@@ -69,14 +74,23 @@ final class Engine implements StoreListener {
     this.storeExecutor = storeExecutor;
     this.settings = settings;
     committer = committers.create(this::outcomeUnknown);
-    Map<String, HandlerLane> made = new ConcurrentHashMap<>();
-    handlers.forEach(
-        (name, config) -> made.put(name, new HandlerLane(this, config, handlerExecutor)));
-    lanes = Map.copyOf(made);
+    this.handlers = handlers;
+    this.handlerExecutor = handlerExecutor;
     queues = new Queues(this, store);
   }
 
+  /** Begins to fire, for the handlers that there are by now. */
   void start() {
+    if (closing) {
+      throw closed();
+    }
+    if (started.getAndSet(true)) {
+      return;
+    }
+    Map<String, HandlerLane> made = new HashMap<>();
+    handlers.forEach(
+        (name, config) -> made.put(name, new HandlerLane(this, config, handlerExecutor)));
+    lanes = Map.copyOf(made);
     driftMillis = driftMillis();
     store.start(this);
     timer.newTimeout(this::beat, BEAT);
@@ -131,9 +145,13 @@ final class Engine implements StoreListener {
 
   CompletableFuture<Outcome> submit(Change change) {
     if (closing) {
-      throw new IllegalStateException("the durable timer is closed");
+      throw closed();
     }
     return committer.submit(change).thenApply(this::observed);
+  }
+
+  private static IllegalStateException closed() {
+    return new IllegalStateException("the durable timer is closed");
   }
 
   @Nullable TimerRecord read(TimerKey key) {

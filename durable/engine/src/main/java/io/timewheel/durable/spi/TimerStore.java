@@ -36,7 +36,8 @@ public interface TimerStore extends AutoCloseable {
   StoreTraits traits();
 
   /**
-   * Begins the session: from now on the listener is told which shards it owns. Called once.
+   * Begins the session: from now on the listener is told which shards it owns. Called once, or
+   * never; the other methods may be called before it.
    *
    * @param listener the engine
    */

@@ -113,6 +113,19 @@ public abstract class TimerStoreContract {
     };
   }
 
+  @Test
+  void takesWhatCallersAskForBeforeItIsStarted() {
+    store.close();
+    store = reopen(store);
+    assertEquals(
+        List.of(Answer.CREATED),
+        store.commit(List.of(schedule(key("early"), NOW))).stream().map(Outcome::answer).toList());
+    assertNotNull(store.get(key("early")));
+    store.start(listener());
+    int shard = Shards.of(key("early"), store.traits().shards());
+    assertEquals(1, store.due(shard, NOW + 1, null, 10).size());
+  }
+
   private void restart() {
     store.close();
     store = reopen(store);

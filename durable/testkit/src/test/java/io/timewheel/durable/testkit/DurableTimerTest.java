@@ -22,6 +22,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -69,6 +70,49 @@ class DurableTimerTest {
 
   private void advance(long millis) {
     kit.advanceBy(Duration.ofMillis(millis));
+  }
+
+  // The start
+
+  @Test
+  void firesNothingUntilItIsStartedAndThenForHandlersAddedMeanwhile() {
+    ManualTimer wheel = ManualTimer.create();
+    Steps steps = new Steps(null);
+    DurableTimerBuilder builder =
+        DurableTimer.builder(InMemoryTimerStore.create())
+            .timer(wheel)
+            .clock(() -> START.plus(wheel.elapsed()))
+            .storeExecutor(steps)
+            .handlerExecutor(steps);
+    DurableTimer unstarted = builder.build();
+    unstarted.schedule(spec("a").after(Duration.ofSeconds(1)));
+    run(wheel, steps);
+    assertThat(fired).isEmpty();
+    assertThat(unstarted.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.SCHEDULED);
+
+    builder.handler("h", firing -> fired.add(firing.id()));
+    unstarted.start();
+    unstarted.start(); // which changes nothing
+    run(wheel, steps);
+    assertThat(fired).containsExactly("a");
+    unstarted.close();
+    assertThatThrownBy(unstarted::start).hasMessage("the durable timer is closed");
+  }
+
+  private static void run(ManualTimer wheel, Steps steps) {
+    wheel.advanceBy(Duration.ofSeconds(2));
+    while (steps.runOne() || wheel.poll() > 0) {
+      // Until nothing is left to do at this time.
+    }
+  }
+
+  @Test
+  void closesThoughItWasNeverStarted() {
+    DurableTimer unstarted = DurableTimer.builder(InMemoryTimerStore.create()).build();
+    unstarted.schedule(spec("a").after(Duration.ofDays(1)));
+    unstarted.close();
+    assertThatThrownBy(() -> unstarted.schedule(spec("b").after(Duration.ofDays(1))))
+        .isInstanceOf(IllegalStateException.class);
   }
 
   // Once
