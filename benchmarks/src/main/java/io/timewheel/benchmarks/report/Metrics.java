@@ -18,12 +18,18 @@ final class Metrics {
   static final Metric HEAP_BYTES = less("heapBytesPerPending", "bytes of heap per pending timeout");
   static final Metric OVERRUN = less("overrunMillis", "ms until the last one has run");
   static final Metric EXPIRY_CPU = less("cpuNanosPerExpiry", "ns of CPU per expiry");
+  static final Metric TIMEOUT_CPU =
+      less("cpuNanosPerTimeout", "ns of CPU per timeout, start included");
   static final Metric LATE_P50 = less("p50Micros", "p50, ms", 1000);
   static final Metric LATE_P99 = less("p99Micros", "p99, ms", 1000);
   static final Metric LATE_P999 = less("p999Micros", "p99.9, ms", 1000);
   static final Metric CPU = less("cpuMillis", "ms of CPU");
   static final Metric WAKE_UPS = less("wakeups", "wake-ups of the timer thread");
   static final Metric TOUCH_CPU = less("cpuNanosPerTouch", "ns of CPU to postpone");
+  static final Metric SAME_STRIPE_MAX =
+      less("sameStripeMaxMillis", "latest of the thread that started them, ms");
+  static final Metric OTHER_THREADS_MAX =
+      less("otherThreadsMaxMillis", "latest of other threads, ms");
   static final Metric EARLY = less("early", "early");
 
   private static final List<Metric> CALLS =
@@ -45,12 +51,7 @@ final class Metrics {
       case CHURN, INFLIGHT, TOUCH -> List.of(OPERATIONS, OPERATION_CPU, OPERATION_BYTES);
       case LOAD ->
           List.of(START_NANOS, less("cpuNanosPerStart", "ns of CPU per start"), HEAP_BYTES);
-      case EXPIRE ->
-          List.of(
-              EXPIRY_CPU,
-              less("cpuNanosPerTimeout", "ns of CPU per timeout, start included"),
-              OVERRUN,
-              EARLY);
+      case EXPIRE -> List.of(EXPIRY_CPU, TIMEOUT_CPU, OVERRUN, EARLY);
       case LATENESS ->
           List.of(LATE_P50, LATE_P99, LATE_P999, less("maxMicros", "max, ms", 1000), CPU, EARLY);
       case IDLE -> List.of(CPU, WAKE_UPS, less("contextSwitches", "context switches"));
@@ -63,11 +64,7 @@ final class Metrics {
               less("startP999Micros", "start p99.9, µs"),
               CPU,
               WAKE_UPS);
-      case BIG_SLOT ->
-          List.of(
-              less("sameStripeMaxMillis", "latest of the thread that started them, ms"),
-              less("otherThreadsMaxMillis", "latest of other threads, ms"),
-              CPU);
+      case BIG_SLOT -> List.of(SAME_STRIPE_MAX, OTHER_THREADS_MAX, CPU);
       case LITTLE_MEMORY ->
           List.of(
               less("lost", "lost of those accepted"),

@@ -21,6 +21,7 @@ import java.util.function.DoublePredicate;
 final class Targets {
   private static final String ONE_THREAD = "1 thread";
   private static final String MILLI_TICK = "1 ms tick";
+  private static final String BIG_SLOT = "4M in a slot of 65 s";
   private static final String MICRO_TICK = "100 µs tick";
 
   /** One part of what was measured, and whether it meets the target. */
@@ -154,6 +155,23 @@ final class Targets {
                         Subjects.NETTY,
                         " times",
                         ratio -> ratio <= 1))));
+    Variant burst = new Variant(Workload.EXPIRE, "6M in a second");
+    all.add(
+        target(
+            "expire, 6M in a second: the last one late",
+            "at most 5 ms",
+            most(burst, Metrics.OVERRUN, " ms", millis -> millis <= 5)));
+    all.add(
+        target(
+            "expire, 6M in a second, CPU of start and expiry together, against Netty 4.2",
+            "at most 0.7 times",
+            quotient(burst, Metrics.TIMEOUT_CPU, Subjects.NETTY, " times", ratio -> ratio <= 0.7)));
+    all.add(
+        target(
+            "big slot, 4M in 65 s: timeouts of 2 ms late, those of the same thread and of others",
+            "at most 40 ms",
+            bigSlot("same thread", Metrics.SAME_STRIPE_MAX),
+            bigSlot("others", Metrics.OTHER_THREADS_MAX)));
     all.add(
         target(
             "load, 10M from 1 ms to 1 year, time per start, against the best peer",
@@ -241,6 +259,12 @@ final class Targets {
         .values(variant, Subjects.US, metric)
         .map(value -> Part.of(value.text(unit), met.test(value.max())))
         .orElse(Part.missing(variant.toString()));
+  }
+
+  private Part bigSlot(String name, Metric metric) {
+    Part part =
+        most(new Variant(Workload.BIG_SLOT, BIG_SLOT), metric, " ms", millis -> millis <= 40);
+    return new Part(name + ": " + part.text(), part.verdict());
   }
 
   /** Counts what fired early, of all our timers, in all rounds of all variants. */

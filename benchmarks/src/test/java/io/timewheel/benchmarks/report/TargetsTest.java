@@ -47,6 +47,8 @@ class TargetsTest {
         "lateness and expire;expire;any;early;;0;0;1",
         "lateness, 100 µs tick, against Sch;lateness;100 µs tick;p99Micros;stpe;100;300;301",
         "expire;expire;any;cpuNanosPerExpiry;netty42;100;100;101",
+        "expire, 6M in a second: the last;expire;6M in a second;overrunMillis;;0;5;5.1",
+        "expire, 6M in a second, CPU;expire;6M in a second;cpuNanosPerTimeout;netty42;100;70;71",
         "load;load;10M, 1 ms to 1 year;nanosPerStart;dubbo;100;100;101",
       })
   void isMetUpToItsLimitAndNotBeyond(
@@ -91,6 +93,17 @@ class TargetsTest {
         .values("lateness", "1 ms tick", "timewheel", "p99Micros", p99);
 
     assertThat(target(recordings, "lateness, 1 ms").verdict()).isEqualTo(verdict);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"40,40,MET", "41,40,NOT_MET", "40,41,NOT_MET"})
+  void bigSlotDelaysNeitherItsOwnStripeNorOthers(double same, double others, Verdict verdict) {
+    Recordings recordings = Recordings.of("timewheel");
+    recordings
+        .values("big-slot", "4M in a slot of 65 s", "timewheel", "sameStripeMaxMillis", same)
+        .values("big-slot", "4M in a slot of 65 s", "timewheel", "otherThreadsMaxMillis", others);
+
+    assertThat(target(recordings, "big slot").verdict()).isEqualTo(verdict);
   }
 
   @ParameterizedTest
