@@ -153,6 +153,9 @@ public final class HistoryChecker {
             }
             continue;
           }
+          if (mayRepeat(answer.call(), requestId)) {
+            continue; // so its version may be that of a call whose answer was lost
+          }
         }
         switch (answer.answer()) {
           case CREATED, REPLACED -> {
@@ -172,6 +175,16 @@ public final class HistoryChecker {
           default -> {}
         }
       }
+    }
+
+    /** Whether another call with this request id has no definite answer. */
+    private boolean mayRepeat(int call, String requestId) {
+      return calls.values().stream()
+          .anyMatch(
+              other ->
+                  other.call() != call
+                      && requestId.equals(other.requestId())
+                      && isUnknown(answer(other)));
     }
 
     /** Whether other calls were under way at the same time, so that their order is open. */

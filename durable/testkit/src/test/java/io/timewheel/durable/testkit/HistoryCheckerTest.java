@@ -168,4 +168,13 @@ class HistoryCheckerTest {
     schedule(Answer.REPLACED, 2, "r");
     assertFound("a repeated request was answered otherwise");
   }
+
+  @Test
+  void acceptsTheOldVersionOfARequestWhoseFirstAnswerWasLost() {
+    schedule(Answer.UNKNOWN, 0, "r");
+    schedule(Answer.REPLACED, 2);
+    schedule(Answer.CREATED, 1, "r");
+    began(2, 1, 100);
+    assertFine();
+  }
 }

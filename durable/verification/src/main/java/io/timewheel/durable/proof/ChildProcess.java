@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** A JVM beside this one that runs one of the programs here, as its parent sees it. */
+final class ChildProcess {
+  private static final long PATIENCE_SECONDS = 120;
+  private static final String END = "";
+
+  private final Process process;
+  private final Thread listener;
+  private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+  private volatile @Nullable String last;
+
+  private ChildProcess(Process process) {
+    this.process = process;
+    listener = new Thread(this::listen, "child-" + process.pid());
+    listener.setDaemon(true);
+    listener.start();
+  }
+
+  /**
+   * Starts a child.
+   *
+   * @param errors the file that its standard error is added to
+   */
+  static ChildProcess start(Class<?> main, Path errors, List<String> jvm, String... args)
+      throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // What is killed after a second must start quickly, and leave nothing behind.
+    command.addAll(
+        List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto"));
+    command.addAll(NativeLibrary.jvmArguments());
+    command.addAll(jvm);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(args));
+    return new ChildProcess(
+        new ProcessBuilder(command)
+            .redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile()))
+            .start());
+  }
+
+  private void listen() {
+    try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        last = line;
+        said.add(line);
+      }
+    } catch (IOException e) {
+      // It was killed.
+    }
+    said.add(END);
+  }
+
+  /** Waits until the child says something that begins so; null if it ends without. */
+  @Nullable String await(String beginning) throws InterruptedException {
+    while (true) {
+      String line = said.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      if (line == null) {
+        throw new IllegalStateException("the child has not said " + beginning);
+      } else if (line.startsWith(beginning) && !line.equals(END)) {
+        return line;
+      } else if (line.equals(END)) {
+        said.add(END);
+        return null;
+      }
+    }
+  }
+
+  /** {@return what the child said last; null if nothing} */
+  @Nullable String last() {
+    return last;
+  }
+
+  /** Ends the standard input of the child. */
+  void endInput() {
+    try {
+      process.getOutputStream().close();
+    } catch (IOException e) {
+      // It is dead already.
+    }
+  }
+
+  /** Kills the child as nothing can refuse, and returns when it is gone. */
+  void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+    listener.join();
+  }
+
+  /** Waits for the child to end by itself. */
+  int awaitExit() throws InterruptedException {
+    if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      kill();
+      throw new IllegalStateException("the child has not ended");
+    }
+    return process.exitValue();
+  }
+
+  /** Suspends the child, as a machine is. */
+  void suspend() {
+    signal("-STOP");
+  }
+
+  void goOn() {
+    signal("-CONT");
+  }
+
+  private void signal(String name) {
+    try {
+      new ProcessBuilder("kill", name, Long.toString(process.pid())).start().waitFor();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

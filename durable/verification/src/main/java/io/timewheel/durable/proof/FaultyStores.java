@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Stores with a fault in them, which a proof must find. */
+final class FaultyStores {
+  private FaultyStores() {}
+
+  /** Puts a fault on top of a store. */
+  static TimerStore seed(String fault, TimerStore store) {
+    return switch (fault) {
+      case Log.NONE -> store;
+      case "forgets" -> new Forgets(store);
+      case "repeats" -> new Repeats(store);
+      case "late-cancel" -> new LateCancel(store);
+      default -> throw new IllegalArgumentException("fault: " + fault);
+    };
+  }
+
+  /** Acknowledges every hundredth timer without storing it. */
+  private static final class Forgets extends StoreBelow {
+    private int schedules;
+
+    Forgets(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      List<Outcome> outcomes = new ArrayList<>(changes.size());
+      for (Change change : changes) {
+        boolean forgotten = change instanceof Change.Schedule && ++schedules % 100 == 0;
+        outcomes.add(
+            forgotten
+                ? new Outcome(Outcome.Answer.CREATED, Long.MAX_VALUE / 2 + schedules, null)
+                : super.commit(List.of(change)).get(0));
+      }
+      return outcomes;
+    }
+  }
+
+  /** Answers that a success is recorded, and records nothing. */
+  private static final class Repeats extends StoreBelow {
+    Repeats(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      List<Outcome> outcomes = new ArrayList<>(changes.size());
+      for (Change change : changes) {
+        TimerRecord record = get(change.key());
+        outcomes.add(
+            record != null
+                    && change instanceof Change.Finish finish
+                    && finish.end() == Change.Finish.End.SUCCEEDED
+                ? new Outcome(Outcome.Answer.APPLIED, record.version(), record)
+                : super.commit(List.of(change)).get(0));
+      }
+      return outcomes;
+    }
+  }
+
+  /** Answers CANCELLED, and cancels with the next commit, which a kill may forestall. */
+  private static final class LateCancel extends StoreBelow {
+    private final List<TimerKey> late = new ArrayList<>();
+
+    LateCancel(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      List<Outcome> outcomes = new ArrayList<>(changes.size());
+      for (Change change : changes) {
+        TimerRecord record = get(change.key());
+        if (change instanceof Change.Cancel
+            && record != null
+            && record.claim() == null
+            && !record.state().isFinished()) {
+          late.add(change.key());
+          outcomes.add(new Outcome(Outcome.Answer.CANCELLED, record.version(), record));
+        } else {
+          outcomes.add(super.commit(List.of(change)).get(0));
+        }
+      }
+      return outcomes;
+    }
+
+    @Override
+    public void close() {
+      late.forEach(key -> super.commit(List.of(new Change.Cancel(key, 0, 0))));
+      super.close();
+    }
+  }
+}

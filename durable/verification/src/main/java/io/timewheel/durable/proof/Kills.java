@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.proof.Child.Mark;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Kills a JVM with durable timers, again and again, while it starts, works, recovers and closes;
+ * then lets everything fire, and judges what the children were told and saw.
+ */
+public final class Kills {
+  private static final String USAGE =
+      "--rounds N (10), --life N rounds on one store (50), --parallel N (2), --skew MILLIS (0),"
+          + " --seed N, --fault NAME, --directory PATH";
+  private static final Set<String> NAMES =
+      Set.of("rounds", "life", "parallel", "skew", "seed", "fault", "directory");
+
+  /** The fault that is the parent's to do: cuts the end off the write-ahead log. */
+  static final String CUT = "cut";
+
+  private static final int VERIFY_EVERY = 5;
+
+  private final Plan plan;
+
+  /**
+   * What to do.
+   *
+   * @param rounds how many children are started in all, without those that drain
+   * @param life how many rounds there are on one store
+   * @param parallel how many stores are worked on at a time
+   * @param skewMillis how wrong the clocks of children may be
+   * @param seed of all random numbers
+   * @param fault what is broken on purpose
+   * @param directory where stores and logs are made; those of a life without violations are deleted
+   */
+  record Plan(
+      int rounds,
+      int life,
+      int parallel,
+      int skewMillis,
+      long seed,
+      String fault,
+      Path directory) {}
+
+  /** What came of it. */
+  static final class Report {
+    final List<String> violations = new ArrayList<>();
+    final Map<Mark, Integer> kills = new EnumMap<>(Mark.class);
+    int killedBeforeOpening;
+    int ended;
+    int suspended;
+    long acknowledged;
+    long begun;
+    long completed;
+
+    void add(Report other) {
+      violations.addAll(other.violations);
+      other.kills.forEach((mark, count) -> kills.merge(mark, count, Integer::sum));
+      killedBeforeOpening += other.killedBeforeOpening;
+      ended += other.ended;
+      suspended += other.suspended;
+      acknowledged += other.acknowledged;
+      begun += other.begun;
+      completed += other.completed;
+    }
+
+    int rounds() {
+      return killedBeforeOpening
+          + ended
+          + kills.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
+    @Override
+    public String toString() {
+      return String.format(
+          "%,d rounds: killed %d before opening, %d while opening, %d while starting, %d at work"
+              + " (%d of them suspended for a while), %d while closing, %d after; %d ended in good"
+              + " order%n%,d schedules acknowledged, %,d attempts begun, %,d successes recorded; %d"
+              + " violations",
+          rounds(),
+          killedBeforeOpening,
+          kills.getOrDefault(Mark.OPENING, 0),
+          kills.getOrDefault(Mark.OPENED, 0),
+          kills.getOrDefault(Mark.STARTED, 0),
+          suspended,
+          kills.getOrDefault(Mark.CLOSING, 0),
+          kills.getOrDefault(Mark.CLOSED, 0),
+          ended,
+          acknowledged,
+          begun,
+          completed,
+          violations.size());
+    }
+  }
+
+  Kills(Plan plan) {
+    this.plan = plan;
+  }
+
+  public static void main(String[] args) throws Exception {
+    Options options = Options.parse(args, USAGE, NAMES);
+    Plan plan =
+        new Plan(
+            (int) options.number("rounds", 10),
+            (int) options.number("life", 50),
+            (int) options.number("parallel", 2),
+            (int) options.number("skew", 0),
+            options.number("seed", System.nanoTime()),
+            options.text("fault", Log.NONE),
+            Path.of(options.text("directory", "target/kills")));
+    System.out.println(plan);
+    Report report = new Kills(plan).run();
+    System.out.println(report);
+    System.exit(report.violations.isEmpty() ? 0 : 1);
+  }
+
+  Report run() throws IOException, InterruptedException, ExecutionException {
+    Files.createDirectories(plan.directory);
+    ExecutorService workers = Executors.newFixedThreadPool(plan.parallel);
+    try {
+      List<Future<Report>> lives = new ArrayList<>();
+      for (int first = 0; first < plan.rounds; first += plan.life) {
+        int number = first / plan.life;
+        int rounds = Math.min(plan.life, plan.rounds - first);
+        Callable<Report> life = () -> new Life(number, rounds).run();
+        lives.add(workers.submit(life));
+      }
+      Report all = new Report();
+      for (Future<Report> life : lives) {
+        all.add(life.get());
+      }
+      return all;
+    } finally {
+      workers.shutdownNow();
+    }
+  }
+
+  /** The rounds on one store. */
+  private final class Life {
+    private final int number;
+    private final int rounds;
+    private final Path directory;
+    private final Path store;
+    private final Path log;
+    private final Path errors;
+    private final Random random;
+    private final Report report = new Report();
+
+    Life(int number, int rounds) {
+      this.number = number;
+      this.rounds = rounds;
+      random = new Random(plan.seed + number);
+      directory = plan.directory.resolve("life-" + number).toAbsolutePath();
+      store = directory.resolve("store");
+      log = directory.resolve("log");
+      errors = directory.resolve("errors");
+    }
+
+    Report run() throws IOException, InterruptedException {
+      Directories.delete(directory);
+      Files.createDirectories(directory);
+      Files.createFile(log);
+      for (int round = 1; round <= rounds; round++) {
+        round(round);
+        if (plan.fault.equals(CUT)) {
+          WriteAheadLog.cutNewest(store, 2_000);
+        }
+      }
+      if (start(rounds + 1, true, true).awaitExit() != 0) {
+        report.violations.add("the last child failed: see " + errors);
+      }
+      Story story = new Story();
+      story.read(log);
+      report.violations.addAll(story.judge(plan.skewMillis));
+      report.acknowledged = story.acknowledged();
+      report.begun = story.begun();
+      report.completed = story.completed();
+      if (report.violations.isEmpty()) {
+        Directories.delete(directory);
+      } else {
+        Files.write(directory.resolve("violations"), report.violations);
+      }
+      System.out.printf("life %d: %s%n", number, report);
+      report.violations.stream().limit(20).forEach(System.out::println);
+      return report;
+    }
+
+    private ChildProcess start(int round, boolean verify, boolean drain) throws IOException {
+      String fault = plan.fault.equals(CUT) ? Log.NONE : plan.fault;
+      Child.Settings settings =
+          new Child.Settings(
+              store, log, round, random.nextLong(), fault, plan.skewMillis, verify, drain);
+      return ChildProcess.start(Child.class, errors, List.of("-Xmx128m"), settings.toArgs());
+    }
+
+    private void round(int round) throws IOException, InterruptedException {
+      ChildProcess child = start(round, round % VERIFY_EVERY == 0, false);
+      int kind = random.nextInt(20);
+      if (kind < 2) {
+        Thread.sleep(random.nextInt(400));
+      } else if (kind < 5) {
+        await(child, Mark.OPENING);
+        Thread.sleep(random.nextInt(100));
+      } else {
+        await(child, Mark.STARTED);
+        Thread.sleep(random.nextInt(600));
+        if (kind < 8) {
+          child.endInput();
+          Thread.sleep(random.nextInt(60));
+        } else if (kind == 8) {
+          child.endInput();
+          child.await(Mark.CLOSED.name());
+          child.awaitExit();
+          report.ended++;
+          return;
+        } else if (kind == 9) {
+          child.suspend();
+          Thread.sleep(random.nextInt(1_500));
+          child.goOn();
+          Thread.sleep(random.nextInt(300));
+          report.suspended++;
+        }
+      }
+      child.kill();
+      count(child.last());
+    }
+
+    private void await(ChildProcess child, Mark mark) throws InterruptedException {
+      if (child.await(mark.name()) == null) {
+        report.violations.add("a child ended before " + mark + ": see " + errors);
+      }
+    }
+
+    private void count(@Nullable String last) {
+      if (last == null) {
+        report.killedBeforeOpening++;
+      } else {
+        report.kills.merge(Mark.valueOf(last), 1, Integer::sum);
+      }
+    }
+  }
+}

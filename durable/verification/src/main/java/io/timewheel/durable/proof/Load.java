@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.LeaseResult;
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.testkit.History.Answer;
+import io.timewheel.durable.testkit.History.Call;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the callers and consumers of one child do, each in a thread of its own until the end of the
+ * process or of the timer. All calls and answers are logged.
+ *
+ * <p>Most calls go to timers of this round, some to those of the last one. The ids say what a timer
+ * is for: {@code k} is everybody's, {@code m} belongs to one caller, who may move it, {@code q}
+ * goes to a queue, {@link Story#RATE} recurs.
+ */
+final class Load {
+  static final String NAMESPACE = "kills";
+  static final String HANDLER = "h";
+  static final String QUEUE = "q";
+  static final long RATE_MILLIS = 200;
+
+  private static final int IDS_PER_ROUND = 400;
+  private static final int RATES = 6;
+  private static final int REQUESTS_PER_TIMER = 5;
+  private static final int MAX_DELAY_MILLIS = 1_500;
+  private static final RetryPolicy RETRY =
+      new RetryPolicy(1_000, Duration.ofMillis(20), Duration.ofMillis(100));
+
+  private final DurableTimer timer;
+  private final Log log;
+  private final InstantSource clock;
+  private final int round;
+  private final AtomicInteger calls;
+  private final Semaphore asynchronous = new Semaphore(64);
+  private volatile boolean ending;
+
+  Load(DurableTimer timer, Log log, InstantSource clock, int round) {
+    this.timer = timer;
+    this.log = log;
+    this.clock = clock;
+    this.round = round;
+    calls = new AtomicInteger(round * 100_000);
+  }
+
+  void startCallers(int callers, long seed) {
+    for (int i = 0; i < callers; i++) {
+      int caller = i;
+      Random random = new Random(seed + i);
+      thread("caller-" + i, () -> call(caller, random));
+    }
+  }
+
+  /**
+   * Starts a consumer.
+   *
+   * @param seed how it ends its leases; 0 for well, always
+   */
+  void startConsumer(long seed) {
+    Random random = new Random(seed);
+    thread("consumer", () -> consume(seed == 0 ? null : random));
+  }
+
+  /** From now on whatever a call throws is the end of its thread, and no violation. */
+  void end() {
+    ending = true;
+  }
+
+  private void thread(String name, Runnable loop) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                while (!ending) {
+                  loop.run();
+                }
+              } catch (RuntimeException | Error e) {
+                if (!ending) {
+                  log.violation(name + ": " + e);
+                }
+              }
+            },
+            name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  // Callers
+
+  private void call(int caller, Random random) {
+    switch (random.nextInt(20)) {
+      case 0, 1, 2, 3 -> schedule(shared(random), random);
+      case 4, 5, 6, 7, 8 -> scheduleAsync(shared(random), random);
+      case 9 -> scheduleAll(random);
+      case 10, 11, 12 -> cancel(shared(random));
+      case 13 -> pauseAndResume(shared(random));
+      case 14, 15 -> schedule(new TimerKey(NAMESPACE, "q" + id(random)), random);
+      case 16 -> cancel(new TimerKey(NAMESPACE, "q" + id(random)));
+      case 17 -> {
+        TimerKey key = new TimerKey(NAMESPACE, "m" + caller + "-" + id(random));
+        schedule(key, random);
+        move(key, random);
+      }
+      case 18 -> {
+        if (random.nextInt(20) == 0) {
+          schedule(new TimerKey(NAMESPACE, Story.RATE + random.nextInt(RATES)), random);
+        }
+      }
+      default -> {
+        if (random.nextInt(20) == 0) {
+          cancel(new TimerKey(NAMESPACE, Story.RATE + random.nextInt(RATES)));
+        }
+      }
+    }
+  }
+
+  private TimerKey shared(Random random) {
+    return new TimerKey(NAMESPACE, "k" + id(random));
+  }
+
+  private int id(Random random) {
+    boolean ofLastRound = random.nextInt(8) == 0;
+    return (round - (ofLastRound ? 1 : 0)) * IDS_PER_ROUND + random.nextInt(IDS_PER_ROUND);
+  }
+
+  /** A call that is logged as made, and what it asks for. */
+  private record Made(int call, TimerKey key, TimerSpec spec) {}
+
+  private Made make(TimerKey key, Random random) {
+    int call = calls.incrementAndGet();
+    long nowMillis = clock.millis();
+    long delayMillis = random.nextInt(MAX_DELAY_MILLIS);
+    TimerSpec spec =
+        TimerSpec.of(key.namespace(), key.id())
+            .retry(RETRY)
+            .payload(ByteBuffer.allocate(Integer.BYTES).putInt(call).array());
+    if (key.id().startsWith("q")) {
+      spec.queue(QUEUE);
+    } else {
+      spec.handler(HANDLER);
+    }
+    String requestId = Log.NONE;
+    if (key.id().startsWith(Story.RATE)) {
+      spec.every(Duration.ofMillis(RATE_MILLIS))
+          .at(Instant.ofEpochMilli(nowMillis + delayMillis))
+          .missed(MissedRuns.FIRE_ALL);
+    } else {
+      if (random.nextBoolean()) {
+        spec.at(Instant.ofEpochMilli(nowMillis + delayMillis));
+      } else {
+        spec.after(Duration.ofMillis(delayMillis));
+      }
+      if (random.nextInt(3) == 0) {
+        requestId = "r" + random.nextInt(REQUESTS_PER_TIMER);
+        spec.requestId(requestId);
+      }
+    }
+    log.invoked(call, key, Call.SCHEDULE, nowMillis + delayMillis, call, requestId);
+    return new Made(call, key, spec);
+  }
+
+  private void schedule(TimerKey key, Random random) {
+    Made made = make(key, random);
+    try {
+      answered(made, timer.schedule(made.spec));
+    } catch (DurableTimerException e) {
+      refused(made, e);
+    }
+  }
+
+  private void scheduleAsync(TimerKey key, Random random) {
+    asynchronous.acquireUninterruptibly();
+    Made made = make(key, random);
+    timer
+        .scheduleAsync(made.spec)
+        .whenComplete(
+            (result, error) -> {
+              asynchronous.release();
+              if (result != null) {
+                answered(made, result);
+              } else if (cause(error) instanceof DurableTimerException e) {
+                refused(made, e);
+              }
+            });
+  }
+
+  private void scheduleAll(Random random) {
+    List<Made> batch = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      batch.add(make(shared(random), random));
+    }
+    List<BatchResult<ScheduleResult>> results =
+        timer.scheduleAll(batch.stream().map(Made::spec).toList());
+    for (int i = 0; i < results.size(); i++) {
+      ScheduleResult result = results.get(i).result();
+      if (result != null) {
+        answered(batch.get(i), result);
+      } else if (results.get(i).error() instanceof DurableTimerException e) {
+        refused(batch.get(i), e);
+      }
+    }
+  }
+
+  private static Throwable cause(Throwable error) {
+    return error instanceof CompletionException && error.getCause() != null
+        ? error.getCause()
+        : error;
+  }
+
+  private void answered(Made made, ScheduleResult result) {
+    log.answered(made.call, made.key, Answer.valueOf(result.outcome().name()), result.version());
+  }
+
+  private void refused(Made made, DurableTimerException error) {
+    boolean unknown = error.reason() == DurableTimerException.Reason.UNKNOWN;
+    log.answered(made.call, made.key, unknown ? Answer.UNKNOWN : Answer.REFUSED, 0);
+  }
+
+  /** Cancels, and logs what came of it. */
+  void cancel(TimerKey key) {
+    int call = calls.incrementAndGet();
+    log.invoked(call, key, Call.CANCEL, 0, 0, Log.NONE);
+    try {
+      CancelResult result = timer.cancel(key.namespace(), key.id());
+      log.answered(call, key, Answer.valueOf(result.outcome().name()), result.version());
+    } catch (DurableTimerException e) {
+      log.answered(call, key, Answer.UNKNOWN, 0);
+    }
+  }
+
+  /** A pause may be killed before it is over: the end of the life resumes all. */
+  private void pauseAndResume(TimerKey key) {
+    timer.pause(key.namespace(), key.id());
+    timer.resume(key.namespace(), key.id());
+  }
+
+  /** A move makes a version, which is asked for afterwards: nobody else changes this timer. */
+  private void move(TimerKey key, Random random) {
+    int call = calls.incrementAndGet();
+    long atMillis = clock.millis() + random.nextInt(MAX_DELAY_MILLIS);
+    log.invoked(call, key, Call.SCHEDULE, atMillis, 0, Log.NONE);
+    try {
+      VerbResult result = timer.move(key, Instant.ofEpochMilli(atMillis), 0);
+      if (result == VerbResult.DONE) {
+        timer
+            .get(key.namespace(), key.id())
+            .ifPresentOrElse(
+                moved -> log.answered(call, key, Answer.REPLACED, moved.version()),
+                () -> log.violation(key + ": moved, and not there"));
+      } else {
+        log.answered(call, key, Answer.REFUSED, 0);
+      }
+    } catch (DurableTimerException e) {
+      log.answered(call, key, Answer.UNKNOWN, 0);
+    }
+  }
+
+  // Consumers
+
+  private void consume(@Nullable Random random) {
+    List<QueueFiring> claimed =
+        timer
+            .claim(NAMESPACE, QUEUE, 10, Duration.ofSeconds(1), Duration.ofMillis(100))
+            .toCompletableFuture()
+            .join();
+    for (QueueFiring item : claimed) {
+      log.began(
+          item.firing().key(),
+          item.firing().version(),
+          item.firing().scheduledAt().toEpochMilli(),
+          item.firing().attempt(),
+          System.currentTimeMillis(),
+          ByteBuffer.wrap(item.firing().payload()).getInt());
+    }
+    for (QueueFiring item : claimed) {
+      end(item, random);
+    }
+  }
+
+  /** Ends a lease in one of the ways there are; the successes are logged by {@link Recording}. */
+  private void end(QueueFiring item, @Nullable Random random) {
+    try {
+      switch (random == null ? 9 : random.nextInt(10)) {
+        case 0 -> {
+          LeaseResult ended =
+              timer
+                  .nack(item.firing().fireId(), item.lease(), "not now", null)
+                  .toCompletableFuture()
+                  .join();
+          if (ended == LeaseResult.NOT_FOUND) {
+            log.violation(item + ": claimed, and not there");
+          }
+        }
+        case 1 -> timer.extend(item.firing().fireId(), item.lease(), Duration.ofSeconds(2));
+        case 2 -> {
+          // Forgotten: the lease runs out.
+        }
+        default -> timer.ack(item.firing().fireId(), item.lease()).toCompletableFuture().join();
+      }
+    } catch (CompletionException e) {
+      if (!(e.getCause() instanceof DurableTimerException)) {
+        throw e;
+      }
+    }
+  }
+}

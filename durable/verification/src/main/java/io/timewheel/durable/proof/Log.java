@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.testkit.History;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * What a child was told and saw, one line each. A line is one write to a file opened for appending:
+ * it is there when {@link #add} returns, whatever happens to the process, and the order of the file
+ * is the order in which things happened.
+ *
+ * <pre>
+ * I call namespace id what dueAt content requestId     a call was made
+ * A call namespace id answer version                   it was answered
+ * B namespace id version scheduledAt attempt at content   a handler or consumer has begun
+ * C namespace id version scheduledAt                   its success is in the store
+ * L namespace id state                                 left at the end
+ * E                                                    that was all
+ * V text                                               something is wrong
+ * </pre>
+ */
+final class Log implements AutoCloseable {
+  /** Stands for a missing text. */
+  static final String NONE = "-";
+
+  private final FileChannel file;
+
+  Log(Path path) throws IOException {
+    file =
+        FileChannel.open(
+            path, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
+  }
+
+  private void add(String line) {
+    try {
+      file.write(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8)));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * A call is about to be made.
+   *
+   * @param content names what was asked for, and is the payload; 0 if unknown
+   */
+  void invoked(
+      int call, TimerKey key, History.Call what, long dueAtMillis, int content, String requestId) {
+    add(line("I", call, text(key), what, dueAtMillis, content, requestId));
+  }
+
+  void answered(int call, TimerKey key, History.Answer answer, long version) {
+    add(line("A", call, text(key), answer, version));
+  }
+
+  void began(
+      TimerKey key, long version, long scheduledAtMillis, int attempt, long atMillis, int content) {
+    add(line("B", text(key), version, scheduledAtMillis, attempt, atMillis, content));
+  }
+
+  void completed(TimerKey key, long version, long scheduledAtMillis) {
+    add(line("C", text(key), version, scheduledAtMillis));
+  }
+
+  void left(TimerKey key, TimerState state) {
+    add(line("L", text(key), state));
+  }
+
+  void end() {
+    add("E");
+  }
+
+  void violation(String what) {
+    add(line("V", what.replace('\n', ' ')));
+  }
+
+  private static String text(TimerKey key) {
+    return key.namespace() + ' ' + key.id();
+  }
+
+  private static String line(Object... words) {
+    StringBuilder line = new StringBuilder();
+    for (Object word : words) {
+      line.append(line.isEmpty() ? "" : " ").append(word);
+    }
+    return line.toString();
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

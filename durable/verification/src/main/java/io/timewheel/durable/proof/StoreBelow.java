@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A store that passes everything on to another, for those that change some of it. */
+class StoreBelow implements TimerStore {
+  private final TimerStore store;
+
+  StoreBelow(TimerStore store) {
+    this.store = store;
+  }
+
+  @Override
+  public List<Outcome> commit(List<Change> changes) {
+    return store.commit(changes);
+  }
+
+  @Override
+  public StoreTraits traits() {
+    return store.traits();
+  }
+
+  @Override
+  public void start(StoreListener listener) {
+    store.start(listener);
+  }
+
+  @Override
+  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    return store.due(shard, until, after, limit);
+  }
+
+  @Override
+  public @Nullable TimerRecord get(TimerKey key) {
+    return store.get(key);
+  }
+
+  @Override
+  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    return store.page(query, after, limit);
+  }
+
+  @Override
+  public long[] histogram(@Nullable String namespace, long[] bounds) {
+    return store.histogram(namespace, bounds);
+  }
+
+  @Override
+  public Map<String, Map<TimerState, Long>> counts() {
+    return store.counts();
+  }
+
+  @Override
+  public List<TimerRecord> lease(LeaseRequest request) {
+    return store.lease(request);
+  }
+
+  @Override
+  public void pause(String scope) {
+    store.pause(scope);
+  }
+
+  @Override
+  public void resume(String scope) {
+    store.resume(scope);
+  }
+
+  @Override
+  public Set<String> paused() {
+    return store.paused();
+  }
+
+  @Override
+  public int forget(long finishedBefore, long keep, int limit) {
+    return store.forget(finishedBefore, keep, limit);
+  }
+
+  @Override
+  public long clockOffsetMillis() {
+    return store.clockOffsetMillis();
+  }
+
+  @Override
+  public void close() {
+    store.close();
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.spi.TimerStore;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Opens the store that is put to the proof, with or without a fault in it. */
+final class Stores {
+  /** The fault of a store that keeps nothing. */
+  static final String MEMORY = "memory";
+
+  private Stores() {}
+
+  static TimerStore open(Path directory, String fault) {
+    if (fault.equals(MEMORY)) {
+      return InMemoryTimerStore.create();
+    }
+    return FaultyStores.seed(fault, InMemoryTimerStore.create());
+  }
+
+  /** {@return what a store that was just opened finds wrong with itself} */
+  static List<String> verify(TimerStore store) {
+    return List.of();
+  }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.testkit.History;
+import io.timewheel.durable.testkit.HistoryChecker;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * The logs of one life, read and judged: by {@link HistoryChecker}, and by what the calls of {@link
+ * Load} allow to be asked besides.
+ *
+ * <ul>
+ *   <li>What fires has the payload of the call that made its version, and its time or a later one.
+ *   <li>A timer at a fixed rate that makes up for all missed runs has left none out.
+ *   <li>After the end nothing waits any more.
+ * </ul>
+ */
+final class Story {
+  /** Ids of timers at a fixed rate begin so. */
+  static final String RATE = "rate-";
+
+  private final History history = new History();
+  private final Map<TimerKey, TimerState> left = new HashMap<>();
+  private final List<String> violations = new ArrayList<>();
+  private final Map<Integer, Asked> asked = new HashMap<>();
+  private final Map<TimerKey, List<Fired>> fired = new HashMap<>();
+  private final Map<TimerKey, Map<Long, List<Asked>>> askedByVersion = new HashMap<>();
+  private final Map<TimerKey, Map<Integer, Asked>> unanswered = new HashMap<>();
+  private boolean ended;
+  private int acknowledged;
+  private int begun;
+  private int completed;
+
+  /** What a call asked for. */
+  private record Asked(long dueAtMillis, int content) {}
+
+  /** What a handler was given. */
+  private record Fired(long version, long scheduledAtMillis, int content) {}
+
+  /** Adds a log. A line that was cut short by a kill is left out. */
+  void read(Path log) throws IOException {
+    String text = Files.readString(log, StandardCharsets.UTF_8);
+    String whole = text.substring(0, text.lastIndexOf('\n') + 1);
+    whole.lines().forEach(this::line);
+  }
+
+  private void line(String line) {
+    String[] words = line.split(" ", -1);
+    switch (words[0]) {
+      case "I" -> {
+        int call = Integer.parseInt(words[1]);
+        long dueAtMillis = Long.parseLong(words[5]);
+        Asked what = new Asked(dueAtMillis, Integer.parseInt(words[6]));
+        asked.put(call, what);
+        unanswered.computeIfAbsent(key(words, 2), same -> new HashMap<>()).put(call, what);
+        history.add(
+            new History.Invoked(
+                call,
+                key(words, 2),
+                History.Call.valueOf(words[4]),
+                dueAtMillis,
+                words[7].equals(Log.NONE) ? null : words[7]));
+      }
+      case "A" -> answered(words);
+      case "B" -> {
+        begun++;
+        TimerKey key = key(words, 1);
+        long version = Long.parseLong(words[3]);
+        long scheduledAtMillis = Long.parseLong(words[4]);
+        history.add(
+            new History.Began(
+                key,
+                version,
+                scheduledAtMillis,
+                Integer.parseInt(words[5]),
+                Long.parseLong(words[6])));
+        fired
+            .computeIfAbsent(key, same -> new ArrayList<>())
+            .add(new Fired(version, scheduledAtMillis, Integer.parseInt(words[7])));
+      }
+      case "C" -> {
+        completed++;
+        history.add(
+            new History.Completed(
+                key(words, 1), Long.parseLong(words[3]), Long.parseLong(words[4])));
+      }
+      case "L" -> left.put(key(words, 1), TimerState.valueOf(words[3]));
+      case "E" -> ended = true;
+      case "V" -> violations.add(line.substring(2));
+      default -> throw new IllegalArgumentException(line);
+    }
+  }
+
+  private void answered(String[] words) {
+    int call = Integer.parseInt(words[1]);
+    TimerKey key = key(words, 2);
+    History.Answer answer = History.Answer.valueOf(words[4]);
+    long version = Long.parseLong(words[5]);
+    history.add(new History.Answered(call, key, answer, version));
+    if (answer != History.Answer.UNKNOWN) {
+      unanswered.getOrDefault(key, Map.of()).remove(call);
+    }
+    switch (answer) {
+      case CREATED, REPLACED, UNCHANGED -> {
+        acknowledged++;
+        askedByVersion
+            .computeIfAbsent(key, same -> new HashMap<>())
+            .computeIfAbsent(version, same -> new ArrayList<>())
+            .add(asked.get(call));
+      }
+      default -> {}
+    }
+  }
+
+  private static TimerKey key(String[] words, int at) {
+    return new TimerKey(words[at], words[at + 1]);
+  }
+
+  int acknowledged() {
+    return acknowledged;
+  }
+
+  int begun() {
+    return begun;
+  }
+
+  int completed() {
+    return completed;
+  }
+
+  /**
+   * Judges all that was read.
+   *
+   * @param clockErrorMillis how far the clocks of children may have been ahead
+   * @return what is wrong, in words
+   */
+  List<String> judge(long clockErrorMillis) {
+    List<String> found = new ArrayList<>(violations);
+    found.addAll(new HistoryChecker(clockErrorMillis).check(history, left));
+    if (!ended) {
+      found.add("the last child did not say what was left");
+    }
+    left.forEach(
+        (key, state) -> {
+          if (!state.isFinished() && state != TimerState.SET_ASIDE) {
+            found.add(key + ": still " + state + " at the end");
+          }
+        });
+    fired.forEach((key, firings) -> judgeFirings(key, firings, found));
+    return found;
+  }
+
+  private void judgeFirings(TimerKey key, List<Fired> firings, List<String> found) {
+    Map<Long, List<Asked>> versions = askedByVersion.getOrDefault(key, Map.of());
+    Map<Long, TreeSet<Long>> times = new HashMap<>();
+    Set<Fired> judged = new HashSet<>();
+    for (Fired firing : firings) {
+      if (!judged.add(firing)) {
+        continue;
+      }
+      times.computeIfAbsent(firing.version, same -> new TreeSet<>()).add(firing.scheduledAtMillis);
+      List<Asked> possible = new ArrayList<>(versions.getOrDefault(firing.version, List.of()));
+      possible.addAll(unanswered.getOrDefault(key, Map.of()).values());
+      if (possible.stream().noneMatch(call -> isOf(firing, call))) {
+        found.add(key + ": fires with the time or payload of another call: " + firing);
+      }
+    }
+    if (key.id().startsWith(RATE)) {
+      times.forEach((version, runs) -> judgeRate(key, version, runs, found));
+    }
+  }
+
+  private static boolean isOf(Fired firing, Asked call) {
+    return firing.scheduledAtMillis >= call.dueAtMillis
+        && (call.content == 0 || call.content == firing.content);
+  }
+
+  private static void judgeRate(
+      TimerKey key, long version, SortedSet<Long> runs, List<String> found) {
+    long before = runs.first();
+    for (long run : runs) {
+      if (run - before > Load.RATE_MILLIS) {
+        found.add(key + " v" + version + ": no run between " + before + " and " + run);
+      }
+      before = run;
+    }
+  }
+}
