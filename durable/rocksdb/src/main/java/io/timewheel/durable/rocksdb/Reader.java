@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Snapshot;
+
+/**
+ * Reads; any number of threads at a time, and beside the writer. Each call sees one moment.
+ *
+ * <p>A value that cannot be read is reported and passed over, so that it costs no other timer
+ * anything.
+ */
+final class Reader {
+  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+
+  /** How many records one page looks at. */
+  private static final int MAX_LOOKED_AT = 10_000;
+
+  private final Database database;
+  private final Failures failures;
+  private final DueBound dueBound;
+
+  Reader(Database database, Failures failures, DueBound dueBound) {
+    this.database = database;
+    this.failures = failures;
+    this.dueBound = dueBound;
+  }
+
+  @Nullable TimerRecord get(TimerKey key) {
+    try (Moment moment = new Moment(database.db().getSnapshot())) {
+      byte[] timer = Keys.timer(key);
+      byte[] value = database.get(Family.TIMERS, timer, moment.options);
+      return value == null
+          ? null
+          : RecordCodec.decode(key, value, () -> payload(timer, moment)).record();
+    } catch (MalformedException e) {
+      throw failures.of(Kind.REJECTED, "the record of " + key + " cannot be read", e);
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read " + key, e);
+    }
+  }
+
+  private byte[] payload(byte[] timer, Moment moment) {
+    try {
+      byte[] payload = database.get(Family.PAYLOADS, timer, moment.options);
+      if (payload == null) {
+        throw new MalformedException("its payload is missing");
+      }
+      return payload;
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read the payload of " + Keys.timer(timer), e);
+    }
+  }
+
+  List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    if (limit <= 0) {
+      return List.of();
+    }
+    byte[] end = Keys.due(shard, until);
+    byte[] behind =
+        after == null
+            ? Keys.due(shard, Long.MIN_VALUE)
+            : Keys.behind(Keys.due(shard, after.fireAt(), Keys.timer(after.key())));
+    List<DueTimer> found = new ArrayList<>();
+    try {
+      byte[] from;
+      do {
+        found.clear();
+        from = dueBound.from();
+        database.scan(
+            Family.DUE,
+            Arrays.compareUnsigned(from, behind) > 0 ? from : behind,
+            end,
+            null,
+            at -> {
+              addDue(at, found);
+              return found.size() < limit;
+            });
+      } while (Arrays.compareUnsigned(dueBound.from(), from) < 0);
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read the due index", e);
+    }
+    return found;
+  }
+
+  private static void addDue(RocksIterator at, List<DueTimer> found) {
+    try {
+      DuePosition position = Keys.due(at.key());
+      found.add(RecordCodec.decodeDue(position.key(), position.fireAt(), at.value()));
+    } catch (MalformedException e) {
+      LOG.log(System.Logger.Level.ERROR, "an entry of the due index cannot be read", e);
+    }
+  }
+
+  TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    byte[] from = null;
+    byte[] to = null;
+    String namespace = query.namespace();
+    if (namespace != null) {
+      from = Keys.timer(new TimerKey(namespace, query.prefix()));
+      to = Keys.behindAll(from);
+    }
+    if (after != null) {
+      byte[] behind = Keys.behind(Keys.timer(after));
+      from = from == null || Arrays.compareUnsigned(behind, from) > 0 ? behind : from;
+    }
+    if (from != null && to != null && Arrays.compareUnsigned(from, to) >= 0) {
+      return new TimerPage(List.of(), null);
+    }
+    Paging paging = new Paging(query, limit);
+    try (Moment moment = new Moment(database.db().getSnapshot())) {
+      database.scan(Family.TIMERS, from, to, moment.snapshot, at -> paging.visit(at, moment));
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot list timers", e);
+    }
+    return new TimerPage(paging.found, paging.next);
+  }
+
+  /** A page in the making. */
+  private final class Paging {
+    final TimerQuery query;
+    final int limit;
+    final List<TimerRecord> found = new ArrayList<>();
+    @Nullable TimerKey last;
+    @Nullable TimerKey next;
+    int lookedAt;
+
+    Paging(TimerQuery query, int limit) {
+      this.query = query;
+      this.limit = limit;
+    }
+
+    boolean visit(RocksIterator at, Moment moment) {
+      if (found.size() >= limit || lookedAt++ >= MAX_LOOKED_AT) {
+        next = last;
+        return false;
+      }
+      byte[] bytes = at.key();
+      TimerKey key = Keys.timer(bytes);
+      last = key;
+      try {
+        byte[] value = at.value();
+        TimerRecord record = RecordCodec.decode(key, value, RecordCodec.LEFT_OUT).record();
+        if (query.matches(record)) {
+          found.add(
+              query.payload()
+                  ? RecordCodec.decode(key, value, () -> payload(bytes, moment)).record()
+                  : record);
+        }
+      } catch (MalformedException e) {
+        LOG.log(System.Logger.Level.ERROR, "the record of " + key + " cannot be read", e);
+      }
+      return true;
+    }
+  }
+
+  long[] histogram(@Nullable String namespace, long[] bounds) {
+    long[] buckets = new long[bounds.length - 1];
+    long last = bounds[bounds.length - 1];
+    try {
+      database.scan(
+          Family.DUE,
+          Keys.due(Writer.SHARD, bounds[0]),
+          Keys.due(Writer.SHARD, last),
+          null,
+          at -> {
+            count(at, namespace, bounds, buckets);
+            return true;
+          });
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read the due index", e);
+    }
+    return buckets;
+  }
+
+  private static void count(
+      RocksIterator at, @Nullable String namespace, long[] bounds, long[] buckets) {
+    DuePosition position = Keys.due(at.key());
+    if (namespace != null && !namespace.equals(position.key().namespace())) {
+      return;
+    }
+    TimerState state = RecordCodec.decodeDue(position.key(), position.fireAt(), at.value()).state();
+    if (state != TimerState.SCHEDULED && state != TimerState.RETRYING) {
+      return;
+    }
+    int found = Arrays.binarySearch(bounds, position.fireAt());
+    int bucket = found >= 0 ? found : -found - 2;
+    if (bucket >= 0 && bucket < buckets.length) {
+      buckets[bucket]++;
+    }
+  }
+
+  /** A snapshot over all families. */
+  private final class Moment implements AutoCloseable {
+    final Snapshot snapshot;
+    final ReadOptions options;
+
+    Moment(Snapshot snapshot) {
+      this.snapshot = snapshot;
+      options = new ReadOptions().setSnapshot(snapshot);
+    }
+
+    @Override
+    public void close() {
+      options.close();
+      database.db().releaseSnapshot(snapshot);
+    }
+  }
+}
