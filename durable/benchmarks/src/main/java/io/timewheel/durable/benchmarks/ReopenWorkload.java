@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Opens a directory that {@link FillWorkload} left with {@code timers} in it. Figures: how long
+ * until it is open, and until a timer that is scheduled then, due at once, has fired; the heap that
+ * this needs, of which there is little; and what is on the disk.
+ */
+final class ReopenWorkload implements Workload.Body {
+  private static final String PROBE = "probe-0000000000";
+
+  @Override
+  public Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+      throws Exception {
+    double diskBytes = Figures.diskBytes(directory);
+    CountDownLatch fired = new CountDownLatch(1);
+    long heapBefore = Figures.heapBytes();
+    long start = System.nanoTime();
+    try (Subject subject = opener.open(directory, id -> fired.countDown())) {
+      double openMillis = (System.nanoTime() - start) / 1e6;
+      subject.schedule(List.of(new Subject.Order(PROBE, System.currentTimeMillis())));
+      if (!fired.await(parameters.get("limitMillis"), TimeUnit.MILLISECONDS)) {
+        throw new IllegalStateException("the first timer has not fired");
+      }
+      double firedMillis = (System.nanoTime() - start) / 1e6;
+      double residentBytes = Figures.residentBytes();
+      return Map.of(
+          "openMillis", openMillis,
+          "firedMillis", firedMillis,
+          "heapMegabytes", (Figures.heapBytes() - heapBefore) / 1e6,
+          "residentMegabytes", residentBytes / 1e6,
+          "diskBytesPerTimer", diskBytes / parameters.get("timers"));
+    }
+  }
+}

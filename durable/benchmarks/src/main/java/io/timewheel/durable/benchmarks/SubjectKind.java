@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.rocksdb.SyncMode;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+/** What is measured. */
+@SuppressWarnings("ImmutableEnumChecker") // what makes them is a lambda or has no state
+enum SubjectKind {
+  SYNCED("timewheel", "**Ours, synced**", timewheel(SyncMode.sync())),
+  INTERVAL(
+      "timewheel-interval",
+      "Ours, synced every 100 ms",
+      timewheel(SyncMode.interval(Duration.ofMillis(100)))),
+  OS("timewheel-os", "Ours, left to the operating system", timewheel(SyncMode.os())),
+  MEMORY(
+      "engine",
+      "Our engine on a store in memory",
+      (directory, onFire) -> new TimewheelSubject(InMemoryTimerStore.create(), onFire)),
+  QUARTZ("quartz", "Quartz, JobStoreTX on H2", QuartzSubject::new),
+  DB_SCHEDULER("db-scheduler", "db-scheduler on H2", DbSchedulerSubject::new),
+  ROCKSDB("rocksdb", "RocksDB alone, synced", (directory, onFire) -> new RocksFloor(directory)),
+  SQLITE(
+      "sqlite",
+      "SQLite alone, WAL, synchronous=FULL",
+      (directory, onFire) -> new SqliteFloor(directory)),
+  MVSTORE("mvstore", "MVStore alone, synced", (directory, onFire) -> new MvStoreFloor(directory));
+
+  /** The one that the others are compared with. */
+  static final SubjectKind OURS = SYNCED;
+
+  private final String id;
+  private final String title;
+  private final Subject.Opener opener;
+
+  SubjectKind(String id, String title, Subject.Opener opener) {
+    this.id = id;
+    this.title = title;
+    this.opener = opener;
+  }
+
+  private static Subject.Opener timewheel(SyncMode sync) {
+    return (directory, onFire) ->
+        new TimewheelSubject(RocksTimerStore.builder(directory).sync(sync).open(), onFire);
+  }
+
+  String id() {
+    return id;
+  }
+
+  /** What it is, for a table. */
+  String title() {
+    return title;
+  }
+
+  Subject.Opener opener() {
+    return opener;
+  }
+
+  /** Those that fire what is due. */
+  static List<SubjectKind> timers() {
+    return Arrays.stream(values()).filter(kind -> !kind.isFloor()).toList();
+  }
+
+  /** Whether it is a scheduler of somebody else. */
+  boolean isPeer() {
+    return this == QUARTZ || this == DB_SCHEDULER;
+  }
+
+  /** Whether it stores and does nothing else. */
+  boolean isFloor() {
+    return this == ROCKSDB || this == SQLITE || this == MVSTORE;
+  }
+
+  static SubjectKind of(String id) {
+    return Arrays.stream(values())
+        .filter(kind -> kind.id.equals(id))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no subject " + id));
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Instant;
+import java.util.List;
+
+/** Our timer, on any store, with the settings that it has by itself. */
+final class TimewheelSubject implements Subject {
+  private static final String NAMESPACE = "shop";
+  private static final String HANDLER = "orders.cancel";
+
+  private final DurableTimer timer;
+
+  TimewheelSubject(TimerStore store, OnFire onFire) {
+    timer =
+        DurableTimer.builder(store).handler(HANDLER, firing -> onFire.fired(firing.id())).start();
+  }
+
+  @Override
+  public void schedule(List<Order> orders) {
+    if (orders.size() == 1) {
+      timer.schedule(spec(orders.get(0)));
+    } else {
+      check(timer.scheduleAll(orders.stream().map(this::spec).toList()));
+    }
+  }
+
+  private TimerSpec spec(Order order) {
+    return TimerSpec.of(NAMESPACE, order.id())
+        .at(Instant.ofEpochMilli(order.dueMillis()))
+        .handler(HANDLER)
+        .payload(order.payloadBytes());
+  }
+
+  @Override
+  public void cancel(List<String> ids) {
+    check(timer.cancelAll(ids.stream().map(id -> new TimerKey(NAMESPACE, id)).toList()));
+  }
+
+  private static void check(List<? extends BatchResult<?>> results) {
+    for (BatchResult<?> result : results) {
+      if (result.error() != null) {
+        throw new IllegalStateException(result.key().toString(), result.error());
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    timer.close();
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The heap for what waits: {@code timers} are due within a minute, {@code inMillis} from now, or
+ * far away.
+ */
+final class WindowWorkload implements Workload.Body {
+  private static final int BATCH = 1_000;
+
+  @Override
+  public Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+      throws Exception {
+    int timers = parameters.getInt("timers");
+    try (Subject subject = opener.open(directory, id -> {})) {
+      // What is made once, for the first of them, is not counted.
+      schedule(subject, 0, BATCH, parameters.get("inMillis"));
+      long before = Figures.heapBytes();
+      schedule(subject, BATCH, BATCH + timers, parameters.get("inMillis"));
+      return Map.of("heapBytesPerTimer", (Figures.heapBytes() - before) / (double) timers);
+    }
+  }
+
+  private static void schedule(Subject subject, int from, int to, long inMillis) throws Exception {
+    for (int i = from; i < to; i += BATCH) {
+      List<Subject.Order> orders = new ArrayList<>();
+      for (int j = i; j < Math.min(to, i + BATCH); j++) {
+        orders.add(Subject.Order.of(j, System.currentTimeMillis() + inMillis));
+      }
+      subject.schedule(orders);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+
+/** What subjects are put through. Each is run in a JVM of its own, on a new directory. */
+@SuppressWarnings("ImmutableEnumChecker") // what makes them is a lambda or has no state
+enum Workload {
+  SCHEDULE(new ScheduleWorkload()),
+  FIRE(new FireWorkload()),
+  LAG(new LagWorkload()),
+  FILL(new FillWorkload()),
+  REOPEN(new ReopenWorkload()),
+  WINDOW(new WindowWorkload()),
+  CHURN(new ChurnWorkload());
+
+  /** A workload; answers figures by name. */
+  @FunctionalInterface
+  interface Body {
+    Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+        throws Exception;
+  }
+
+  private final Body body;
+
+  Workload(Body body) {
+    this.body = body;
+  }
+
+  String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  static Workload of(String id) {
+    return Arrays.stream(values())
+        .filter(workload -> workload.id().equals(id))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no workload " + id));
+  }
+
+  Map<String, Double> run(SubjectKind subject, Path directory, Parameters parameters)
+      throws Exception {
+    return body.run(subject.opener(), directory, parameters);
+  }
+}
