@@ -61,10 +61,10 @@ final class AttemptRun implements Runnable {
       giveBack(engine.nowMillis());
       return;
     }
-    Firing firing = new Firing(record, engine.nowMillis(), isMadeUp());
+    long nowMillis = engine.nowMillis();
+    Firing firing = new Firing(record, nowMillis, isMadeUp());
     engine.counters.fired.increment();
-    engine.counters.maxLagMillis.accumulate(
-        Math.max(0, engine.nowMillis() - Math.max(claim.scheduledAt(), record.createdAt())));
+    engine.counters.lag.record(Math.max(0, nowMillis - record.fireAt()));
     Timeout limit = beginThread();
     Throwable error = null;
     Outcome recorded = null;
@@ -203,6 +203,10 @@ final class AttemptRun implements Runnable {
       outOfTime = true;
       thread.interrupt();
     }
+  }
+
+  synchronized boolean isOn(Thread other) {
+    return thread == other;
   }
 
   synchronized void interrupt() {

@@ -15,7 +15,6 @@ import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -54,6 +53,7 @@ final class Engine implements StoreListener {
   private final Map<Integer, Window> windows = new ConcurrentHashMap<>();
   private final Queues queues;
   final Counters counters = new Counters();
+  final Availability availability = new Availability();
   private final AtomicBoolean started = new AtomicBoolean();
   private volatile boolean closing;
   private long driftMillis;
@@ -73,7 +73,7 @@ final class Engine implements StoreListener {
     this.clock = clock;
     this.storeExecutor = storeExecutor;
     this.settings = settings;
-    committer = committers.create(this::outcomeUnknown);
+    committer = committers.create(this::outcomeUnknown, availability);
     this.handlers = handlers;
     this.handlerExecutor = handlerExecutor;
     queues = new Queues(this, store);
@@ -119,11 +119,14 @@ final class Engine implements StoreListener {
     return settings.random().getAsDouble();
   }
 
-  void executeStoreWork(Runnable work) {
+  /** Returns whether the work was taken; it is not once the engine is closed. */
+  boolean executeStoreWork(Runnable work) {
     try {
       storeExecutor.execute(work);
+      return true;
     } catch (RejectedExecutionException e) {
       LOG.log(System.Logger.Level.DEBUG, "closed while there was work", e);
+      return false;
     }
   }
 
@@ -144,13 +147,17 @@ final class Engine implements StoreListener {
   // Changes
 
   CompletableFuture<Outcome> submit(Change change) {
-    if (closing) {
-      throw closed();
-    }
+    checkOpen();
     return committer.submit(change).thenApply(this::observed);
   }
 
-  private static IllegalStateException closed() {
+  void checkOpen() {
+    if (closing) {
+      throw closed();
+    }
+  }
+
+  static IllegalStateException closed() {
     return new IllegalStateException("the durable timer is closed");
   }
 
@@ -399,25 +406,24 @@ final class Engine implements StoreListener {
 
   // The end
 
-  /** Lets nothing begin any more; completed when nothing runs, and all that ended is recorded. */
-  CompletableFuture<Void> drain() {
+  /** Lets nothing begin any more. */
+  void beginClosing() {
     closing = true;
+    committer.refuseCallers();
     windows.values().forEach(Window::close);
     queues.close();
-    List.copyOf(lanes.values()).forEach(HandlerLane::close);
-    CompletableFuture<Void> drained = new CompletableFuture<>();
-    awaitIdle(drained);
-    return drained;
+    lanes.values().forEach(HandlerLane::close);
   }
 
-  private void awaitIdle(CompletableFuture<Void> drained) {
+  /** Whether nothing runs, and all that ended is recorded. */
+  boolean isIdle() {
     // In this order: what ends an attempt is with the committer before its lane is idle.
-    boolean idle = lanes.values().stream().allMatch(HandlerLane::isIdle) && committer.isIdle();
-    if (idle) {
-      drained.complete(null);
-    } else if (!drained.isDone()) {
-      timer.newTimeout(timeout -> awaitIdle(drained), Duration.ofMillis(5));
-    }
+    return lanes.values().stream().allMatch(HandlerLane::isIdle) && committer.isIdle();
+  }
+
+  /** Whether a thread is in a handler of this engine. */
+  boolean isRunBy(Thread thread) {
+    return lanes.values().stream().anyMatch(lane -> lane.isRunBy(thread));
   }
 
   void close() {
@@ -425,8 +431,27 @@ final class Engine implements StoreListener {
     committer.close();
   }
 
-  int windowSize() {
-    return windows.values().stream().mapToInt(Window::size).sum();
+  DurableStats stats() {
+    return new DurableStats(
+        counters.fired.sum(),
+        counters.succeeded.sum(),
+        counters.failed.sum(),
+        counters.setAside.sum(),
+        counters.parked.sum(),
+        counters.lost.sum(),
+        counters.skipped.sum(),
+        counters.staleOwner.sum(),
+        counters.unknownOutcomes.sum(),
+        counters.clockJumps.sum() + clock.jumpsBack.sum(),
+        windows.size(),
+        windows.values().stream().mapToInt(Window::size).sum(),
+        0,
+        lanes.values().stream().mapToInt(HandlerLane::waiting).sum(),
+        lanes.values().stream().mapToInt(HandlerLane::running).sum(),
+        committer.callersWaiting(),
+        committer.ownWaiting(),
+        availability.isAvailable(),
+        counters.lag.snapshot());
   }
 
   /** What does not change while the engine lives. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
@@ -277,8 +275,25 @@ final class HandlerLane {
     back.forEach(run -> run.giveBack(engine.nowMillis()));
   }
 
+  synchronized int waiting() {
+    return waiting.size();
+  }
+
+  synchronized int running() {
+    return running.size();
+  }
+
   synchronized boolean isIdle() {
     return claims == 0;
+  }
+
+  /** Whether an attempt is in its handler on a thread. */
+  boolean isRunBy(Thread thread) {
+    List<AttemptRun> now;
+    synchronized (this) {
+      now = List.copyOf(running);
+    }
+    return now.stream().anyMatch(run -> run.isOn(thread));
   }
 
   synchronized boolean isClosed() {
@@ -291,6 +306,6 @@ final class HandlerLane {
     synchronized (this) {
       left = List.copyOf(running);
     }
-    left.forEach(run -> requireNonNull(run).interrupt());
+    left.forEach(AttemptRun::interrupt);
   }
 }
