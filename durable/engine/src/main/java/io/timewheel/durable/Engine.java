@@ -21,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
@@ -41,8 +40,12 @@ final class Engine implements StoreListener {
   private static final long DRIFT_MILLIS = 20;
   private static final int PAGE = 1_000;
 
+  /** The wait of store work that the store's executor refuses. */
+  private static final Duration REFUSED_WAIT = Duration.ofSeconds(1);
+
   private final TimerStore store;
   private final Timer timer;
+  private final Waits waits;
   private final EngineClock clock;
   private final Executor storeExecutor;
   private final Committer committer;
@@ -70,6 +73,7 @@ final class Engine implements StoreListener {
       Executor handlerExecutor) {
     this.store = store;
     this.timer = timer;
+    waits = new Waits(timer);
     this.clock = clock;
     this.storeExecutor = storeExecutor;
     this.settings = settings;
@@ -107,6 +111,10 @@ final class Engine implements StoreListener {
     return timer;
   }
 
+  Waits waits() {
+    return waits;
+  }
+
   Queues queues() {
     return queues;
   }
@@ -119,13 +127,26 @@ final class Engine implements StoreListener {
     return settings.random().getAsDouble();
   }
 
-  /** Returns whether the work was taken; it is not once the engine is closed. */
+  /**
+   * Has work done that may block; in a while, if the executor refuses it.
+   *
+   * @return false if it will not be done: the engine is closed, or its wheel was stopped
+   */
   boolean executeStoreWork(Runnable work) {
     try {
       storeExecutor.execute(work);
       return true;
-    } catch (RejectedExecutionException e) {
-      LOG.log(System.Logger.Level.DEBUG, "closed while there was work", e);
+    } catch (RuntimeException | Error e) {
+      return !closing && executeLater(work, e);
+    }
+  }
+
+  private boolean executeLater(Runnable work, Throwable refusal) {
+    LOG.log(System.Logger.Level.WARNING, "the store's executor refuses work", refusal);
+    try {
+      waits.start(() -> executeStoreWork(work), REFUSED_WAIT);
+      return true;
+    } catch (IllegalStateException e) {
       return false;
     }
   }
@@ -328,7 +349,8 @@ final class Engine implements StoreListener {
       driftMillis = drift;
       windows.values().forEach(Window::rearm);
     }
-    windows.values().forEach(Window::loadIfRoom);
+    windows.values().forEach(Window::beat);
+    waits.beat();
     if (++beats % BEATS_PER_UPKEEP == 0) {
       executeStoreWork(this::upkeep);
     }
@@ -353,6 +375,7 @@ final class Engine implements StoreListener {
     if (closing) {
       return;
     }
+    lanes.values().forEach(HandlerLane::upkeep);
     try {
       long finishedBefore = nowMillis() - settings.remember().toMillis();
       while (store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
