@@ -10,6 +10,8 @@ import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** One attempt that was claimed: calls the handler, and records how it ended. */
@@ -17,7 +19,12 @@ final class AttemptRun implements Runnable {
   /** A run that is later than this may have been missed. The least grace there is. */
   static final long MIN_GRACE_MILLIS = 1_000;
 
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final int MAX_ERROR_LENGTH = 1_000;
+  private static final long NOT_HANDED = Long.MAX_VALUE;
+
+  /** An attempt that has waited for a thread as long as this may have been dropped. */
+  private static final long FORGOTTEN_MILLIS = 60_000;
 
   private final Engine engine;
   private final HandlerLane lane;
@@ -25,6 +32,8 @@ final class AttemptRun implements Runnable {
   private final Window window;
   private final TimerRecord record;
   private final Claim claim;
+  private @Nullable Thread handedBy;
+  private long handedAtMillis = NOT_HANDED;
   private @Nullable Thread thread;
   private boolean outOfTime;
 
@@ -48,29 +57,84 @@ final class AttemptRun implements Runnable {
   }
 
   void recordLoss() {
-    record(
-        Change.Finish.End.EXHAUSTED,
-        nextRunMillis(),
-        "all attempts were lost with their processes");
-    lane.ended(this);
+    end(
+        () ->
+            record(
+                Change.Finish.End.EXHAUSTED,
+                nextRunMillis(),
+                "all attempts were lost with their processes"));
+  }
+
+  // On the way to its thread
+
+  /** Gives the attempt to an executor. If that throws, {@link #takeBack} says what came of it. */
+  void handOver(Executor executor) {
+    synchronized (this) {
+      handedBy = Thread.currentThread();
+      handedAtMillis = engine.nowMillis();
+    }
+    try {
+      executor.execute(this);
+    } finally {
+      synchronized (this) {
+        handedBy = null;
+      }
+    }
+  }
+
+  /** Whether an attempt that an executor refused has not begun all the same, and now cannot. */
+  synchronized boolean takeBack() {
+    boolean back = handedAtMillis != NOT_HANDED;
+    handedAtMillis = NOT_HANDED;
+    return back;
+  }
+
+  /** Whether no thread has begun it for a while. */
+  synchronized boolean isForgotten(long nowMillis) {
+    return handedAtMillis != NOT_HANDED && nowMillis - handedAtMillis > FORGOTTEN_MILLIS;
+  }
+
+  /**
+   * Whoever hands it over may be committing, and must not wait for a handler that waits for a
+   * commit: an executor that runs it on the calling thread is taken for one that refuses it.
+   */
+  private synchronized boolean begin() {
+    if (handedBy == Thread.currentThread()) {
+      throw new RejectedExecutionException(
+          "the handlers' executor runs tasks on the calling thread (expected: another thread)");
+    }
+    return takeBack();
   }
 
   @Override
   public void run() {
-    if (lane.isClosed() || window.isClosed()) {
-      giveBack(engine.nowMillis());
+    if (!begin()) {
       return;
     }
-    Firing firing = new Firing(record, engine.nowMillis(), isMadeUp());
+    lane.begun();
+    if (lane.isClosed() || window.isClosed()) {
+      giveBack(engine.nowMillis());
+    } else {
+      end(this::attempt);
+    }
+  }
+
+  // The attempt
+
+  private void attempt() {
+    long nowMillis = engine.nowMillis();
+    Firing firing = new Firing(record, nowMillis, isMadeUp());
     engine.counters.fired.increment();
-    engine.counters.maxLagMillis.accumulate(
-        Math.max(0, engine.nowMillis() - Math.max(claim.scheduledAt(), record.createdAt())));
-    Timeout limit = beginThread();
+    engine.counters.lag.record(Math.max(0, nowMillis - record.fireAt()));
     Throwable error = null;
     Outcome recorded = null;
+    Timeout limit = null;
     try {
+      // First, so that nothing is done that could not be recorded.
+      long nextMillis = nextRunMillis();
+      limit = beginThread();
       if (config.handler() instanceof FinishingHandler finishing) {
-        recorded = finishing.handle(firing, finish(succeeded(), nextRunMillis(), null));
+        recorded = finishing.handle(firing, finish(succeeded(), nextMillis, null));
       } else {
         config.handler().handle(firing);
       }
@@ -88,7 +152,21 @@ final class AttemptRun implements Runnable {
     } else {
       recordEnd(firing, error);
     }
-    lane.ended(this); // last: when the lane is idle, the end is on its way to the store
+  }
+
+  /**
+   * Records an end and frees the place, whatever is thrown on the way: an end that cannot be found
+   * out is that the timer is set aside, for somebody to look.
+   */
+  private void end(Runnable recording) {
+    try {
+      recording.run();
+    } catch (Throwable e) {
+      LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
+      record(Change.Finish.End.EXHAUSTED, TimerRecord.NEVER, text(e));
+    } finally {
+      lane.ended(this); // last: when the lane is idle, the end is on its way to the store
+    }
   }
 
   private boolean isMadeUp() {
@@ -129,8 +207,7 @@ final class AttemptRun implements Runnable {
 
   /** Not begun after all: the attempt does not count. */
   void giveBack(long againMillis) {
-    record(Change.Finish.End.GIVEN_BACK, againMillis, null);
-    lane.ended(this);
+    end(() -> record(Change.Finish.End.GIVEN_BACK, againMillis, null));
   }
 
   private void record(Change.Finish.End end, long nextMillis, @Nullable String error) {
@@ -140,8 +217,12 @@ final class AttemptRun implements Runnable {
   }
 
   private Change.Finish finish(Change.Finish.End end, long nextMillis, @Nullable String error) {
+    String text =
+        error != null && error.length() > MAX_ERROR_LENGTH
+            ? error.substring(0, MAX_ERROR_LENGTH)
+            : error;
     return new Change.Finish(
-        record.key(), claim.token(), claim.epoch(), end, nextMillis, error, engine.nowMillis());
+        record.key(), claim.token(), claim.epoch(), end, nextMillis, text, engine.nowMillis());
   }
 
   private static Change.Finish.End succeeded() {
@@ -179,7 +260,7 @@ final class AttemptRun implements Runnable {
     }
     return config.timeLimit() == null
         ? null
-        : engine.timer().newTimeout(timeout -> timeIsUp(), config.timeLimit());
+        : engine.waits().start(this::timeIsUp, config.timeLimit());
   }
 
   /**
@@ -205,6 +286,10 @@ final class AttemptRun implements Runnable {
     }
   }
 
+  synchronized boolean isOn(Thread other) {
+    return thread == other;
+  }
+
   synchronized void interrupt() {
     if (thread != null) {
       thread.interrupt();
@@ -216,7 +301,14 @@ final class AttemptRun implements Runnable {
     synchronized (this) {
       late = outOfTime;
     }
-    String text = late ? "exceeded its time limit of " + config.timeLimit() : error.toString();
-    return text.length() > MAX_ERROR_LENGTH ? text.substring(0, MAX_ERROR_LENGTH) : text;
+    return late ? "exceeded its time limit of " + config.timeLimit() : textOf(error);
+  }
+
+  private static String textOf(Throwable error) {
+    try {
+      return error.toString();
+    } catch (Throwable e) {
+      return error.getClass().getName(); // user code, too
+    }
   }
 }

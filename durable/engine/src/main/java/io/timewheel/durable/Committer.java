@@ -24,10 +24,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The way of changes to the store: lanes by key, each committing what waits in it as one batch.
  *
- * <p>A lane has two queues. That of callers is bounded: whoever finds it full waits, or is refused.
- * That of the engine's own changes (claims and ends of claims) goes first and is not bounded here,
- * because what runs is. Own changes are repeated until the store answers: they may be taken twice.
- * Those of callers are repeated after an unknown outcome only if they carry a request id.
+ * <p>A lane has two queues. That of callers is bounded: a caller who finds it full waits, or is
+ * refused. That of the engine's own changes (claims and ends of claims) goes first and is not
+ * bounded here, because windows are, and what runs is. Own changes are repeated until the store
+ * answers: they may be taken twice. Those of callers are repeated after an unknown outcome only if
+ * they carry a request id.
  */
 final class Committer {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
@@ -43,11 +44,13 @@ final class Committer {
   private final boolean refuseWhenFull;
   private final Consumer<Change> onUnknown;
   private final Lane[] lanes;
+  private final Availability availability;
+  private volatile boolean refusing;
   private volatile boolean closed;
 
   /** Makes a committer that tells somebody of outcomes that are unknown. */
   interface Factory {
-    Committer create(Consumer<Change> onUnknown);
+    Committer create(Consumer<Change> onUnknown, Availability availability);
   }
 
   Committer(
@@ -56,9 +59,11 @@ final class Committer {
       Executor[] executors,
       int capacity,
       boolean refuseWhenFull,
-      Consumer<Change> onUnknown) {
+      Consumer<Change> onUnknown,
+      Availability availability) {
     this.store = store;
     this.timer = timer;
+    this.availability = availability;
     this.executor = executors[0];
     this.capacity = capacity;
     this.maxBatch = store.traits().maxBatch();
@@ -92,8 +97,35 @@ final class Committer {
     return true;
   }
 
+  /** How many changes of callers wait for the store. */
+  int callersWaiting() {
+    int waiting = 0;
+    for (Lane lane : lanes) {
+      waiting += lane.callersWaiting();
+    }
+    return waiting;
+  }
+
+  /** How many changes of the engine wait for the store. */
+  int ownWaiting() {
+    int waiting = 0;
+    for (Lane lane : lanes) {
+      waiting += lane.ownWaiting();
+    }
+    return waiting;
+  }
+
+  /** Takes no more changes of callers, those included who wait for room. */
+  void refuseCallers() {
+    refusing = true;
+    for (Lane lane : lanes) {
+      lane.wakeCallers();
+    }
+  }
+
   /** What has not been committed is given up. */
   void close() {
+    refusing = true;
     closed = true;
     for (Lane lane : lanes) {
       lane.close();
@@ -157,6 +189,10 @@ final class Committer {
     private final ArrayDeque<Item> own = new ArrayDeque<>();
     private boolean draining;
     private boolean ownWaits;
+
+    /** How many of {@link #own} are repeated changes of callers, who count until answered. */
+    private int repeated;
+
     private long waitMillis = FIRST_WAIT_MILLIS;
 
     Lane(Executor laneExecutor) {
@@ -172,27 +208,27 @@ final class Committer {
         start = startDraining();
       }
       if (start) {
-        laneExecutor.execute(this::drain);
+        execute();
       }
     }
 
     private void checkOpen() {
-      if (closed) {
-        throw new IllegalStateException("the durable timer is closed");
+      if (refusing) {
+        throw Engine.closed();
       }
     }
 
     // Waits while the queue is full; a thread that drives the store itself cannot.
     private void awaitRoom(Item item) {
       boolean interrupted = false;
-      while (callers.size() >= capacity && !closed) {
+      while (callers.size() + repeated >= capacity && !refusing) {
         if (refuseWhenFull || executor instanceof StepExecutor) {
           throw new DurableTimerException(
               Reason.BUSY,
               0,
               item.change.key()
                   + ": "
-                  + callers.size()
+                  + (callers.size() + repeated)
                   + " changes wait for the store (expected: fewer than "
                   + capacity
                   + ")",
@@ -226,16 +262,38 @@ final class Committer {
       return !draining && callers.isEmpty() && own.isEmpty();
     }
 
+    synchronized int callersWaiting() {
+      return callers.size() + repeated;
+    }
+
+    synchronized int ownWaiting() {
+      return own.size() - repeated;
+    }
+
+    synchronized void wakeCallers() {
+      notifyAll();
+    }
+
     void close() {
       List<Item> left;
       synchronized (this) {
         left = new ArrayList<>(callers);
+        left.addAll(own);
         callers.clear();
         own.clear();
+        repeated = 0;
         notifyAll();
       }
-      IllegalStateException cause = new IllegalStateException("the durable timer is closed");
-      left.forEach(item -> item.fail(Reason.STORE_UNAVAILABLE, cause));
+      giveUp(left, Engine.closed());
+    }
+
+    /** Claims and their ends are left to the next owner; callers are told. */
+    private void giveUp(List<Item> items, RuntimeException cause) {
+      for (Item item : items) {
+        if (!item.isOwn()) {
+          item.fail(item.mayBeDone ? Reason.UNKNOWN : Reason.STORE_UNAVAILABLE, cause);
+        }
+      }
     }
 
     private boolean startDraining() {
@@ -249,7 +307,10 @@ final class Committer {
       try {
         laneExecutor.execute(this::drain);
       } catch (RejectedExecutionException e) {
-        LOG.log(System.Logger.Level.DEBUG, "closed while changes were on their way", e);
+        synchronized (this) {
+          draining = false;
+        }
+        later(FIRST_WAIT_MILLIS, e);
       }
     }
 
@@ -272,7 +333,9 @@ final class Committer {
     private synchronized List<Item> take() {
       List<Item> batch = new ArrayList<>(Math.min(maxBatch, own.size() + callers.size()));
       while (batch.size() < maxBatch && !ownWaits && !own.isEmpty()) {
-        batch.add(own.remove());
+        Item item = own.remove();
+        repeated -= item.isOwn() ? 0 : 1;
+        batch.add(item);
       }
       while (batch.size() < maxBatch && !callers.isEmpty()) {
         batch.add(callers.remove());
@@ -293,6 +356,7 @@ final class Committer {
         return;
       }
       waitMillis = FIRST_WAIT_MILLIS;
+      availability.answered();
       for (int i = 0; i < batch.size(); i++) {
         try {
           batch.get(i).complete(outcomes.get(i));
@@ -306,6 +370,9 @@ final class Committer {
       if (failure.kind() == StoreException.Kind.REJECTED && batch.size() > 1) {
         batch.forEach(item -> commit(List.of(item)));
         return;
+      }
+      if (failure.kind() != StoreException.Kind.REJECTED) {
+        availability.failed("a commit of " + batch.size(), failure);
       }
       List<Item> again = new ArrayList<>();
       for (Item item : batch) {
@@ -340,17 +407,31 @@ final class Committer {
       }
       long wait;
       synchronized (this) {
-        for (int i = again.size() - 1; i >= 0; i--) {
-          own.addFirst(again.get(i));
+        if (!closed) {
+          for (int i = again.size() - 1; i >= 0; i--) {
+            own.addFirst(again.get(i));
+            repeated += again.get(i).isOwn() ? 0 : 1;
+          }
+          again = List.of();
         }
         ownWaits = true;
         wait = waitMillis;
         waitMillis = Math.min(LONGEST_WAIT_MILLIS, 2 * waitMillis);
       }
+      giveUp(again, Engine.closed());
+      later(wait, null);
+    }
+
+    /** Goes on in a while. Without a wheel that runs nothing goes on, and callers are told. */
+    private void later(long wait, @Nullable RuntimeException why) {
       try {
         timer.newTimeout(timeout -> goOn(), Duration.ofMillis(wait));
       } catch (IllegalStateException e) {
-        LOG.log(System.Logger.Level.DEBUG, "closed while the store was failing", e);
+        LOG.log(System.Logger.Level.DEBUG, "closed while changes were on their way", e);
+        if (why != null) {
+          e.addSuppressed(why);
+        }
+        close();
       }
     }
 
@@ -366,7 +447,7 @@ final class Committer {
     }
   }
 
-  private static Reason reason(StoreException.Kind kind) {
+  static Reason reason(StoreException.Kind kind) {
     return switch (kind) {
       case TRANSIENT, UNAVAILABLE -> Reason.STORE_UNAVAILABLE;
       case REJECTED -> Reason.REJECTED;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What the engine counts. */
@@ -15,5 +14,6 @@ final class Counters {
   final LongAdder skipped = new LongAdder();
   final LongAdder staleOwner = new LongAdder();
   final LongAdder unknownOutcomes = new LongAdder();
-  final LongAccumulator maxLagMillis = new LongAccumulator(Math::max, 0);
+  final LongAdder clockJumps = new LongAdder();
+  final LagHistogram.Recorder lag = new LagHistogram.Recorder();
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import static java.util.Objects.requireNonNull;
+
 /**
- * What a {@link DurableTimer} has done since it was started.
+ * What a {@link DurableTimer} has done since it was started, and how it stands. It asks the store
+ * nothing; how many timers are retrying, set aside or parked is in {@link DurableTimer#counts}.
  *
  * @param fired attempts that began
  * @param succeeded attempts that ended well
@@ -13,8 +16,17 @@ package io.timewheel.durable;
  * @param skipped times that missed runs were passed over
  * @param staleOwner times that a shard was found to have another owner
  * @param unknownOutcomes changes whose outcome the store could not tell
- * @param window how many entries are on the wheel
- * @param maxLagMillis the longest time from due to the begin of an attempt
+ * @param clockJumps times that the clock went back and was believed, or jumped ahead
+ * @param shards how many shards this timer fires
+ * @param window how many entries are on the wheel, or due and not begun
+ * @param backlog how many of those were overdue when their shard was acquired or the clock jumped,
+ *     and are held to their rate
+ * @param waiting how many are due and wait for a place of their handler
+ * @param running how many attempts run
+ * @param queued how many changes of callers wait for the store
+ * @param ownQueued how many claims and ends of attempts wait for the store
+ * @param storeAvailable whether the store answered when it was last asked for a change
+ * @param lag how long attempts of handlers took to begin once they were due
  */
 public record DurableStats(
     long fired,
@@ -26,5 +38,47 @@ public record DurableStats(
     long skipped,
     long staleOwner,
     long unknownOutcomes,
+    long clockJumps,
+    int shards,
     int window,
-    long maxLagMillis) {}
+    int backlog,
+    int waiting,
+    int running,
+    int queued,
+    int ownQueued,
+    boolean storeAvailable,
+    LagHistogram lag) {
+
+  /**
+   * Checks that there is a histogram.
+   *
+   * @param fired attempts that began
+   * @param succeeded attempts that ended well
+   * @param failed attempts that failed
+   * @param setAside runs whose attempts were exhausted, or that a handler gave up
+   * @param parked timers whose handler was not known
+   * @param lost attempts that died with their process, and leases that ran out
+   * @param skipped times that missed runs were passed over
+   * @param staleOwner times that a shard was found to have another owner
+   * @param unknownOutcomes changes whose outcome the store could not tell
+   * @param clockJumps times that the clock went back and was believed, or jumped ahead
+   * @param shards how many shards this timer fires
+   * @param window how many entries are on the wheel, or due and not begun
+   * @param backlog how many of those were overdue when their shard was acquired or the clock
+   *     jumped, and are held to their rate
+   * @param waiting how many are due and wait for a place of their handler
+   * @param running how many attempts run
+   * @param queued how many changes of callers wait for the store
+   * @param ownQueued how many claims and ends of attempts wait for the store
+   * @param storeAvailable whether the store answered when it was last asked for a change
+   * @param lag how long attempts of handlers took to begin once they were due
+   */
+  public DurableStats {
+    requireNonNull(lag, "lag");
+  }
+
+  /** {@return the longest time from due to the begin of an attempt} */
+  public long maxLagMillis() {
+    return lag.max().toMillis();
+  }
+}

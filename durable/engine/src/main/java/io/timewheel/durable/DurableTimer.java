@@ -3,12 +3,10 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.DurableTimerException.Reason;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Change.Verb.What;
 import io.timewheel.durable.spi.ClaimToken;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerPage;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,21 +38,29 @@ import org.jspecify.annotations.Nullable;
  * <p>Methods may be called from any thread, handlers included. Those that change something return
  * after the commit; their asynchronous twins complete after it. They throw {@link
  * DurableTimerException} with the reason, {@link IllegalArgumentException} for what no store could
- * do, and {@link IllegalStateException} after {@link #close}.
+ * do, and {@link IllegalStateException} after {@link #close}. A stage that they return fails with
+ * the first of these; the other two are thrown at once. While as many changes wait for the store as
+ * may, a call waits with them, asynchronous or not, unless the timer was built to {@linkplain
+ * DurableTimerBuilder#queueCapacity refuse}.
  */
 public final class DurableTimer implements AutoCloseable {
+  private static final Duration MIN_LEASE = Duration.ofSeconds(1);
+  private static final Duration MAX_LEASE = Duration.ofHours(12);
   private static final int MAX_PAGE = 10_000;
   private static final int MAX_BUCKETS = 100_000;
   private static final int MAX_CLAIM = 1_000;
+  private static final int MAX_PREVIEW = 1_000;
 
   private final Engine engine;
   private final TimerStore store;
-  private final DurableTimerBuilder.Parts parts;
+  private final Calls calls;
+  private final Closing closing;
 
-  DurableTimer(Engine engine, TimerStore store, DurableTimerBuilder.Parts parts) {
+  DurableTimer(Engine engine, TimerStore store, Calls calls, Closing closing) {
     this.engine = engine;
     this.store = store;
-    this.parts = parts;
+    this.calls = calls;
+    this.closing = closing;
   }
 
   /**
@@ -85,7 +91,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what was done
    */
   public ScheduleResult schedule(TimerSpec spec) {
-    return engine.await(scheduling(spec));
+    return calls.await(calls.schedule(spec));
   }
 
   /**
@@ -95,7 +101,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<ScheduleResult> scheduleAsync(TimerSpec spec) {
-    return stage(scheduling(spec));
+    return calls.stage(() -> calls.schedule(spec));
   }
 
   /**
@@ -105,52 +111,23 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
-    List<Pending<ScheduleResult>> pending = new ArrayList<>();
-    for (TimerSpec spec : specs) {
-      pending.add(Pending.of(spec.key(), () -> scheduling(spec)));
-    }
-    return await(pending);
+    return calls.await(schedulingAll(specs));
   }
 
-  private CompletableFuture<ScheduleResult> scheduling(TimerSpec spec) {
-    requireNonNull(spec, "spec");
-    Change.Schedule change = spec.toChange(engine.nowMillis(), parts.maxPending(), parts.codec());
-    return engine.submit(change).thenApply(outcome -> scheduled(change, outcome));
+  /**
+   * Schedules many timers, as {@link #scheduleAll} does.
+   *
+   * @param specs what is asked for
+   * @return completed when all are answered
+   */
+  public CompletionStage<List<BatchResult<ScheduleResult>>> scheduleAllAsync(
+      Collection<TimerSpec> specs) {
+    return calls.stage(() -> schedulingAll(specs));
   }
 
-  private ScheduleResult scheduled(Change.Schedule change, Outcome outcome) {
-    return switch (outcome.answer()) {
-      case CREATED -> new ScheduleResult(ScheduleResult.Outcome.CREATED, outcome.version());
-      case REPLACED -> new ScheduleResult(ScheduleResult.Outcome.REPLACED, outcome.version());
-      case UNCHANGED -> new ScheduleResult(ScheduleResult.Outcome.UNCHANGED, outcome.version());
-      case EXISTS ->
-          throw refused(Reason.EXISTS, outcome, change.key() + " exists (expected: absent)");
-      case VERSION_DIFFERS ->
-          throw refused(
-              Reason.VERSION_DIFFERS,
-              outcome,
-              change.key()
-                  + " has version "
-                  + outcome.version()
-                  + " (expected: "
-                  + change.version()
-                  + ")");
-      case OVER_LIMIT ->
-          throw refused(
-              Reason.OVER_LIMIT,
-              outcome,
-              "namespace "
-                  + change.key().namespace()
-                  + " has as many timers as it may (expected: "
-                  + "fewer than "
-                  + change.maxPending()
-                  + ")");
-      default -> throw new AssertionError(outcome);
-    };
-  }
-
-  private static DurableTimerException refused(Reason reason, Outcome outcome, String message) {
-    return new DurableTimerException(reason, outcome.version(), message, null);
+  private CompletableFuture<List<BatchResult<ScheduleResult>>> schedulingAll(
+      Collection<TimerSpec> specs) {
+    return calls.all(specs, "spec", TimerSpec::key, calls::schedule);
   }
 
   // Cancel
@@ -163,18 +140,18 @@ public final class DurableTimer implements AutoCloseable {
    * @return whether it was in time
    */
   public CancelResult cancel(String namespace, String id) {
-    return engine.await(cancelling(Limits.key(namespace, id), 0));
+    return cancel(Limits.key(namespace, id), 0);
   }
 
   /**
    * Cancels a timer if it has a certain version.
    *
    * @param key its identity
-   * @param version the version
+   * @param version the version; 0 for any
    * @return whether it was in time
    */
   public CancelResult cancel(TimerKey key, long version) {
-    return engine.await(cancelling(key, version));
+    return calls.await(calls.cancel(key, version));
   }
 
   /**
@@ -185,7 +162,18 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<CancelResult> cancelAsync(String namespace, String id) {
-    return stage(cancelling(Limits.key(namespace, id), 0));
+    return cancelAsync(Limits.key(namespace, id), 0);
+  }
+
+  /**
+   * Cancels a timer, as {@link #cancel(TimerKey, long)} does.
+   *
+   * @param key its identity
+   * @param version the version; 0 for any
+   * @return completed after the commit
+   */
+  public CompletionStage<CancelResult> cancelAsync(TimerKey key, long version) {
+    return calls.stage(() -> calls.cancel(key, version));
   }
 
   /**
@@ -195,36 +183,23 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
-    List<Pending<CancelResult>> pending = new ArrayList<>();
-    for (TimerKey key : keys) {
-      pending.add(Pending.of(key, () -> cancelling(key, 0)));
-    }
-    return await(pending);
+    return calls.await(cancellingAll(keys));
   }
 
-  private CompletableFuture<CancelResult> cancelling(TimerKey key, long version) {
-    return engine
-        .submit(new Change.Cancel(key, version, engine.nowMillis()))
-        .thenApply(outcome -> cancelled(key, version, outcome));
+  /**
+   * Cancels many timers, as {@link #cancelAll} does.
+   *
+   * @param keys their identities
+   * @return completed when all are answered
+   */
+  public CompletionStage<List<BatchResult<CancelResult>>> cancelAllAsync(
+      Collection<TimerKey> keys) {
+    return calls.stage(() -> cancellingAll(keys));
   }
 
-  private static CancelResult cancelled(TimerKey key, long version, Outcome outcome) {
-    CancelResult.Outcome result =
-        switch (outcome.answer()) {
-          case CANCELLED -> CancelResult.Outcome.CANCELLED;
-          case FIRING -> CancelResult.Outcome.FIRING;
-          case FIRED -> CancelResult.Outcome.FIRED;
-          case NOT_FOUND -> CancelResult.Outcome.NOT_FOUND;
-          case VERSION_DIFFERS ->
-              throw refused(
-                  Reason.VERSION_DIFFERS,
-                  outcome,
-                  key + " has version " + outcome.version() + " (expected: " + version + ")");
-          default -> throw new AssertionError(outcome);
-        };
-    TimerRecord record = outcome.record();
-    return new CancelResult(
-        result, outcome.version(), record == null ? List.of() : record.attempts());
+  private CompletableFuture<List<BatchResult<CancelResult>>> cancellingAll(
+      Collection<TimerKey> keys) {
+    return calls.all(keys, "key", key -> key, key -> calls.cancel(key, 0));
   }
 
   // What a person asks for
@@ -237,7 +212,18 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult pause(String namespace, String id) {
-    return engine.await(verb(Limits.key(namespace, id), Change.Verb.What.PAUSE, 0));
+    return calls.await(calls.verb(Limits.key(namespace, id), What.PAUSE, 0));
+  }
+
+  /**
+   * Pauses a timer, as {@link #pause(String, String)} does.
+   *
+   * @param namespace its namespace
+   * @param id its id
+   * @return completed after the commit
+   */
+  public CompletionStage<VerbResult> pauseAsync(String namespace, String id) {
+    return verbAsync(Limits.key(namespace, id), What.PAUSE, 0);
   }
 
   /**
@@ -248,7 +234,18 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult resume(String namespace, String id) {
-    return engine.await(verb(Limits.key(namespace, id), Change.Verb.What.RESUME, 0));
+    return calls.await(calls.verb(Limits.key(namespace, id), What.RESUME, 0));
+  }
+
+  /**
+   * Resumes a timer, as {@link #resume(String, String)} does.
+   *
+   * @param namespace its namespace
+   * @param id its id
+   * @return completed after the commit
+   */
+  public CompletionStage<VerbResult> resumeAsync(String namespace, String id) {
+    return verbAsync(Limits.key(namespace, id), What.RESUME, 0);
   }
 
   /**
@@ -259,7 +256,18 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult runNow(String namespace, String id) {
-    return engine.await(verb(Limits.key(namespace, id), Change.Verb.What.RUN, 0));
+    return calls.await(calls.verb(Limits.key(namespace, id), What.RUN, 0));
+  }
+
+  /**
+   * Fires a timer now, as {@link #runNow} does.
+   *
+   * @param namespace its namespace
+   * @param id its id
+   * @return completed after the commit
+   */
+  public CompletionStage<VerbResult> runNowAsync(String namespace, String id) {
+    return verbAsync(Limits.key(namespace, id), What.RUN, 0);
   }
 
   /**
@@ -270,19 +278,30 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult revive(String namespace, String id) {
-    return engine.await(verb(Limits.key(namespace, id), Change.Verb.What.REVIVE, 0));
+    return calls.await(calls.verb(Limits.key(namespace, id), What.REVIVE, 0));
   }
 
   /**
-   * Does one of these, asynchronously, and if asked for only to a certain version.
+   * Revives a timer, as {@link #revive} does.
+   *
+   * @param namespace its namespace
+   * @param id its id
+   * @return completed after the commit
+   */
+  public CompletionStage<VerbResult> reviveAsync(String namespace, String id) {
+    return verbAsync(Limits.key(namespace, id), What.REVIVE, 0);
+  }
+
+  /**
+   * Does one of these, and if asked for only to a certain version.
    *
    * @param key the timer
    * @param what what to do
    * @param version only if it has this version; 0 for any
    * @return completed after the commit
    */
-  public CompletionStage<VerbResult> verbAsync(TimerKey key, Change.Verb.What what, long version) {
-    return stage(verb(key, what, version));
+  public CompletionStage<VerbResult> verbAsync(TimerKey key, What what, long version) {
+    return calls.stage(() -> calls.verb(key, what, version));
   }
 
   /**
@@ -292,12 +311,25 @@ public final class DurableTimer implements AutoCloseable {
    * @param what what to do
    * @return what came of each, in the same order
    */
-  public List<BatchResult<VerbResult>> verbAll(Collection<TimerKey> keys, Change.Verb.What what) {
-    List<Pending<VerbResult>> pending = new ArrayList<>();
-    for (TimerKey key : keys) {
-      pending.add(Pending.of(key, () -> verb(key, what, 0)));
-    }
-    return await(pending);
+  public List<BatchResult<VerbResult>> verbAll(Collection<TimerKey> keys, What what) {
+    return calls.await(verbsAll(keys, what));
+  }
+
+  /**
+   * Does one of these to many timers, as {@link #verbAll} does.
+   *
+   * @param keys the timers
+   * @param what what to do
+   * @return completed when all are answered
+   */
+  public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
+      Collection<TimerKey> keys, What what) {
+    return calls.stage(() -> verbsAll(keys, what));
+  }
+
+  private CompletableFuture<List<BatchResult<VerbResult>>> verbsAll(
+      Collection<TimerKey> keys, What what) {
+    return calls.all(keys, "key", key -> key, key -> calls.verb(key, what, 0));
   }
 
   /**
@@ -309,31 +341,47 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult move(TimerKey key, Instant at, long version) {
-    long dueMillis = EpochMillis.ceil(at);
-    if (dueMillis == EpochMillis.NEVER) {
-      throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)");
-    }
-    return engine.await(
-        engine
-            .submit(new Change.Move(key, version, dueMillis, engine.nowMillis()))
-            .thenApply(DurableTimer::verbResult));
+    return calls.await(calls.move(key, at, version));
   }
 
-  private CompletableFuture<VerbResult> verb(TimerKey key, Change.Verb.What what, long version) {
-    return engine
-        .submit(new Change.Verb(key, what, version, engine.nowMillis()))
-        .thenApply(DurableTimer::verbResult);
+  /**
+   * Moves a run, as {@link #move} does.
+   *
+   * @param key the timer
+   * @param at the time
+   * @param version only if it has this version; 0 for any
+   * @return completed after the commit
+   */
+  public CompletionStage<VerbResult> moveAsync(TimerKey key, Instant at, long version) {
+    return calls.stage(() -> calls.move(key, at, version));
   }
 
-  private static VerbResult verbResult(Outcome outcome) {
-    return switch (outcome.answer()) {
-      case APPLIED -> VerbResult.DONE;
-      case UNCHANGED -> VerbResult.UNCHANGED;
-      case WRONG_STATE -> VerbResult.WRONG_STATE;
-      case VERSION_DIFFERS -> VerbResult.VERSION_DIFFERS;
-      case NOT_FOUND -> VerbResult.NOT_FOUND;
-      default -> throw new AssertionError(outcome);
-    };
+  /**
+   * Moves the present or next runs of many timers to one time, each by itself.
+   *
+   * @param keys the timers
+   * @param at the time
+   * @return what came of each, in the same order
+   */
+  public List<BatchResult<VerbResult>> moveAll(Collection<TimerKey> keys, Instant at) {
+    return calls.await(movingAll(keys, at));
+  }
+
+  /**
+   * Moves the runs of many timers, as {@link #moveAll} does.
+   *
+   * @param keys the timers
+   * @param at the time
+   * @return completed when all are answered
+   */
+  public CompletionStage<List<BatchResult<VerbResult>>> moveAllAsync(
+      Collection<TimerKey> keys, Instant at) {
+    return calls.stage(() -> movingAll(keys, at));
+  }
+
+  private CompletableFuture<List<BatchResult<VerbResult>>> movingAll(
+      Collection<TimerKey> keys, Instant at) {
+    return calls.all(keys, "key", key -> key, key -> calls.move(key, at, 0));
   }
 
   // Pauses of namespaces
@@ -344,7 +392,18 @@ public final class DurableTimer implements AutoCloseable {
    * @param namespace the namespace
    */
   public void pause(String namespace) {
-    store.pause(Limits.name("namespace", namespace));
+    calls.pause(Limits.name("namespace", namespace));
+  }
+
+  /**
+   * Pauses a namespace, as {@link #pause(String)} does.
+   *
+   * @param namespace the namespace
+   * @return completed when the store has it
+   */
+  public CompletionStage<Void> pauseAsync(String namespace) {
+    Limits.name("namespace", namespace);
+    return calls.later(() -> calls.pause(namespace));
   }
 
   /**
@@ -353,24 +412,43 @@ public final class DurableTimer implements AutoCloseable {
    * @param namespace the namespace
    */
   public void resume(String namespace) {
-    store.resume(Limits.name("namespace", namespace));
-    engine.executeStoreWork(engine::upkeep);
+    calls.resume(Limits.name("namespace", namespace));
+  }
+
+  /**
+   * Resumes a namespace, as {@link #resume(String)} does.
+   *
+   * @param namespace the namespace
+   * @return completed when the store has it
+   */
+  public CompletionStage<Void> resumeAsync(String namespace) {
+    Limits.name("namespace", namespace);
+    return calls.later(() -> calls.resume(namespace));
   }
 
   /** Lets no attempt begin anywhere until {@link #resumeAll}. */
   public void pauseAll() {
-    store.pause(TimerStore.EVERYTHING);
+    calls.pause(TimerStore.EVERYTHING);
+  }
+
+  /** {@return as {@link #pauseAll}; completed when the store has it} */
+  public CompletionStage<Void> pauseAllAsync() {
+    return calls.later(this::pauseAll);
   }
 
   /** Ends {@link #pauseAll}; namespaces that were paused by themselves stay so. */
   public void resumeAll() {
-    store.resume(TimerStore.EVERYTHING);
-    engine.executeStoreWork(engine::upkeep);
+    calls.resume(TimerStore.EVERYTHING);
+  }
+
+  /** {@return as {@link #resumeAll}; completed when the store has it} */
+  public CompletionStage<Void> resumeAllAsync() {
+    return calls.later(this::resumeAll);
   }
 
   /** {@return the namespaces that are paused; an empty text among them means all are} */
   public Set<String> paused() {
-    return store.paused();
+    return calls.ask(store::paused);
   }
 
   // Looking
@@ -383,7 +461,8 @@ public final class DurableTimer implements AutoCloseable {
    * @return the timer; empty if there is none
    */
   public Optional<TimerInfo> get(String namespace, String id) {
-    return Optional.ofNullable(store.get(Limits.key(namespace, id))).map(TimerInfo::new);
+    TimerKey key = Limits.key(namespace, id);
+    return Optional.ofNullable(calls.ask(() -> engine.read(key))).map(TimerInfo::new);
   }
 
   /**
@@ -397,8 +476,9 @@ public final class DurableTimer implements AutoCloseable {
    */
   public TimerList list(TimerFilter filter, int pageSize, @Nullable String page) {
     check("pageSize", pageSize, MAX_PAGE);
+    requireNonNull(filter, "filter");
     TimerKey after = page == null ? null : TimerList.parse(page);
-    TimerPage found = store.page(filter.query(), after, pageSize);
+    TimerPage found = calls.ask(() -> store.page(filter.query(), after, pageSize));
     return new TimerList(
         found.records().stream().map(TimerInfo::new).toList(), TimerList.token(found.next()));
   }
@@ -414,18 +494,22 @@ public final class DurableTimer implements AutoCloseable {
    */
   public long[] histogram(@Nullable String namespace, Instant from, Instant to, int buckets) {
     check("buckets", buckets, MAX_BUCKETS);
-    long fromMillis = EpochMillis.ceil(from);
-    long toMillis = EpochMillis.ceil(to);
-    if (toMillis - fromMillis < buckets || fromMillis >= toMillis) {
+    if (namespace != null) {
+      Limits.name("namespace", namespace);
+    }
+    long fromMillis = EpochMillis.ceil(requireNonNull(from, "from"));
+    long toMillis = EpochMillis.ceil(requireNonNull(to, "to"));
+    if (EpochMillis.saturatedSubtract(toMillis, fromMillis) < buckets) {
       throw new IllegalArgumentException(
           "to: " + to + " (expected: at least " + buckets + " ms after " + from + ")");
     }
     long[] bounds = new long[buckets + 1];
-    for (int i = 0; i <= buckets; i++) {
-      long span = toMillis - fromMillis;
+    long span = EpochMillis.saturatedSubtract(toMillis, fromMillis);
+    for (int i = 0; i < buckets; i++) {
       bounds[i] = fromMillis + span / buckets * i + span % buckets * i / buckets;
     }
-    return store.histogram(namespace, bounds);
+    bounds[buckets] = toMillis;
+    return calls.ask(() -> store.histogram(namespace, bounds));
   }
 
   /**
@@ -436,8 +520,8 @@ public final class DurableTimer implements AutoCloseable {
    * @return their times
    */
   public List<Instant> preview(TimerSpec spec, int count) {
-    Change.Schedule change = spec.toChange(engine.nowMillis(), parts.maxPending(), parts.codec());
-    check("count", count, MAX_CLAIM);
+    check("count", count, MAX_PREVIEW);
+    Change.Schedule change = calls.change(spec);
     Instant first = Instant.ofEpochMilli(change.dueAt());
     List<Instant> runs = new ArrayList<>(List.of(first));
     runs.addAll(TimerSpec.recurrence(change.definition().recurrence()).preview(first, count - 1));
@@ -446,24 +530,12 @@ public final class DurableTimer implements AutoCloseable {
 
   /** {@return how many timers each namespace has in each state; what is missing is zero} */
   public Map<String, Map<TimerState, Long>> counts() {
-    return store.counts();
+    return calls.ask(store::counts);
   }
 
-  /** {@return what this timer has done since it was started} */
+  /** {@return what this timer has done since it was started, and how it stands} */
   public DurableStats stats() {
-    Counters counters = engine.counters;
-    return new DurableStats(
-        counters.fired.sum(),
-        counters.succeeded.sum(),
-        counters.failed.sum(),
-        counters.setAside.sum(),
-        counters.parked.sum(),
-        counters.lost.sum(),
-        counters.skipped.sum(),
-        counters.staleOwner.sum(),
-        counters.unknownOutcomes.sum(),
-        engine.windowSize(),
-        counters.maxLagMillis.get());
+    return engine.stats();
   }
 
   // Queues
@@ -483,9 +555,10 @@ public final class DurableTimer implements AutoCloseable {
     Limits.name("namespace", namespace);
     Limits.name("queue", queue);
     check("max", max, MAX_CLAIM);
-    checkLease(lease);
+    checkBetween("lease", lease, MIN_LEASE, MAX_LEASE);
     checkBetween("wait", wait, Duration.ZERO, Duration.ofMinutes(1));
-    return stage(engine.queues().claim(namespace, queue, max, lease, wait));
+    engine.checkOpen();
+    return calls.stage(engine.queues().claim(namespace, queue, max, lease, wait));
   }
 
   /**
@@ -496,7 +569,9 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<LeaseResult> ack(FireId fireId, String lease) {
-    return stage(end(fireId, QueueFiring.parse(lease), null, null));
+    requireNonNull(fireId, "fireId");
+    ClaimToken token = QueueFiring.parse(lease);
+    return calls.stage(() -> calls.end(fireId, token, null, null));
   }
 
   /**
@@ -510,8 +585,13 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<LeaseResult> nack(
       FireId fireId, String lease, String error, @Nullable Duration after) {
+    requireNonNull(fireId, "fireId");
     requireNonNull(error, "error");
-    return stage(end(fireId, QueueFiring.parse(lease), error, after));
+    if (after != null && after.isNegative()) {
+      throw new IllegalArgumentException("after: " + after + " (expected: zero or more)");
+    }
+    ClaimToken token = QueueFiring.parse(lease);
+    return calls.stage(() -> calls.end(fireId, token, error, after));
   }
 
   /**
@@ -523,39 +603,10 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<LeaseResult> extend(FireId fireId, String lease, Duration by) {
-    checkLease(by);
+    requireNonNull(fireId, "fireId");
+    checkBetween("by", by, MIN_LEASE, MAX_LEASE);
     ClaimToken token = QueueFiring.parse(lease);
-    long now = engine.nowMillis();
-    return stage(
-        engine
-            .submit(
-                new Change.Extend(
-                    fireId.key(), token, EpochMillis.saturatedAdd(now, EpochMillis.ceil(by)), now))
-            .thenApply(DurableTimer::leaseResult));
-  }
-
-  private CompletableFuture<LeaseResult> end(
-      FireId fireId, ClaimToken token, @Nullable String error, @Nullable Duration after) {
-    TimerRecord record = store.get(fireId.key());
-    if (record == null) {
-      return CompletableFuture.completedFuture(LeaseResult.NOT_FOUND);
-    }
-    Change.Finish end = engine.queues().end(record, token, error, after);
-    if (end == null && error == null) {
-      // Not open: the answer is that of the former end, if it was this one.
-      end = engine.queues().success(fireId.key(), token, TimerRecord.NEVER);
-    }
-    return end == null
-        ? CompletableFuture.completedFuture(LeaseResult.LOST)
-        : engine.submit(end).thenApply(DurableTimer::leaseResult);
-  }
-
-  private static LeaseResult leaseResult(Outcome outcome) {
-    return switch (outcome.answer()) {
-      case APPLIED -> LeaseResult.DONE;
-      case NOT_FOUND -> LeaseResult.NOT_FOUND;
-      default -> LeaseResult.LOST;
-    };
+    return calls.stage(() -> calls.extend(fireId, token, by));
   }
 
   // The end
@@ -568,68 +619,34 @@ public final class DurableTimer implements AutoCloseable {
 
   /**
    * Lets nothing begin any more, waits for what runs, records how it ended, and closes the store.
-   * Handlers that have not ended within the patience are interrupted, and count as lost: their
-   * timers fire again after the next start. What was claimed and has not begun is given back.
-   * Idempotent.
    *
-   * @param patience how long to wait
+   * <ul>
+   *   <li>Changes that were accepted before are committed. A caller that still waits for room in a
+   *       full queue is told at once that the timer is closed, and nothing of its call was done.
+   *   <li>What was claimed and has not begun is given back.
+   *   <li>When the patience is over, handlers that run are interrupted and count as lost: their
+   *       timers fire again after the next start. What the store has not answered by then fails as
+   *       {@link DurableTimerException.Reason#STORE_UNAVAILABLE}, or as {@link
+   *       DurableTimerException.Reason#UNKNOWN} if it may have been done.
+   * </ul>
+   *
+   * A second call waits until the first has ended, within its own patience.
+   *
+   * @param patience how long to wait; zero or less to not wait at all
+   * @throws IllegalStateException if called by a handler, which would wait for its own end; close
+   *     on another thread instead
    */
   public void close(Duration patience) {
     requireNonNull(patience, "patience");
-    parts.close(engine, patience);
+    closing.close(patience);
   }
 
   // Helpers
-
-  /** Completes on the handlers' executor: what hangs on it must not hold up commits. */
-  private <T> CompletionStage<T> stage(CompletableFuture<T> future) {
-    return future.whenCompleteAsync((result, error) -> {}, parts.handlerExecutor());
-  }
-
-  private <T> List<BatchResult<T>> await(List<Pending<T>> pending) {
-    List<BatchResult<T>> results = new ArrayList<>();
-    for (Pending<T> item : pending) {
-      results.add(item.await(engine));
-    }
-    return results;
-  }
-
-  /** An item of a batch that was submitted, or refused. */
-  private record Pending<T>(
-      TimerKey key, @Nullable CompletableFuture<T> future, @Nullable RuntimeException error) {
-
-    private interface Call<T> {
-      CompletableFuture<T> submit();
-    }
-
-    static <T> Pending<T> of(TimerKey key, Call<T> call) {
-      try {
-        return new Pending<>(key, call.submit(), null);
-      } catch (DurableTimerException | IllegalArgumentException e) {
-        return new Pending<>(key, null, e);
-      }
-    }
-
-    BatchResult<T> await(Engine engine) {
-      if (future == null) {
-        return new BatchResult<>(key, null, error);
-      }
-      try {
-        return new BatchResult<>(key, engine.await(future), null);
-      } catch (DurableTimerException e) {
-        return new BatchResult<>(key, null, e);
-      }
-    }
-  }
 
   private static void check(String name, int value, int max) {
     if (value < 1 || value > max) {
       throw new IllegalArgumentException(name + ": " + value + " (expected: 1 to " + max + ")");
     }
-  }
-
-  private static void checkLease(Duration lease) {
-    checkBetween("lease", lease, Duration.ofSeconds(1), Duration.ofHours(12));
   }
 
   private static void checkBetween(String name, Duration value, Duration min, Duration max) {

@@ -14,15 +14,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -289,22 +284,21 @@ public final class DurableTimerBuilder {
             wheel,
             new EngineClock(clock, store::clockOffsetMillis),
             reader,
-            unknown ->
-                new Committer(store, wheel, committers, queueCapacity, refuseWhenFull, unknown),
+            (unknown, availability) ->
+                new Committer(
+                    store, wheel, committers, queueCapacity, refuseWhenFull, unknown, availability),
             new Engine.Settings(maxWindow, remember, rememberAtMost, random),
             handlers,
             runner);
-    Parts parts =
-        new Parts(
+    Closing closing =
+        new Closing(
+            engine,
             store,
             timer == null ? wheel : null,
             owned,
-            runner,
-            codec,
-            maxPending,
-            reader instanceof StepExecutor,
-            new AtomicBoolean());
-    return new DurableTimer(engine, store, parts);
+            reader instanceof StepExecutor steps ? steps : null);
+    return new DurableTimer(
+        engine, store, new Calls(engine, store, runner, codec, maxPending), closing);
   }
 
   private static ExecutorService owned(List<ExecutorService> all, String name) {
@@ -317,46 +311,6 @@ public final class DurableTimerBuilder {
             });
     all.add(service);
     return service;
-  }
-
-  /** What a durable timer consists of beside its engine, and how it all ends. */
-  record Parts(
-      TimerStore store,
-      @Nullable Timer ownedTimer,
-      List<ExecutorService> owned,
-      Executor handlerExecutor,
-      PayloadCodec codec,
-      long maxPending,
-      boolean stepped,
-      AtomicBoolean closed) {
-
-    void close(Engine engine, Duration patience) {
-      if (closed.getAndSet(true)) {
-        return;
-      }
-      boolean interrupted = false;
-      CompletableFuture<Void> drained = engine.drain();
-      if (!stepped) {
-        try {
-          drained.get(EpochMillis.ceil(patience), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        } catch (TimeoutException e) {
-          drained.cancel(false);
-        } catch (ExecutionException e) {
-          throw new AssertionError(e);
-        }
-      }
-      engine.close();
-      if (ownedTimer != null) {
-        ownedTimer.stop();
-      }
-      owned.forEach(ExecutorService::shutdown);
-      store.close();
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 
   /** Stands in where no codec was given. */

@@ -15,14 +15,12 @@ import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
@@ -42,8 +40,12 @@ final class Engine implements StoreListener {
   private static final long DRIFT_MILLIS = 20;
   private static final int PAGE = 1_000;
 
+  /** The wait of store work that the store's executor refuses. */
+  private static final Duration REFUSED_WAIT = Duration.ofSeconds(1);
+
   private final TimerStore store;
   private final Timer timer;
+  private final Waits waits;
   private final EngineClock clock;
   private final Executor storeExecutor;
   private final Committer committer;
@@ -54,6 +56,7 @@ final class Engine implements StoreListener {
   private final Map<Integer, Window> windows = new ConcurrentHashMap<>();
   private final Queues queues;
   final Counters counters = new Counters();
+  final Availability availability = new Availability();
   private final AtomicBoolean started = new AtomicBoolean();
   private volatile boolean closing;
   private long driftMillis;
@@ -70,10 +73,11 @@ final class Engine implements StoreListener {
       Executor handlerExecutor) {
     this.store = store;
     this.timer = timer;
+    waits = new Waits(timer);
     this.clock = clock;
     this.storeExecutor = storeExecutor;
     this.settings = settings;
-    committer = committers.create(this::outcomeUnknown);
+    committer = committers.create(this::outcomeUnknown, availability);
     this.handlers = handlers;
     this.handlerExecutor = handlerExecutor;
     queues = new Queues(this, store);
@@ -107,6 +111,10 @@ final class Engine implements StoreListener {
     return timer;
   }
 
+  Waits waits() {
+    return waits;
+  }
+
   Queues queues() {
     return queues;
   }
@@ -119,11 +127,27 @@ final class Engine implements StoreListener {
     return settings.random().getAsDouble();
   }
 
-  void executeStoreWork(Runnable work) {
+  /**
+   * Has work done that may block; in a while, if the executor refuses it.
+   *
+   * @return false if it will not be done: the engine is closed, or its wheel was stopped
+   */
+  boolean executeStoreWork(Runnable work) {
     try {
       storeExecutor.execute(work);
-    } catch (RejectedExecutionException e) {
-      LOG.log(System.Logger.Level.DEBUG, "closed while there was work", e);
+      return true;
+    } catch (RuntimeException | Error e) {
+      return !closing && executeLater(work, e);
+    }
+  }
+
+  private boolean executeLater(Runnable work, Throwable refusal) {
+    LOG.log(System.Logger.Level.WARNING, "the store's executor refuses work", refusal);
+    try {
+      waits.start(() -> executeStoreWork(work), REFUSED_WAIT);
+      return true;
+    } catch (IllegalStateException e) {
+      return false;
     }
   }
 
@@ -144,13 +168,17 @@ final class Engine implements StoreListener {
   // Changes
 
   CompletableFuture<Outcome> submit(Change change) {
-    if (closing) {
-      throw closed();
-    }
+    checkOpen();
     return committer.submit(change).thenApply(this::observed);
   }
 
-  private static IllegalStateException closed() {
+  void checkOpen() {
+    if (closing) {
+      throw closed();
+    }
+  }
+
+  static IllegalStateException closed() {
     return new IllegalStateException("the durable timer is closed");
   }
 
@@ -321,7 +349,8 @@ final class Engine implements StoreListener {
       driftMillis = drift;
       windows.values().forEach(Window::rearm);
     }
-    windows.values().forEach(Window::loadIfRoom);
+    windows.values().forEach(Window::beat);
+    waits.beat();
     if (++beats % BEATS_PER_UPKEEP == 0) {
       executeStoreWork(this::upkeep);
     }
@@ -346,6 +375,7 @@ final class Engine implements StoreListener {
     if (closing) {
       return;
     }
+    lanes.values().forEach(HandlerLane::upkeep);
     try {
       long finishedBefore = nowMillis() - settings.remember().toMillis();
       while (store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
@@ -399,25 +429,24 @@ final class Engine implements StoreListener {
 
   // The end
 
-  /** Lets nothing begin any more; completed when nothing runs, and all that ended is recorded. */
-  CompletableFuture<Void> drain() {
+  /** Lets nothing begin any more. */
+  void beginClosing() {
     closing = true;
+    committer.refuseCallers();
     windows.values().forEach(Window::close);
     queues.close();
-    List.copyOf(lanes.values()).forEach(HandlerLane::close);
-    CompletableFuture<Void> drained = new CompletableFuture<>();
-    awaitIdle(drained);
-    return drained;
+    lanes.values().forEach(HandlerLane::close);
   }
 
-  private void awaitIdle(CompletableFuture<Void> drained) {
+  /** Whether nothing runs, and all that ended is recorded. */
+  boolean isIdle() {
     // In this order: what ends an attempt is with the committer before its lane is idle.
-    boolean idle = lanes.values().stream().allMatch(HandlerLane::isIdle) && committer.isIdle();
-    if (idle) {
-      drained.complete(null);
-    } else if (!drained.isDone()) {
-      timer.newTimeout(timeout -> awaitIdle(drained), Duration.ofMillis(5));
-    }
+    return lanes.values().stream().allMatch(HandlerLane::isIdle) && committer.isIdle();
+  }
+
+  /** Whether a thread is in a handler of this engine. */
+  boolean isRunBy(Thread thread) {
+    return lanes.values().stream().anyMatch(lane -> lane.isRunBy(thread));
   }
 
   void close() {
@@ -425,8 +454,27 @@ final class Engine implements StoreListener {
     committer.close();
   }
 
-  int windowSize() {
-    return windows.values().stream().mapToInt(Window::size).sum();
+  DurableStats stats() {
+    return new DurableStats(
+        counters.fired.sum(),
+        counters.succeeded.sum(),
+        counters.failed.sum(),
+        counters.setAside.sum(),
+        counters.parked.sum(),
+        counters.lost.sum(),
+        counters.skipped.sum(),
+        counters.staleOwner.sum(),
+        counters.unknownOutcomes.sum(),
+        counters.clockJumps.sum() + clock.jumpsBack.sum(),
+        windows.size(),
+        windows.values().stream().mapToInt(Window::size).sum(),
+        0,
+        lanes.values().stream().mapToInt(HandlerLane::waiting).sum(),
+        lanes.values().stream().mapToInt(HandlerLane::running).sum(),
+        committer.callersWaiting(),
+        committer.ownWaiting(),
+        availability.isAvailable(),
+        counters.lag.snapshot());
   }
 
   /** What does not change while the engine lives. */

@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
@@ -19,6 +20,9 @@ final class EngineClock {
   private final InstantSource source;
   private final LongSupplier offsetMillis;
   private final AtomicLong latestMillis = new AtomicLong(Long.MIN_VALUE);
+
+  /** The times that the clock went back and was believed. */
+  final LongAdder jumpsBack = new LongAdder();
 
   EngineClock(InstantSource source, LongSupplier offsetMillis) {
     this.source = source;
@@ -40,6 +44,7 @@ final class EngineClock {
       }
       if (latestMillis.compareAndSet(seenMillis, wallMillis)) {
         if (back) {
+          jumpsBack.increment();
           LOG.log(
               System.Logger.Level.WARNING,
               "the clock has gone back by {0} ms, and is believed",

@@ -94,9 +94,13 @@ public final class Firing {
    * Has this run fire again at another time, with attempts counted anew, when the handler returns.
    *
    * @param at when
+   * @throws IllegalArgumentException if that never comes
    */
   public void reschedule(Instant at) {
-    decision = new Decision(requireNonNull(at, "at"), "");
+    if (EpochMillis.ceil(requireNonNull(at, "at")) == EpochMillis.NEVER) {
+      throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)");
+    }
+    decision = new Decision(at, "");
   }
 
   /**

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
@@ -15,7 +13,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +25,8 @@ final class HandlerLane {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final AtomicLong TOKENS = new AtomicLong();
 
-  /** The wait of what is given back because the handlers' executor refuses it. */
-  private static final long REFUSED_WAIT_MILLIS = 1_000;
+  private static final long FIRST_REFUSED_WAIT_MILLIS = 10;
+  private static final long LONGEST_REFUSED_WAIT_MILLIS = 1_000;
 
   private final Engine engine;
   private final Config config;
@@ -39,6 +36,11 @@ final class HandlerLane {
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
   private boolean closed;
+
+  /** Whether the handlers' executor has refused an attempt, and a new try waits for its time. */
+  private boolean refused;
+
+  private long refusedWaitMillis = FIRST_REFUSED_WAIT_MILLIS;
 
   /** How a handler is run. */
   record Config(String name, Handler handler, int limit, @Nullable Duration timeLimit) {}
@@ -107,10 +109,11 @@ final class HandlerLane {
       release();
       entry.window().endedUnknown(entry.due.key());
       return;
-    } catch (RuntimeException e) {
-      // A definition that this release cannot read: one bad record stops nothing.
-      LOG.log(System.Logger.Level.ERROR, "cannot decide about " + entry.due.key(), e);
-      abandon(entry, null);
+    } catch (RuntimeException | Error e) {
+      // One bad record stops nothing. It is claimed, and its attempt fails: so it is in its
+      // history.
+      LOG.log(System.Logger.Level.WARNING, "cannot decide about " + entry.due.key(), e);
+      claim(entry, TimerRecord.NONE);
       return;
     }
     if (decision.fires()) {
@@ -185,7 +188,7 @@ final class HandlerLane {
     }
     long early = entry.due.fireAt() - engine.nowMillis();
     if (early > 0 && entry.due.state() != TimerState.FIRING) {
-      engine.timer().newTimeout(timeout -> ready(run), Duration.ofMillis(early));
+      engine.waits().start(() -> ready(run), Duration.ofMillis(early));
     } else {
       ready(run);
     }
@@ -235,15 +238,48 @@ final class HandlerLane {
   private void runMore() {
     for (AttemptRun run = nextRun(); run != null; run = nextRun()) {
       try {
-        executor.execute(run);
-      } catch (RejectedExecutionException e) {
-        run.giveBack(engine.nowMillis() + REFUSED_WAIT_MILLIS);
+        run.handOver(executor);
+      } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had
+        if (run.takeBack()) {
+          tryAgainLater(run, e);
+        }
       }
     }
   }
 
+  /** What was claimed stays so: an executor that is full for a moment costs no commit. */
+  private void tryAgainLater(AttemptRun run, Throwable why) {
+    long waitMillis;
+    synchronized (this) {
+      running.remove(run);
+      claimed.addFirst(run);
+      refused = true;
+      waitMillis = refusedWaitMillis;
+      refusedWaitMillis = Math.min(LONGEST_REFUSED_WAIT_MILLIS, 2 * waitMillis);
+    }
+    if (waitMillis == FIRST_REFUSED_WAIT_MILLIS) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "the executor refuses attempts of the handler " + config.name() + "; they wait",
+          why);
+    }
+    engine.waits().start(this::tryAgain, Duration.ofMillis(waitMillis));
+  }
+
+  private void tryAgain() {
+    synchronized (this) {
+      refused = false;
+    }
+    runMore();
+  }
+
+  /** An attempt has begun. */
+  synchronized void begun() {
+    refusedWaitMillis = FIRST_REFUSED_WAIT_MILLIS;
+  }
+
   private synchronized @Nullable AttemptRun nextRun() {
-    if (running.size() >= config.limit()) {
+    if (refused || running.size() >= config.limit()) {
       return null;
     }
     AttemptRun run = claimed.poll();
@@ -263,6 +299,23 @@ final class HandlerLane {
     claimMore();
   }
 
+  /** Says which attempts no thread begins: an executor that drops tasks tells nobody. */
+  void upkeep() {
+    long forgotten;
+    synchronized (this) {
+      long nowMillis = engine.nowMillis();
+      forgotten = running.stream().filter(run -> run.isForgotten(nowMillis)).count();
+    }
+    if (forgotten > 0) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "{0} attempts of the handler {1} have waited for a thread for over a minute: is the"
+              + " executor full, or does it drop tasks?",
+          forgotten,
+          config.name());
+    }
+  }
+
   // The end
 
   /** Lets nothing begin; gives back what was claimed and has not begun. */
@@ -277,8 +330,25 @@ final class HandlerLane {
     back.forEach(run -> run.giveBack(engine.nowMillis()));
   }
 
+  synchronized int waiting() {
+    return waiting.size();
+  }
+
+  synchronized int running() {
+    return running.size();
+  }
+
   synchronized boolean isIdle() {
     return claims == 0;
+  }
+
+  /** Whether an attempt is in its handler on a thread. */
+  boolean isRunBy(Thread thread) {
+    List<AttemptRun> now;
+    synchronized (this) {
+      now = List.copyOf(running);
+    }
+    return now.stream().anyMatch(run -> run.isOn(thread));
   }
 
   synchronized boolean isClosed() {
@@ -291,6 +361,6 @@ final class HandlerLane {
     synchronized (this) {
       left = List.copyOf(running);
     }
-    left.forEach(run -> requireNonNull(run).interrupt());
+    left.forEach(AttemptRun::interrupt);
   }
 }

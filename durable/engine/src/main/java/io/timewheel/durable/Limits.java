@@ -46,6 +46,20 @@ final class Limits {
     return new TimerKey(name("namespace", namespace), name("id", id));
   }
 
+  static void key(TimerKey key) {
+    requireNonNull(key, "key");
+    name("namespace", key.namespace());
+    name("id", key.id());
+  }
+
+  /** Checks a version that a call is for, where zero stands for any. */
+  static void version(long version) {
+    if (version < 0) {
+      throw new IllegalArgumentException(
+          "version: " + version + " (expected: one that a result has named, or 0 for any)");
+    }
+  }
+
   static byte[] payload(byte[] payload) {
     requireNonNull(payload, "payload");
     if (payload.length > MAX_PAYLOAD_BYTES) {
@@ -56,6 +70,7 @@ final class Limits {
   }
 
   static Map<String, String> headers(Map<String, String> headers) {
+    requireNonNull(headers, "headers");
     long bytes = 0;
     for (Map.Entry<String, String> header : headers.entrySet()) {
       name("header", header.getKey());

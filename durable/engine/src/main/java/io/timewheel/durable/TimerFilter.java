@@ -43,7 +43,7 @@ public final class TimerFilter {
    * @return a filter that also asks for this
    */
   public TimerFilter namespace(String namespace) {
-    requireNonNull(namespace, "namespace");
+    Limits.name("namespace", namespace);
     return of(
         namespace, query.prefix(), query.states(), query.dueFrom(), query.dueTo(), query.handler());
   }
@@ -67,6 +67,10 @@ public final class TimerFilter {
    * @return a filter that asks for this
    */
   public TimerFilter states(Set<TimerState> states) {
+    requireNonNull(states, "states");
+    if (states.isEmpty()) {
+      throw new IllegalArgumentException("states: none (expected: at least one)");
+    }
     return of(
         query.namespace(), query.prefix(), states, query.dueFrom(), query.dueTo(), query.handler());
   }
@@ -79,6 +83,10 @@ public final class TimerFilter {
    * @return a filter that also asks for this
    */
   public TimerFilter dueBetween(Instant from, Instant to) {
+    requireNonNull(from, "from");
+    if (requireNonNull(to, "to").isBefore(from)) {
+      throw new IllegalArgumentException("to: " + to + " (expected: not before " + from + ")");
+    }
     return of(
         query.namespace(),
         query.prefix(),
@@ -95,7 +103,7 @@ public final class TimerFilter {
    * @return a filter that also asks for this
    */
   public TimerFilter handler(String handler) {
-    requireNonNull(handler, "handler");
+    Limits.name("handler", handler);
     return of(
         query.namespace(), query.prefix(), query.states(), query.dueFrom(), query.dueTo(), handler);
   }

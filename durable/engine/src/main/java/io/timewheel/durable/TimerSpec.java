@@ -104,7 +104,7 @@ public final class TimerSpec {
    * @return this
    */
   public TimerSpec cron(String cron, ZoneId zone) {
-    recurrence = Recurrence.cron(Cron.parse(cron), zone);
+    recurrence = Recurrence.cron(Cron.parse(requireNonNull(cron, "cron")), zone);
     return this;
   }
 

@@ -62,6 +62,10 @@ final class Window {
   private @Nullable DuePosition loaded;
   private boolean loading;
   private boolean fromStart = true;
+
+  /** Whether something could not be read or put on the wheel: with the next beat it is again. */
+  private boolean again;
+
   private boolean closed;
 
   Window(Engine engine, TimerStore store, int shard, long epoch, int cap) {
@@ -96,7 +100,7 @@ final class Window {
           return;
         }
         if (millisLeft() > 0) {
-          arm(); // the wall clock is behind the timer's
+          armOrDrop(); // the wall clock is behind the timer's
           return;
         }
       } finally {
@@ -110,8 +114,20 @@ final class Window {
           due.fireAt(), EpochMillis.saturatedAdd(engine.nowMillis(), aheadMillis));
     }
 
-    private void arm() {
-      timeout = engine.timer().newTimeout(this, millisLeft(), TimeUnit.MILLISECONDS);
+    /** Puts the entry on the wheel; if the wheel refuses, the next beat reads it again. */
+    private boolean armOrDrop() {
+      try {
+        timeout = engine.timer().newTimeout(this, millisLeft(), TimeUnit.MILLISECONDS);
+        return true;
+      } catch (RuntimeException | Error e) {
+        if (!again) {
+          LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; read with each beat", e);
+        }
+        dropped = true;
+        entries.remove(due.key());
+        again = true;
+        return false;
+      }
     }
 
     private void drop() {
@@ -165,7 +181,7 @@ final class Window {
     lock.lock();
     try {
       running.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
-      fromStart = true;
+      again = true;
     } finally {
       lock.unlock();
     }
@@ -189,30 +205,31 @@ final class Window {
     }
   }
 
-  private void offer(DueTimer due) {
+  /** Returns false if the wheel refuses more. */
+  private boolean offer(DueTimer due) {
     Entry entry;
     boolean isDue;
     lock.lock();
     try {
       if (closed || (due.state() == TimerState.FIRING && running.containsKey(due.key()))) {
-        return;
+        return true;
       }
       Entry old = entries.get(due.key());
       if (old != null && !due.isNewerThan(old.due)) {
-        return;
+        return true;
       }
       if (old != null) {
         old.drop();
         entries.remove(due.key());
       }
       if (loaded == null || due.position().compareTo(loaded) > 0) {
-        return;
+        return true;
       }
       entry = new Entry(due);
       entries.put(due.key(), entry);
       isDue = entry.millisLeft() <= 0;
-      if (!isDue) {
-        entry.arm();
+      if (!isDue && !entry.armOrDrop()) {
+        return false;
       }
       if (entries.size() > cap) {
         shrink();
@@ -223,6 +240,7 @@ final class Window {
     if (isDue) {
       engine.due(entry); // and not a tick later
     }
+    return true;
   }
 
   private void shrink() {
@@ -238,12 +256,27 @@ final class Window {
 
   // Loading
 
+  /** Reads again what could not be read or held before, and what has come into reach. */
+  void beat() {
+    lock.lock();
+    try {
+      fromStart |= again;
+      again = false;
+    } finally {
+      lock.unlock();
+    }
+    loadIfRoom();
+  }
+
   /** Reads what has come into reach, if that is worth it by now. */
   void loadIfRoom() {
     boolean start;
     lock.lock();
     try {
-      boolean reached = loaded != null && loaded.fireAt() - engine.nowMillis() > spanMillis / 2;
+      boolean reached =
+          loaded != null
+              && EpochMillis.saturatedSubtract(loaded.fireAt(), engine.nowMillis())
+                  > spanMillis / 2;
       start = !closed && !loading && (fromStart || (!reached && entries.size() <= cap / 4));
       loading |= start;
     } finally {
@@ -302,43 +335,42 @@ final class Window {
   }
 
   private void load(@Nullable DuePosition from, long until) {
-    DuePosition after = from;
-    boolean more = true;
+    boolean complete = false;
     try {
-      while (more) {
-        List<DueTimer> page = store.due(shard, until, after, PAGE);
-        page.forEach(this::offer);
-        more = page.size() == PAGE;
-        if (more) {
-          after = page.get(PAGE - 1).position();
-          more = isBelowLoaded(after);
-        }
-      }
-    } catch (RuntimeException e) {
+      complete = readPages(from, until);
+    } catch (RuntimeException | Error e) {
       LOG.log(System.Logger.Level.WARNING, "shard " + shard + " could not be read", e);
-      lock.lock();
-      try {
-        fromStart = true;
-      } finally {
-        lock.unlock();
-      }
-      loadingEnded(false);
-      return;
     }
-    loadingEnded(true);
-  }
-
-  /** After a failure the next look comes with the next beat. */
-  private void loadingEnded(boolean goOn) {
     lock.lock();
     try {
       loading = false;
+      again |= !complete;
     } finally {
       lock.unlock();
     }
-    if (goOn) {
+    if (complete) {
       loadIfRoom();
     }
+  }
+
+  /** Returns false if the wheel refuses more. */
+  private boolean readPages(@Nullable DuePosition from, long until) {
+    DuePosition after = from;
+    boolean more = true;
+    while (more) {
+      List<DueTimer> page = store.due(shard, until, after, PAGE);
+      for (DueTimer due : page) {
+        if (!offer(due)) {
+          return false;
+        }
+      }
+      more = page.size() == PAGE;
+      if (more) {
+        after = page.get(PAGE - 1).position();
+        more = isBelowLoaded(after);
+      }
+    }
+    return true;
   }
 
   private boolean isBelowLoaded(DuePosition position) {

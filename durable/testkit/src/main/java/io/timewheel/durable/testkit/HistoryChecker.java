@@ -231,7 +231,7 @@ public final class HistoryChecker {
 
     /** Whether some other call may have cancelled or replaced what this one made. */
     private boolean mayBeSuperseded(Answered made) {
-      int madeAt = indexOfCall(made.call());
+      int madeAt = indexOfRequest(made.call());
       for (Invoked call : calls.values()) {
         Integer answered = answeredAt.get(call.call());
         Answered answer = answer(call);
@@ -256,9 +256,14 @@ public final class HistoryChecker {
       return false;
     }
 
-    private int indexOfCall(int call) {
+    /** Where a call was made, or the first one of which it may be a repetition. */
+    private int indexOfRequest(int call) {
+      Invoked made = calls.get(call);
+      String requestId = made == null ? null : made.requestId();
       for (int i = 0; i < events.size(); i++) {
-        if (events.get(i) instanceof Invoked invoked && invoked.call() == call) {
+        if (events.get(i) instanceof Invoked invoked
+            && (invoked.call() == call
+                || (requestId != null && requestId.equals(invoked.requestId())))) {
           return i;
         }
       }

@@ -177,4 +177,13 @@ class HistoryCheckerTest {
     began(2, 1, 100);
     assertFine();
   }
+
+  @Test
+  void acceptsARepeatedRequestOfWhatWasReplacedMeanwhile() {
+    schedule(Answer.CREATED, 1, "r");
+    schedule(Answer.REPLACED, 2);
+    schedule(Answer.CREATED, 1, "r");
+    began(2, 1, 100);
+    assertFine();
+  }
 }

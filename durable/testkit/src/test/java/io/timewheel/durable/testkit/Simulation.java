@@ -27,12 +27,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.UnaryOperator;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * Several nodes on one store, on one thread, with everything random that may be: the order of
  * steps, the faults, the kills, who owns what, the clocks. The same seed gives the same run.
  */
 final class Simulation {
+  // Held here: a logger that nobody holds forgets its level. Faults are what a simulation is for.
+  private static final Logger QUIET = Logger.getLogger(DurableTimer.class.getName());
+
+  static {
+    QUIET.setLevel(Level.OFF);
+  }
+
   private static final int SHARDS = 3;
   private static final int IDS = 6;
   private static final int MAX_SKEW_MILLIS = 300;

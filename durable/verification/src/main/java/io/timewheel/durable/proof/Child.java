@@ -35,7 +35,7 @@ public final class Child {
     CLOSED
   }
 
-  private static final int CALLERS = 3;
+  private static final int CALLERS = 4;
   private static final long DRAIN_MILLIS = 60_000;
   private static final Set<TimerState> AT_REST =
       EnumSet.of(TimerState.DONE, TimerState.CANCELLED, TimerState.SET_ASIDE);
@@ -113,14 +113,14 @@ public final class Child {
 
   private void run() throws IOException, InterruptedException {
     say(Mark.OPENING);
-    TimerStore store = Stores.open(settings.store, settings.fault);
     if (settings.verify) {
-      Stores.verify(store).forEach(log::violation);
+      Stores.verify(settings.store).forEach(log::violation);
     }
+    TimerStore store = Stores.open(settings.store, settings.fault);
     say(Mark.OPENED);
     Random random = new Random(settings.seed);
     DurableTimer timer =
-        DurableTimer.builder(new Recording(store, log))
+        DurableTimer.builder(new Recording(store, log::completed))
             .handler(Load.HANDLER, firing -> handle(firing, random))
             .clock(clock)
             .start();

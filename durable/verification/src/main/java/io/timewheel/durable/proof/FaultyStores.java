@@ -24,7 +24,7 @@ final class FaultyStores {
     };
   }
 
-  /** Acknowledges every hundredth timer without storing it. */
+  /** Acknowledges every tenth timer without storing it. */
   private static final class Forgets extends StoreBelow {
     private int schedules;
 
@@ -36,7 +36,7 @@ final class FaultyStores {
     public List<Outcome> commit(List<Change> changes) {
       List<Outcome> outcomes = new ArrayList<>(changes.size());
       for (Change change : changes) {
-        boolean forgotten = change instanceof Change.Schedule && ++schedules % 100 == 0;
+        boolean forgotten = change instanceof Change.Schedule && ++schedules % 10 == 0;
         outcomes.add(
             forgotten
                 ? new Outcome(Outcome.Answer.CREATED, Long.MAX_VALUE / 2 + schedules, null)

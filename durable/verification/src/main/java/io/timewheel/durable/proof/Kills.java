@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,16 +26,19 @@ import org.jspecify.annotations.Nullable;
 public final class Kills {
   private static final String USAGE =
       "--rounds N (10), --life N rounds on one store (50), --parallel N (2), --skew MILLIS (0),"
-          + " --seed N, --fault NAME, --directory PATH";
+          + " --suspend MILLIS (each child, for so long), --seed N, --fault NAME, --directory PATH";
   private static final Set<String> NAMES =
-      Set.of("rounds", "life", "parallel", "skew", "seed", "fault", "directory");
+      Set.of("rounds", "life", "parallel", "skew", "suspend", "seed", "fault", "directory");
 
   /** The fault that is the parent's to do: cuts the end off the write-ahead log. */
   static final String CUT = "cut";
 
   private static final int VERIFY_EVERY = 5;
+  private static final int SUSPEND = 9;
+  private static final int WORK_BYTES = 30_000;
 
   private final Plan plan;
+  private final Consumer<String> progress;
 
   /**
    * What to do.
@@ -43,6 +47,7 @@ public final class Kills {
    * @param life how many rounds there are on one store
    * @param parallel how many stores are worked on at a time
    * @param skewMillis how wrong the clocks of children may be
+   * @param suspendMillis for how long each child is suspended; 0 for some of them, and not for long
    * @param seed of all random numbers
    * @param fault what is broken on purpose
    * @param directory where stores and logs are made; those of a life without violations are deleted
@@ -52,6 +57,7 @@ public final class Kills {
       int life,
       int parallel,
       int skewMillis,
+      int suspendMillis,
       long seed,
       String fault,
       Path directory) {}
@@ -107,8 +113,9 @@ public final class Kills {
     }
   }
 
-  Kills(Plan plan) {
+  Kills(Plan plan, Consumer<String> progress) {
     this.plan = plan;
+    this.progress = progress;
   }
 
   public static void main(String[] args) throws Exception {
@@ -119,11 +126,12 @@ public final class Kills {
             (int) options.number("life", 50),
             (int) options.number("parallel", 2),
             (int) options.number("skew", 0),
+            (int) options.number("suspend", 0),
             options.number("seed", System.nanoTime()),
             options.text("fault", Log.NONE),
             Path.of(options.text("directory", "target/kills")));
     System.out.println(plan);
-    Report report = new Kills(plan).run();
+    Report report = new Kills(plan, System.out::println).run();
     System.out.println(report);
     System.exit(report.violations.isEmpty() ? 0 : 1);
   }
@@ -194,13 +202,14 @@ public final class Kills {
       } else {
         Files.write(directory.resolve("violations"), report.violations);
       }
-      System.out.printf("life %d: %s%n", number, report);
-      report.violations.stream().limit(20).forEach(System.out::println);
+      progress.accept(String.format("life %d: %s", number, report));
+      report.violations.stream().limit(20).forEach(progress);
       return report;
     }
 
     private ChildProcess start(int round, boolean verify, boolean drain) throws IOException {
-      String fault = plan.fault.equals(CUT) ? Log.NONE : plan.fault;
+      boolean sound = drain || plan.fault.equals(CUT);
+      String fault = sound ? Log.NONE : plan.fault;
       Child.Settings settings =
           new Child.Settings(
               store, log, round, random.nextLong(), fault, plan.skewMillis, verify, drain);
@@ -209,9 +218,15 @@ public final class Kills {
 
     private void round(int round) throws IOException, InterruptedException {
       ChildProcess child = start(round, round % VERIFY_EVERY == 0, false);
-      int kind = random.nextInt(20);
+      if (!plan.fault.equals(Log.NONE)) {
+        awaitWork(child);
+        child.kill();
+        count(child.last());
+        return;
+      }
+      int kind = plan.suspendMillis > 0 ? SUSPEND : random.nextInt(20);
       if (kind < 2) {
-        Thread.sleep(random.nextInt(400));
+        Thread.sleep(random.nextInt(300));
       } else if (kind < 5) {
         await(child, Mark.OPENING);
         Thread.sleep(random.nextInt(100));
@@ -227,9 +242,9 @@ public final class Kills {
           child.awaitExit();
           report.ended++;
           return;
-        } else if (kind == 9) {
+        } else if (kind == SUSPEND) {
           child.suspend();
-          Thread.sleep(random.nextInt(1_500));
+          Thread.sleep(plan.suspendMillis > 0 ? plan.suspendMillis : random.nextInt(1_500));
           child.goOn();
           Thread.sleep(random.nextInt(300));
           report.suspended++;
@@ -237,6 +252,15 @@ public final class Kills {
       }
       child.kill();
       count(child.last());
+    }
+
+    /** Where a fault is to be found, the child must have done enough to meet it. */
+    private void awaitWork(ChildProcess child) throws IOException, InterruptedException {
+      long enough = Files.size(log) + WORK_BYTES;
+      await(child, Mark.STARTED);
+      for (int i = 0; i < 1_000 && Files.size(log) < enough; i++) {
+        Thread.sleep(10);
+      }
     }
 
     private void await(ChildProcess child, Mark mark) throws InterruptedException {

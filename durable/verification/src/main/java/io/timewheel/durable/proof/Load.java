@@ -68,7 +68,16 @@ final class Load {
     for (int i = 0; i < callers; i++) {
       int caller = i;
       Random random = new Random(seed + i);
-      thread("caller-" + i, () -> call(caller, random));
+      boolean waits = i % 2 == 0;
+      thread(
+          "caller-" + i,
+          () -> {
+            if (waits) {
+              call(caller, random);
+            } else {
+              scheduleAsync(shared(random), random);
+            }
+          });
     }
   }
 

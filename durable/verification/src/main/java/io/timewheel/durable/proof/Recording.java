@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
@@ -8,13 +9,18 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.List;
 
-/** Logs each success that the store below has acknowledged. */
+/** Tells of each success that the store below has acknowledged. */
 final class Recording extends StoreBelow {
-  private final Log log;
+  private final Listener listener;
 
-  Recording(TimerStore store, Log log) {
+  /** Is told of successes. */
+  interface Listener {
+    void completed(TimerKey key, long version, long scheduledAtMillis);
+  }
+
+  Recording(TimerStore store, Listener listener) {
     super(store);
-    this.log = log;
+    this.listener = listener;
   }
 
   @Override
@@ -33,7 +39,7 @@ final class Recording extends StoreBelow {
     List<Outcome> outcomes = super.commit(changes);
     for (int i = 0; i < ended.length; i++) {
       if (ended[i] != null && outcomes.get(i).answer() == Outcome.Answer.APPLIED) {
-        log.completed(changes.get(i).key(), ended[i].version(), ended[i].scheduledAt());
+        listener.completed(changes.get(i).key(), ended[i].version(), ended[i].scheduledAt());
       }
     }
     return outcomes;

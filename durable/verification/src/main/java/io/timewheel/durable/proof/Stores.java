@@ -2,6 +2,7 @@
 package io.timewheel.durable.proof;
 
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,11 +18,11 @@ final class Stores {
     if (fault.equals(MEMORY)) {
       return InMemoryTimerStore.create();
     }
-    return FaultyStores.seed(fault, InMemoryTimerStore.create());
+    return FaultyStores.seed(fault, RocksTimerStore.open(directory));
   }
 
-  /** {@return what a store that was just opened finds wrong with itself} */
-  static List<String> verify(TimerStore store) {
+  /** {@return what the store in a directory, which is not open, finds wrong with itself} */
+  static List<String> verify(Path directory) {
     return List.of();
   }
 }

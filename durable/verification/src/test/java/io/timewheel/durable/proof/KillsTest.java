@@ -9,17 +9,50 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A short run of the kills, and runs with a fault that must be found. */
 class KillsTest {
-  private static final long SEED = 1;
-
   @TempDir Path directory;
 
-  private Kills.Report kills(int rounds, int parallel, String fault) throws Exception {
-    return new Kills(new Kills.Plan(rounds, 100, parallel, 0, SEED, fault, directory)).run();
+  private Kills.Report kills(int rounds, int life, int skewMillis, String fault) throws Exception {
+    long seed = System.nanoTime();
+    Kills.Plan plan = new Kills.Plan(rounds, life, 2, skewMillis, 0, seed, fault, directory);
+    return new Kills(plan, line -> {}).run();
+  }
+
+  @Test
+  void losesNothing() throws Exception {
+    Kills.Report report = kills(10, 5, 0, Log.NONE);
+    assertThat(report.violations).isEmpty();
+    assertThat(report.rounds()).isEqualTo(10);
+    assertThat(report.acknowledged).isPositive();
+    assertThat(report.completed).isPositive();
+  }
+
+  @Test
+  void losesNothingUnderAClockThatJumps() throws Exception {
+    assertThat(kills(4, 2, 2_000, Log.NONE).violations).isEmpty();
+  }
+
+  private void assertFound(String fault, String violation) throws Exception {
+    assertThat(kills(2, 2, 0, fault).violations)
+        .anySatisfy(found -> assertThat(found).contains(violation));
   }
 
   @Test
   void findsAStoreThatKeepsNothing() throws Exception {
-    assertThat(kills(4, 1, Stores.MEMORY).violations)
-        .anySatisfy(found -> assertThat(found).contains("neither fired nor there"));
+    assertFound(Stores.MEMORY, "neither fired nor there");
+  }
+
+  @Test
+  void findsAStoreThatLosesItsLastCommits() throws Exception {
+    assertFound(Kills.CUT, "");
+  }
+
+  @Test
+  void findsAStoreThatForgetsWhatItAcknowledged() throws Exception {
+    assertFound("forgets", "neither fired nor there");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotRecordSuccesses() throws Exception {
+    assertFound("repeats", "begun again after its success was recorded");
   }
 }

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimerException.Reason;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Makes changes of what callers ask for, and results of what the store answers. */
+final class Calls {
+  private final Engine engine;
+  private final TimerStore store;
+  private final Executor handlerExecutor;
+  private final PayloadCodec codec;
+  private final long maxPending;
+
+  Calls(
+      Engine engine,
+      TimerStore store,
+      Executor handlerExecutor,
+      PayloadCodec codec,
+      long maxPending) {
+    this.engine = engine;
+    this.store = store;
+    this.handlerExecutor = handlerExecutor;
+    this.codec = codec;
+    this.maxPending = maxPending;
+  }
+
+  // Changes
+
+  Change.Schedule change(TimerSpec spec) {
+    return requireNonNull(spec, "spec").toChange(engine.nowMillis(), maxPending, codec);
+  }
+
+  CompletableFuture<ScheduleResult> schedule(TimerSpec spec) {
+    Change.Schedule change = change(spec);
+    return engine.submit(change).thenApply(outcome -> scheduled(change, outcome));
+  }
+
+  private static ScheduleResult scheduled(Change.Schedule change, Outcome outcome) {
+    return switch (outcome.answer()) {
+      case CREATED -> new ScheduleResult(ScheduleResult.Outcome.CREATED, outcome.version());
+      case REPLACED -> new ScheduleResult(ScheduleResult.Outcome.REPLACED, outcome.version());
+      case UNCHANGED -> new ScheduleResult(ScheduleResult.Outcome.UNCHANGED, outcome.version());
+      case EXISTS ->
+          throw refused(Reason.EXISTS, outcome, change.key() + " exists (expected: absent)");
+      case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
+      case OVER_LIMIT ->
+          throw refused(
+              Reason.OVER_LIMIT,
+              outcome,
+              "namespace "
+                  + change.key().namespace()
+                  + " has as many timers as it may (expected: fewer than "
+                  + change.maxPending()
+                  + ")");
+      default -> throw new AssertionError(outcome);
+    };
+  }
+
+  CompletableFuture<CancelResult> cancel(TimerKey key, long version) {
+    Limits.key(key);
+    Limits.version(version);
+    return engine
+        .submit(new Change.Cancel(key, version, engine.nowMillis()))
+        .thenApply(outcome -> cancelled(key, version, outcome));
+  }
+
+  private static CancelResult cancelled(TimerKey key, long version, Outcome outcome) {
+    CancelResult.Outcome result =
+        switch (outcome.answer()) {
+          case CANCELLED -> CancelResult.Outcome.CANCELLED;
+          case FIRING -> CancelResult.Outcome.FIRING;
+          case FIRED -> CancelResult.Outcome.FIRED;
+          case NOT_FOUND -> CancelResult.Outcome.NOT_FOUND;
+          case VERSION_DIFFERS -> throw versionDiffers(key, version, outcome);
+          default -> throw new AssertionError(outcome);
+        };
+    TimerRecord record = outcome.record();
+    return new CancelResult(
+        result, outcome.version(), record == null ? List.of() : record.attempts());
+  }
+
+  CompletableFuture<VerbResult> verb(TimerKey key, Change.Verb.What what, long version) {
+    Limits.key(key);
+    Limits.version(version);
+    if (requireNonNull(what, "what") == Change.Verb.What.RELEASE) {
+      throw new IllegalArgumentException(
+          "what: RELEASE (expected: PAUSE, RESUME, RUN or REVIVE; engines release)");
+    }
+    return engine
+        .submit(new Change.Verb(key, what, version, engine.nowMillis()))
+        .thenApply(Calls::verbResult);
+  }
+
+  CompletableFuture<VerbResult> move(TimerKey key, Instant at, long version) {
+    Limits.key(key);
+    Limits.version(version);
+    long dueMillis = EpochMillis.ceil(requireNonNull(at, "at"));
+    if (dueMillis == EpochMillis.NEVER) {
+      throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)");
+    }
+    return engine
+        .submit(new Change.Move(key, version, dueMillis, engine.nowMillis()))
+        .thenApply(Calls::verbResult);
+  }
+
+  private static VerbResult verbResult(Outcome outcome) {
+    return switch (outcome.answer()) {
+      case APPLIED -> VerbResult.DONE;
+      case UNCHANGED -> VerbResult.UNCHANGED;
+      case WRONG_STATE -> VerbResult.WRONG_STATE;
+      case VERSION_DIFFERS -> VerbResult.VERSION_DIFFERS;
+      case NOT_FOUND -> VerbResult.NOT_FOUND;
+      default -> throw new AssertionError(outcome);
+    };
+  }
+
+  private static DurableTimerException versionDiffers(TimerKey key, long version, Outcome outcome) {
+    return refused(
+        Reason.VERSION_DIFFERS,
+        outcome,
+        key + " has version " + outcome.version() + " (expected: " + version + ")");
+  }
+
+  private static DurableTimerException refused(Reason reason, Outcome outcome, String message) {
+    return new DurableTimerException(reason, outcome.version(), message, null);
+  }
+
+  // Leases
+
+  CompletableFuture<LeaseResult> end(
+      FireId fireId, ClaimToken token, @Nullable String error, @Nullable Duration after) {
+    TimerRecord record = ask(() -> engine.read(fireId.key()));
+    if (record == null) {
+      return CompletableFuture.completedFuture(LeaseResult.NOT_FOUND);
+    }
+    Change.Finish end = engine.queues().end(record, token, error, after);
+    if (end == null && error == null) {
+      // Not open: the answer is that of the former end, if it was this one.
+      end = engine.queues().success(fireId.key(), token, TimerRecord.NEVER);
+    }
+    return end == null
+        ? CompletableFuture.completedFuture(LeaseResult.LOST)
+        : engine.submit(end).thenApply(Calls::leaseResult);
+  }
+
+  CompletableFuture<LeaseResult> extend(FireId fireId, ClaimToken token, Duration by) {
+    long now = engine.nowMillis();
+    return engine
+        .submit(
+            new Change.Extend(
+                fireId.key(), token, EpochMillis.saturatedAdd(now, EpochMillis.ceil(by)), now))
+        .thenApply(Calls::leaseResult);
+  }
+
+  private static LeaseResult leaseResult(Outcome outcome) {
+    return switch (outcome.answer()) {
+      case APPLIED -> LeaseResult.DONE;
+      case NOT_FOUND -> LeaseResult.NOT_FOUND;
+      default -> LeaseResult.LOST;
+    };
+  }
+
+  // Many at a time
+
+  /** Calls for each item, and completes when all are answered, each by itself. */
+  <A, T> CompletableFuture<List<BatchResult<T>>> all(
+      Collection<A> items,
+      String name,
+      Function<A, TimerKey> key,
+      Function<A, CompletableFuture<T>> call) {
+    List<A> copy = new ArrayList<>(items);
+    copy.forEach(item -> requireNonNull(item, name));
+    engine.checkOpen();
+    List<CompletableFuture<BatchResult<T>>> results = new ArrayList<>(copy.size());
+    for (A item : copy) {
+      results.add(one(key.apply(item), () -> call.apply(item)));
+    }
+    return CompletableFuture.allOf(results.toArray(new CompletableFuture<?>[0]))
+        .thenApply(done -> results.stream().map(CompletableFuture::join).toList());
+  }
+
+  private static <T> CompletableFuture<BatchResult<T>> one(
+      TimerKey key, Supplier<CompletableFuture<T>> call) {
+    try {
+      return call.get().handle((result, error) -> new BatchResult<>(key, result, unwrapped(error)));
+    } catch (DurableTimerException | IllegalArgumentException | IllegalStateException e) {
+      return CompletableFuture.completedFuture(new BatchResult<>(key, null, e));
+    }
+  }
+
+  private static @Nullable RuntimeException unwrapped(@Nullable Throwable error) {
+    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
+    return cause == null || cause instanceof RuntimeException
+        ? (RuntimeException) cause
+        : new CompletionException(cause);
+  }
+
+  // Ways to be answered
+
+  /** Asks the store something at once. */
+  <T extends @Nullable Object> T ask(Supplier<T> question) {
+    engine.checkOpen();
+    try {
+      return question.get();
+    } catch (StoreException e) {
+      throw new DurableTimerException(
+          Committer.reason(e.kind()), 0, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  void pause(String scope) {
+    ask(
+        () -> {
+          store.pause(scope);
+          return scope;
+        });
+  }
+
+  void resume(String scope) {
+    ask(
+        () -> {
+          store.resume(scope);
+          return scope;
+        });
+    engine.executeStoreWork(engine::upkeep);
+  }
+
+  /** Does something with the store on a thread for that. */
+  CompletionStage<Void> later(Runnable work) {
+    engine.checkOpen();
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    boolean accepted =
+        engine.executeStoreWork(
+            () -> {
+              try {
+                work.run();
+                done.complete(null);
+              } catch (RuntimeException e) {
+                done.completeExceptionally(e);
+              }
+            });
+    if (!accepted) {
+      done.completeExceptionally(Engine.closed());
+    }
+    return stage(done);
+  }
+
+  <T> T await(CompletableFuture<T> future) {
+    return engine.await(future);
+  }
+
+  /**
+   * What a call fails with completes the stage, but for bad arguments and a closed timer, which the
+   * caller is told at once.
+   */
+  <T> CompletionStage<T> stage(Supplier<CompletableFuture<T>> call) {
+    try {
+      return stage(call.get());
+    } catch (DurableTimerException e) {
+      return CompletableFuture.failedStage(e);
+    }
+  }
+
+  /** Completes on the handlers' executor: what hangs on it must not hold up commits. */
+  <T> CompletionStage<T> stage(CompletableFuture<T> future) {
+    return future.whenCompleteAsync((result, error) -> {}, this::executeAnswer);
+  }
+
+  private void executeAnswer(Runnable answer) {
+    try {
+      handlerExecutor.execute(answer);
+    } catch (RejectedExecutionException e) {
+      answer.run(); // closed, or full: an answer is never lost
+    }
+  }
+}

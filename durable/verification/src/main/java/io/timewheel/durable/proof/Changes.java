@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.TimerState;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The order in which changes were asked for and acknowledged, as a {@link CutChild} logs it, and
+ * what follows from it for a store that has lost the end of its log: whatever was acknowledged
+ * before something that is there was asked for, is there too.
+ *
+ * <pre>
+ * S number id what     a change was asked for: schedule, move, cancel, done
+ * K number             it was acknowledged
+ * </pre>
+ *
+ * A timer has one change under way at a time. A schedule or a move is known by the due time that it
+ * set, {@link #dueMillis}.
+ */
+final class Changes {
+  /** Far enough away not to fire. */
+  private static final long FAR_MILLIS = 4_102_444_800_000L;
+
+  private static final int NEVER = Integer.MAX_VALUE;
+
+  private final Map<Integer, Change> byNumber = new HashMap<>();
+  private final Map<String, List<Change>> byId = new HashMap<>();
+  private int position;
+
+  /** What a change does. */
+  enum What {
+    SCHEDULE,
+    MOVE,
+    CANCEL,
+    DONE
+  }
+
+  /** A change, with the places of its two lines. */
+  private static final class Change {
+    final int number;
+    final String id;
+    final What what;
+    final int askedAt;
+    int acknowledgedAt = NEVER;
+
+    Change(int number, String id, What what, int askedAt) {
+      this.number = number;
+      this.id = id;
+      this.what = what;
+      this.askedAt = askedAt;
+    }
+
+    @Override
+    public String toString() {
+      return what + " " + number + " of " + id;
+    }
+  }
+
+  /** What a store has of a timer. */
+  record Found(long dueMillis, TimerState state) {}
+
+  /** What a damaged store still has. */
+  record Verdict(int there, int acknowledgedButGone, List<String> violations) {}
+
+  /** The due time by which a change is known. */
+  static long dueMillis(int number) {
+    return FAR_MILLIS + number;
+  }
+
+  /** Adds a line of the log. */
+  void line(String line) {
+    String[] words = line.split(" ", -1);
+    int number = Integer.parseInt(words[1]);
+    if (words[0].equals("S")) {
+      Change change = new Change(number, words[2], What.valueOf(words[3]), position);
+      byNumber.put(number, change);
+      byId.computeIfAbsent(change.id, id -> new ArrayList<>()).add(change);
+    } else {
+      Change change = byNumber.get(number);
+      if (change == null) {
+        throw new IllegalArgumentException(line + " (expected: the number of a change)");
+      }
+      change.acknowledgedAt = position;
+    }
+    position++;
+  }
+
+  /** Judges what is left of the changes. */
+  Verdict judge(Map<String, Found> found) {
+    List<String> violations = new ArrayList<>();
+    List<Change> gone = new ArrayList<>();
+    @Nullable Change latest = null;
+    int there = 0;
+    for (Map.Entry<String, List<Change>> timer : byId.entrySet()) {
+      List<Change> changes = timer.getValue();
+      int present = present(changes, found.get(timer.getKey()), violations);
+      for (Change change : changes.subList(0, present)) {
+        there++;
+        if (latest == null || change.askedAt > latest.askedAt) {
+          latest = change;
+        }
+      }
+      gone.addAll(changes.subList(present, changes.size()));
+    }
+    int acknowledgedButGone = 0;
+    for (Change change : gone) {
+      acknowledgedButGone += change.acknowledgedAt == NEVER ? 0 : 1;
+      if (latest != null && change.acknowledgedAt < latest.askedAt) {
+        violations.add(change + " is gone, and was acknowledged before " + latest + " was asked");
+      }
+    }
+    for (String id : found.keySet()) {
+      if (!byId.containsKey(id)) {
+        violations.add(id + " is there, and was never asked for");
+      }
+    }
+    return new Verdict(there, acknowledgedButGone, violations);
+  }
+
+  /** How many of the changes of one timer, from the first, a store has. */
+  private static int present(List<Change> changes, @Nullable Found found, List<String> violations) {
+    if (found == null) {
+      return 0;
+    }
+    for (int i = changes.size() - 1; i >= 0; i--) {
+      if (isLast(changes, i, found)) {
+        return i + 1;
+      }
+    }
+    violations.add(found + " is of no change of " + changes.get(0).id);
+    return 0;
+  }
+
+  /** Whether a timer that had this change last looks so. */
+  private static boolean isLast(List<Change> changes, int at, Found found) {
+    Change change = changes.get(at);
+    boolean near = changes.get(0).id.startsWith(CutChild.NEAR);
+    return switch (change.what) {
+      case SCHEDULE, MOVE ->
+          found.state != TimerState.CANCELLED
+              && found.state != TimerState.DONE
+              && (near || found.dueMillis == dueMillis(change.number));
+      case CANCEL ->
+          found.state == TimerState.CANCELLED
+              && found.dueMillis == dueMillis(changes.get(at - 1).number);
+      case DONE -> found.state == TimerState.DONE;
+    };
+  }
+}

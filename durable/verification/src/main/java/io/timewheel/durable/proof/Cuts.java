@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.proof.Changes.Found;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Does what a kill cannot, because the system still writes what a killed process has written: takes
+ * copies of a store at one moment, damages the end of the write-ahead log of each in many ways, and
+ * sees that what is left is what was there at an earlier moment.
+ */
+public final class Cuts {
+  private static final String USAGE =
+      "--cuts N (20), --per-copy N (10), --seed N, --fault NAME, --directory PATH";
+  private static final Set<String> NAMES = Set.of("cuts", "per-copy", "seed", "fault", "directory");
+
+  /** The fault that is found by this proof: a timer is missing that was there before others. */
+  static final String HOLE = "hole";
+
+  private static final int TAIL_BYTES = 4_096;
+  private static final int PAGE = 1_000;
+
+  private final int cuts;
+  private final int perCopy;
+  private final Random random;
+  private final String fault;
+  private final Path directory;
+  private final Path store;
+  private final Path log;
+  private final Report report = new Report();
+
+  /** What came of it. */
+  static final class Report {
+    final List<String> violations = new ArrayList<>();
+    int copies;
+    int cuts;
+    int effective;
+    int refused;
+    long there;
+    long gone;
+
+    @Override
+    public String toString() {
+      return String.format(
+          "%d cuts of %d copies, %d of which lost something, %d were refused%n%,d changes left in"
+              + " all, %,d acknowledged ones cut off; %d violations",
+          cuts, copies, effective, refused, there, gone, violations.size());
+    }
+  }
+
+  Cuts(int cuts, int perCopy, long seed, String fault, Path directory) {
+    this.cuts = cuts;
+    this.perCopy = perCopy;
+    random = new Random(seed);
+    this.fault = fault;
+    this.directory = directory.toAbsolutePath();
+    store = this.directory.resolve("store");
+    log = this.directory.resolve("log");
+  }
+
+  public static void main(String[] args) throws Exception {
+    Options options = Options.parse(args, USAGE, NAMES);
+    Report report =
+        new Cuts(
+                (int) options.number("cuts", 20),
+                (int) options.number("per-copy", 10),
+                options.number("seed", System.nanoTime()),
+                options.text("fault", Log.NONE),
+                Path.of(options.text("directory", "target/cuts")))
+            .run();
+    System.out.println(report);
+    report.violations.stream().limit(20).forEach(System.out::println);
+    System.exit(report.violations.isEmpty() ? 0 : 1);
+  }
+
+  Report run() throws IOException, InterruptedException {
+    Directories.delete(directory);
+    Files.createDirectories(directory);
+    while (report.cuts < cuts && report.violations.isEmpty()) {
+      Path copy = directory.resolve("copy-" + report.copies++);
+      Changes changes = takeCopy(copy);
+      judge(copy, changes, "whole", true);
+      for (int i = 0; i < perCopy && report.cuts < cuts; i++) {
+        cut(copy, changes);
+      }
+      Directories.delete(copy);
+    }
+    return report;
+  }
+
+  /** Lets a child work, and copies its store: while it is suspended, or after its death. */
+  private Changes takeCopy(Path copy) throws IOException, InterruptedException {
+    ChildProcess child =
+        ChildProcess.start(
+            CutChild.class,
+            directory.resolve("errors"),
+            List.of("-Xmx128m"),
+            store.toString(),
+            log.toString(),
+            Integer.toString(report.copies));
+    if (child.await(Child.Mark.STARTED.name()) == null) {
+      throw new IllegalStateException("the child has ended: see " + directory.resolve("errors"));
+    }
+    Thread.sleep(200 + random.nextInt(1_500));
+    if (random.nextBoolean()) {
+      child.suspend();
+    } else {
+      child.kill();
+    }
+    copy(store, copy);
+    Changes changes = new Changes();
+    String text = Files.readString(log, StandardCharsets.UTF_8);
+    text.substring(0, text.lastIndexOf('\n') + 1).lines().forEach(changes::line);
+    child.kill();
+    return changes;
+  }
+
+  /** Tables do not change: a copy shares them. All other files are its own. */
+  private static void copy(Path from, Path to) throws IOException {
+    for (Path path : Directories.content(from)) {
+      Path copy = to.resolve(from.relativize(path));
+      if (Files.isDirectory(path)) {
+        Files.createDirectories(copy);
+      } else if (path.toString().endsWith(".sst")) {
+        Files.createLink(copy, path);
+      } else {
+        Files.copy(path, copy);
+      }
+    }
+  }
+
+  private void cut(Path copy, Changes changes) throws IOException {
+    Path victim = directory.resolve("victim");
+    Directories.delete(victim);
+    copy(copy, victim);
+    List<Path> files = WriteAheadLog.files(victim);
+    Path newest = files.get(files.size() - 1);
+    long size = Files.size(newest);
+    String what;
+    if (size == 0) {
+      what = "nothing to cut";
+    } else if (random.nextInt(3) > 0) {
+      long at = random.nextLong(size);
+      WriteAheadLog.truncate(newest, at);
+      what = newest.getFileName() + " cut at " + at + " of " + size;
+      if (random.nextInt(3) == 0) {
+        byte[] garbage = new byte[1 + random.nextInt(100)];
+        random.nextBytes(garbage);
+        Files.write(newest, garbage, StandardOpenOption.APPEND);
+        what += ", with garbage behind it";
+      }
+    } else {
+      long at = Math.max(0, size - 1 - random.nextLong(Math.min(size, TAIL_BYTES)));
+      WriteAheadLog.damage(newest, at, random);
+      what = newest.getFileName() + " damaged at " + at + " of " + size;
+    }
+    report.cuts++;
+    judge(victim, changes, what, false);
+    Directories.delete(victim);
+  }
+
+  /**
+   * Opens a store and judges what is there.
+   *
+   * @param whole whether nothing may be missing
+   */
+  private void judge(Path damaged, Changes changes, String what, boolean whole) throws IOException {
+    Path opened = damaged;
+    if (whole) { // what opens a store changes it
+      opened = directory.resolve("victim");
+      Directories.delete(opened);
+      copy(damaged, opened);
+    }
+    for (String problem : Stores.verify(opened)) {
+      report.violations.add(what + ": " + problem);
+    }
+    try (TimerStore timers = Stores.open(opened, Log.NONE)) {
+      Map<String, Found> found = read(timers);
+      if (fault.equals(HOLE) && found.size() > 1) {
+        found.remove(found.keySet().iterator().next());
+      }
+      Changes.Verdict verdict = changes.judge(found);
+      verdict.violations().forEach(violation -> report.violations.add(what + ": " + violation));
+      if (whole && verdict.acknowledgedButGone() > 0) {
+        report.violations.add(
+            what + ": " + verdict.acknowledgedButGone() + " acknowledged changes are gone");
+      }
+      report.there += verdict.there();
+      report.gone += verdict.acknowledgedButGone();
+      report.effective += verdict.acknowledgedButGone() > 0 ? 1 : 0;
+    }
+  }
+
+  private static Map<String, Found> read(TimerStore store) {
+    Map<String, Found> found = new HashMap<>();
+    TimerQuery all =
+        new TimerQuery(
+            null, "", EnumSet.allOf(TimerState.class), Long.MIN_VALUE, Long.MAX_VALUE, null, false);
+    @Nullable TimerKey after = null;
+    do {
+      TimerPage page = store.page(all, after, PAGE);
+      for (TimerRecord record : page.records()) {
+        found.put(record.key().id(), new Found(record.dueAt(), record.state()));
+      }
+      after = page.next();
+    } while (after != null);
+    return found;
+  }
+}

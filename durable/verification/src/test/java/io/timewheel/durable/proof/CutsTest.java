@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A short run of the cuts, and one with a fault that must be found. */
+class CutsTest {
+  @TempDir Path directory;
+
+  @Test
+  void leavesWhatWasThereAtAnEarlierMoment() throws Exception {
+    Cuts.Report report = new Cuts(16, 8, System.nanoTime(), Log.NONE, directory).run();
+    assertThat(report.violations).isEmpty();
+    assertThat(report.cuts).isEqualTo(16);
+    assertThat(report.effective).isPositive();
+  }
+
+  @Test
+  void findsAHole() throws Exception {
+    assertThat(new Cuts(2, 2, System.nanoTime(), Cuts.HOLE, directory).run().violations)
+        .anySatisfy(found -> assertThat(found).contains("is gone, and was acknowledged before"));
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A log for each fault that {@link Story} must find beside those of the history checker. */
+class StoryTest {
+  @TempDir Path directory;
+
+  private static final String SCHEDULED = "I 1 ns a SCHEDULE 100 7 -\nA 1 ns a CREATED 5\n";
+  private static final String ENDED = "L ns a DONE\nE\n";
+
+  private List<String> judge(String log) throws IOException {
+    Story story = new Story();
+    story.read(Files.writeString(directory.resolve("log"), log));
+    return story.judge(0);
+  }
+
+  private void assertFound(String violation, String log) throws IOException {
+    assertThat(judge(log)).singleElement().asString().contains(violation);
+  }
+
+  @Test
+  void acceptsWhatFiresAsAskedFor() throws IOException {
+    assertThat(judge(SCHEDULED + "B ns a 5 100 1 100 7\nC ns a 5 100\n" + ENDED)).isEmpty();
+  }
+
+  @Test
+  void findsAnotherPayloadAndAnEarlierTime() throws IOException {
+    assertFound("time or payload", SCHEDULED + "B ns a 5 100 1 100 8\n" + ENDED);
+    assertFound("time or payload", SCHEDULED + "B ns a 5 99 1 100 7\n" + ENDED);
+  }
+
+  @Test
+  void acceptsThePayloadOfACallWithoutAnAnswer() throws IOException {
+    assertThat(
+            judge(
+                "I 2 ns a SCHEDULE 90 8 -\n"
+                    + SCHEDULED
+                    + "B ns a 4 90 1 90 8\n"
+                    + "B ns a 5 100 1 100 7\n"
+                    + ENDED))
+        .isEmpty();
+  }
+
+  @Test
+  void findsARunThatWasLeftOut() throws IOException {
+    String rate = SCHEDULED.replace(" a ", " rate-1 ");
+    assertThat(judge(rate + "B ns rate-1 5 100 1 900 7\nB ns rate-1 5 300 1 900 7\nE\n")).isEmpty();
+    assertFound(
+        "no run between 100 and 500",
+        rate + "B ns rate-1 5 100 1 900 7\nB ns rate-1 5 500 1 900 7\nE\n");
+  }
+
+  @Test
+  void findsWhatStillWaitsAtTheEnd() throws IOException {
+    assertFound("still RETRYING", SCHEDULED + "L ns a RETRYING\nE\n");
+  }
+
+  @Test
+  void findsALogWithoutEnd() throws IOException {
+    assertFound("did not say what was left", SCHEDULED + "B ns a 5 100 1 100 7\n");
+  }
+
+  @Test
+  void leavesOutALineThatAKillCutShort() throws IOException {
+    assertThat(judge(SCHEDULED + "B ns a 5 100 1 100 7\n" + ENDED + "I 9 n")).isEmpty();
+  }
+}
