@@ -95,6 +95,8 @@ final class Database implements AutoCloseable {
         .setCreateMissingColumnFamilies(true)
         // What a killed process had written is kept, up to the first record that is torn.
         .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
+        // All families go to disk together: a log that lost its end never lags behind one of them.
+        .setAtomicFlush(true)
         .setMaxTotalWalSize(settings.maxLogBytes())
         .setDbWriteBufferSize(settings.writeBufferBytes())
         .setMaxOpenFiles(settings.maxOpenFiles())
@@ -124,6 +126,10 @@ final class Database implements AutoCloseable {
             .setTableFormatConfig(table)
             .setWriteBufferSize(settings.writeBufferBytes() / 2)
             .setCompressionType(CompressionType.LZ4_COMPRESSION);
+    if (family == Family.TIMERS) {
+      // Most lookups are for timers that are new.
+      options.setMemtablePrefixBloomSizeRatio(0.05).setMemtableWholeKeyFiltering(true);
+    }
     if (family == Family.PAYLOADS) {
       options
           .setEnableBlobFiles(true)

@@ -174,8 +174,8 @@ final class Reader {
     try {
       database.scan(
           Family.DUE,
-          Keys.due(Writer.SHARD, bounds[0]),
-          Keys.due(Writer.SHARD, last),
+          Keys.due(Rows.SHARD, bounds[0]),
+          Keys.due(Rows.SHARD, last),
           null,
           at -> {
             count(at, namespace, bounds, buckets);

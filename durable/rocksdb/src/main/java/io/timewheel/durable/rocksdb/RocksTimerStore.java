@@ -24,9 +24,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
@@ -42,24 +41,44 @@ import org.rocksdb.RocksDBException;
  * one open store at a time; another one is refused, in this process or in any other.
  */
 public final class RocksTimerStore implements TimerStore {
-  private final Database database;
-  private final Failures failures;
-  private final Writer writer;
-  private final Reader reader;
+  /** Between two attempts to open the database again, each of which reads its log. */
+  private static final long REPAIR_INTERVAL_NANOS = 1_000_000_000;
 
-  /** Read-locked by whatever uses the database, write-locked by what closes it. */
+  private final Path directory;
+  private final Settings settings;
+  private final Failures failures;
+  private final @Nullable Flusher flusher;
+
+  /** Read-locked by whatever uses the database, write-locked by what opens or closes it. */
   private final ReadWriteLock use = new ReentrantReadWriteLock();
 
-  private final @Nullable Flusher flusher;
-  private boolean closed;
+  /** Null when it is closed, or could not be opened again. */
+  private @Nullable Session session;
 
-  private RocksTimerStore(
-      Database database, Failures failures, Writer writer, @Nullable Duration flushInterval) {
-    this.database = database;
-    this.failures = failures;
-    this.writer = writer;
-    reader = new Reader(database, failures, writer.dueBound());
-    flusher = flushInterval == null ? null : new Flusher(flushInterval, this::flush);
+  private boolean closed;
+  private long lastRepairNanos;
+
+  /** The open database, and those who use it. */
+  private record Session(Database database, Writer writer, Reader reader) {}
+
+  private RocksTimerStore(Path directory, Settings settings) {
+    this.directory = directory;
+    this.settings = settings;
+    failures = new Failures(directory);
+    session = newSession();
+    Duration interval = settings.sync().intervalOrNull();
+    flusher = interval == null ? null : new Flusher(interval, this::flush);
+  }
+
+  private Session newSession() {
+    Database database = new Opening(directory, settings, failures).open();
+    try {
+      Writer writer = new Writer(database, failures, settings.sync().isEveryCommit());
+      return new Session(database, writer, new Reader(database, failures, writer.dueBound()));
+    } catch (RocksDBException | MalformedException e) {
+      database.close();
+      throw failures.of(Kind.UNAVAILABLE, "cannot be opened", e);
+    }
   }
 
   /**
@@ -80,32 +99,6 @@ public final class RocksTimerStore implements TimerStore {
    */
   public static Builder builder(Path directory) {
     return new Builder(requireNonNull(directory, "directory"));
-  }
-
-  private static RocksTimerStore open(Path directory, Settings settings) {
-    Failures failures = new Failures(directory);
-    loadLibrary(failures);
-    Database database;
-    try {
-      database = Database.open(directory, settings);
-    } catch (RocksDBException e) {
-      throw failures.of(Kind.UNAVAILABLE, "cannot be opened", e);
-    }
-    try {
-      Writer writer = new Writer(database, failures, settings.sync().isEveryCommit());
-      return new RocksTimerStore(database, failures, writer, settings.sync().intervalOrNull());
-    } catch (RocksDBException e) {
-      database.close();
-      throw failures.of(Kind.UNAVAILABLE, "cannot be opened", e);
-    }
-  }
-
-  private static void loadLibrary(Failures failures) {
-    try {
-      RocksDB.loadLibrary();
-    } catch (RuntimeException | LinkageError e) {
-      throw failures.of(Kind.UNAVAILABLE, "the native library of RocksDB cannot be loaded", e);
-    }
   }
 
   /** How to open a store. Not thread-safe. */
@@ -157,19 +150,66 @@ public final class RocksTimerStore implements TimerStore {
      * @return the store
      */
     public RocksTimerStore open() {
-      return RocksTimerStore.open(directory, settings);
+      return new RocksTimerStore(directory, settings);
     }
   }
 
-  private <T extends @Nullable Object> T using(Supplier<T> work) {
+  private <T extends @Nullable Object> T using(Function<Session, T> work) {
     use.readLock().lock();
     try {
-      if (closed) {
-        throw failures.of(Kind.UNAVAILABLE, "the store is closed");
+      Session open = session;
+      if (open != null && !open.writer().isBroken()) {
+        return work.apply(open);
       }
-      return work.get();
     } finally {
       use.readLock().unlock();
+    }
+    repair();
+    return reading(work);
+  }
+
+  /** As {@link #using}, but content with a database that nothing can be written to. */
+  private <T extends @Nullable Object> T reading(Function<Session, T> work) {
+    use.readLock().lock();
+    try {
+      return work.apply(session());
+    } finally {
+      use.readLock().unlock();
+    }
+  }
+
+  private Session session() {
+    Session open = session;
+    if (open == null) {
+      throw failures.of(
+          Kind.UNAVAILABLE, closed ? "the store is closed" : "could not be opened again yet");
+    }
+    return open;
+  }
+
+  /**
+   * Opens the database again after a write has failed. RocksDB takes no write after that, and only
+   * its log can say what became of the one that failed.
+   */
+  private void repair() {
+    use.writeLock().lock();
+    try {
+      Session broken = session;
+      if (closed || (broken != null && !broken.writer().isBroken())) {
+        return;
+      }
+      long now = System.nanoTime();
+      if (broken == null && now - lastRepairNanos < REPAIR_INTERVAL_NANOS) {
+        return;
+      }
+      if (broken != null) {
+        session = null;
+        broken.database().close();
+      }
+      lastRepairNanos = now;
+      session = newSession();
+    } finally {
+      use.writeLock().unlock();
     }
   }
 
@@ -181,50 +221,50 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public void start(StoreListener listener) {
     requireNonNull(listener, "listener");
-    long epoch = using(writer::newEpoch);
-    listener.acquired(Writer.SHARD, epoch);
+    long epoch = using(open -> open.writer().newEpoch());
+    listener.acquired(Rows.SHARD, epoch);
   }
 
   @Override
   public List<Outcome> commit(List<Change> changes) {
-    return using(() -> writer.commit(changes));
+    return using(open -> open.writer().commit(changes));
   }
 
   @Override
   public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
-    return using(() -> reader.due(shard, until, after, limit));
+    return reading(open -> open.reader().due(shard, until, after, limit));
   }
 
   @Override
   public @Nullable TimerRecord get(TimerKey key) {
-    return this.<@Nullable TimerRecord>using(() -> reader.get(key));
+    return this.<@Nullable TimerRecord>reading(open -> open.reader().get(key));
   }
 
   @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
-    return using(() -> reader.page(query, after, limit));
+    return reading(open -> open.reader().page(query, after, limit));
   }
 
   @Override
   public long[] histogram(@Nullable String namespace, long[] bounds) {
-    return using(() -> reader.histogram(namespace, bounds));
+    return reading(open -> open.reader().histogram(namespace, bounds));
   }
 
   @Override
   public Map<String, Map<TimerState, Long>> counts() {
-    return using(() -> writer.counts().all());
+    return reading(open -> open.writer().counts().all());
   }
 
   @Override
   public List<TimerRecord> lease(LeaseRequest request) {
-    return using(() -> writer.lease(request));
+    return using(open -> open.writer().lease(request));
   }
 
   @Override
   public void pause(String scope) {
     using(
-        () -> {
-          writer.pause(scope);
+        open -> {
+          open.writer().pause(scope);
           return true;
         });
   }
@@ -232,30 +272,26 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public void resume(String scope) {
     using(
-        () -> {
-          writer.resume(scope);
+        open -> {
+          open.writer().resume(scope);
           return true;
         });
   }
 
   @Override
   public Set<String> paused() {
-    return using(writer::paused);
+    return reading(open -> open.writer().paused());
   }
 
   @Override
   public int forget(long finishedBefore, long keep, int limit) {
-    return using(() -> writer.forget(finishedBefore, keep, limit));
+    return using(open -> open.writer().forget(finishedBefore, keep, limit));
   }
 
   private void flush() {
     using(
-        () -> {
-          try {
-            database.sync();
-          } catch (RocksDBException e) {
-            throw failures.reading("the log cannot be forced to disk", e);
-          }
+        open -> {
+          open.writer().sync();
           return true;
         });
   }
@@ -267,15 +303,24 @@ public final class RocksTimerStore implements TimerStore {
     }
     use.writeLock().lock();
     try {
-      if (!closed) {
-        closed = true;
+      Session open = session;
+      session = null;
+      closed = true;
+      if (open != null) {
+        close(open);
+      }
+    } finally {
+      use.writeLock().unlock();
+    }
+  }
+
+  private void close(Session open) {
+    try (Database database = open.database()) {
+      if (!open.writer().isBroken()) {
         database.sync();
       }
     } catch (RocksDBException e) {
       throw failures.of(Kind.UNKNOWN, "closed, but what was written last is not on disk", e);
-    } finally {
-      database.close();
-      use.writeLock().unlock();
     }
   }
 }

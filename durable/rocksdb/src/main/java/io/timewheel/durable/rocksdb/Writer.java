@@ -7,18 +7,24 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.rocksdb.RecordCodec.Stored;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -30,15 +36,21 @@ import org.rocksdb.RocksDBException;
  * record as it was before the batch and as it is after it, however many steps lie between.
  */
 final class Writer implements Transitions.Context {
-  static final int SHARD = 0;
+  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+  private static final int MAX_CLAIMED = 8_192;
 
   private final Database database;
   private final Failures failures;
   private final boolean sync;
   private final Counts counts = new Counts();
   private final Set<String> paused = ConcurrentHashMap.newKeySet();
-  private final ByteWriter scratch = new ByteWriter();
   private final DueBound dueBound;
+  private final Rows rows;
+
+  /** Records of open claims: they are changed soon, when the attempts end. */
+  private final Map<TimerKey, Stored> claimed = new HashMap<>();
+
+  private volatile boolean broken;
   private long lastVersion;
   private long storedVersion;
   private long epoch;
@@ -48,10 +60,11 @@ final class Writer implements Transitions.Context {
     this.database = database;
     this.failures = failures;
     this.sync = sync;
-    byte[] first = Keys.due(SHARD, Long.MIN_VALUE);
-    byte[] end = Keys.due(SHARD + 1, Long.MIN_VALUE);
+    byte[] first = Keys.due(Rows.SHARD, Long.MIN_VALUE);
+    byte[] end = Keys.due(Rows.SHARD + 1, Long.MIN_VALUE);
     byte[] from = database.get(Family.META, Meta.DUE_FROM);
     dueBound = new DueBound(database, first, end, from == null ? first : from);
+    rows = new Rows(dueBound);
     lastVersion = number(Meta.LAST_VERSION);
     storedVersion = lastVersion;
     epoch = number(Meta.EPOCH);
@@ -80,6 +93,25 @@ final class Writer implements Transitions.Context {
   private long number(byte[] key) throws RocksDBException {
     byte[] bytes = database.get(Family.META, key);
     return bytes == null ? 0 : Meta.number(bytes);
+  }
+
+  /** Whether a write has failed, after which none can succeed. */
+  boolean isBroken() {
+    return broken;
+  }
+
+  private StoreException failed(RocksDBException e) {
+    broken = true;
+    return failures.of(Kind.UNKNOWN, "it may have been written or not", e);
+  }
+
+  /** Forces to disk what was written unsynced. */
+  void sync() {
+    try {
+      database.sync();
+    } catch (RocksDBException e) {
+      throw failed(e);
+    }
   }
 
   Counts counts() {
@@ -126,9 +158,15 @@ final class Writer implements Transitions.Context {
       this.key = key;
       bytes = Keys.timer(key);
     }
+
+    @SuppressWarnings("ReferenceEquality") // what is left as it is is the same object
+    boolean isChanged() {
+      return after != (before == null ? null : before.record());
+    }
   }
 
   synchronized List<Outcome> commit(List<Change> changes) {
+    checkSound();
     Map<TimerKey, Cell> cells = new LinkedHashMap<>(2 * changes.size());
     boolean onlyBegins = true;
     for (Change change : changes) {
@@ -137,24 +175,44 @@ final class Writer implements Transitions.Context {
       cell.wantsPayload |= begin || change instanceof Change.Schedule;
       onlyBegins &= begin;
     }
-    read(cells);
-    List<Outcome> outcomes = new ArrayList<>(changes.size());
-    for (Change change : changes) {
-      outcomes.add(apply(requireNonNull(cells.get(change.key())), change));
+    read(cells.values());
+    try {
+      List<Outcome> outcomes = new ArrayList<>(changes.size());
+      for (Change change : changes) {
+        outcomes.add(apply(requireNonNull(cells.get(change.key())), change));
+      }
+      write(cells.values(), sync && !onlyBegins);
+      return outcomes;
+    } finally {
+      counts.discard();
     }
-    write(cells.values(), sync && !onlyBegins);
-    return outcomes;
   }
 
-  private void read(Map<TimerKey, Cell> cells) {
+  private void checkSound() {
+    if (broken) {
+      throw failures.of(Kind.UNAVAILABLE, "a write has failed; the database is opened again");
+    }
+  }
+
+  private void read(Collection<Cell> cells) {
+    List<Cell> wanted = new ArrayList<>(cells.size());
+    List<byte[]> keys = new ArrayList<>(cells.size());
+    for (Cell cell : cells) {
+      Stored known = claimed.get(cell.key);
+      if (known != null) {
+        cell.before = known;
+        cell.after = known.record();
+      } else {
+        wanted.add(cell);
+        keys.add(cell.bytes);
+      }
+    }
     try {
-      List<byte[]> keys = new ArrayList<>(cells.size());
-      cells.values().forEach(cell -> keys.add(cell.bytes));
       List<byte @Nullable []> values = database.multiGet(Family.TIMERS, keys);
-      int i = 0;
-      for (Cell cell : cells.values()) {
-        byte[] value = values.get(i++);
+      for (int i = 0; i < wanted.size(); i++) {
+        byte[] value = values.get(i);
         if (value != null) {
+          Cell cell = wanted.get(i);
           cell.before = decode(cell, value);
           cell.after = cell.before.record();
         }
@@ -193,190 +251,183 @@ final class Writer implements Transitions.Context {
     Outcome outcome = Transitions.apply(current, change, this);
     TimerRecord record = outcome.record();
     if (record != null && outcome.changes(current)) {
-      count(current, record);
-      cell.after = record;
+      replace(cell, record);
     }
     return outcome;
   }
 
-  private void count(@Nullable TimerRecord before, @Nullable TimerRecord after) {
-    if (before != null) {
-      counts.add(before.key().namespace(), before.state(), -1);
+  private void replace(Cell cell, @Nullable TimerRecord record) {
+    if (cell.after != null) {
+      counts.add(cell.key.namespace(), cell.after.state(), -1);
     }
-    if (after != null) {
-      counts.add(after.key().namespace(), after.state(), 1);
+    if (record != null) {
+      counts.add(cell.key.namespace(), record.state(), 1);
     }
+    cell.after = record;
   }
 
   // Writing
 
-  private void write(Iterable<Cell> cells, boolean synced) {
+  private void write(Collection<Cell> cells, boolean synced) {
+    Map<TimerKey, Stored> opened = new HashMap<>();
     try (Batch batch = new Batch(database)) {
       for (Cell cell : cells) {
-        put(cell, batch);
+        put(cell, batch, opened);
       }
       if (batch.isEmpty()) {
-        counts.discard();
         return;
       }
-      write(batch, synced);
+      if (lastVersion != storedVersion) {
+        batch.put(Family.META, Meta.LAST_VERSION, Meta.number(lastVersion));
+      }
+      counts.writeTo(batch);
+      batch.write(synced);
+      storedVersion = lastVersion;
+      counts.accept();
+      remember(cells, opened);
+      dueBound.raise();
     } catch (RocksDBException e) {
-      throw failures.of(Kind.UNKNOWN, "cannot write", e);
-    } finally {
-      counts.discard();
+      throw failed(e);
     }
   }
 
-  private void write(Batch batch, boolean synced) throws RocksDBException {
-    if (lastVersion != storedVersion) {
-      batch.put(Family.META, Meta.LAST_VERSION, Meta.number(lastVersion));
-    }
-    counts.writeTo(batch);
-    batch.write(synced);
-    storedVersion = lastVersion;
-    counts.accept();
-    dueBound.raise();
-  }
-
-  @SuppressWarnings("ReferenceEquality") // what is left as it is is the same object
-  private void put(Cell cell, Batch batch) throws RocksDBException {
-    TimerRecord before = cell.before == null ? null : cell.before.record();
+  private void put(Cell cell, Batch batch, Map<TimerKey, Stored> opened) throws RocksDBException {
     TimerRecord after = cell.after;
-    if (after == before || after == null) {
+    if (!cell.isChanged()) {
       return;
     }
-    boolean wasApart = cell.before != null && cell.before.payloadApart();
-    boolean isApart = wasApart;
-    if (before == null || before.definition() != after.definition()) {
-      isApart = RecordCodec.isPayloadApart(after);
-      if (isApart) {
-        batch.put(Family.PAYLOADS, cell.bytes, after.definition().payload());
-      } else if (wasApart) {
-        batch.delete(Family.PAYLOADS, cell.bytes);
+    if (after == null) {
+      rows.delete(cell.bytes, requireNonNull(cell.before), batch);
+      return;
+    }
+    Stored stored = rows.put(cell.bytes, cell.before, after, batch);
+    if (after.state() == TimerState.FIRING && !stored.payloadApart()) {
+      opened.put(cell.key, stored);
+    }
+  }
+
+  private void remember(Collection<Cell> cells, Map<TimerKey, Stored> opened) {
+    for (Cell cell : cells) {
+      if (cell.isChanged()) {
+        claimed.remove(cell.key);
       }
     }
-    batch.put(Family.TIMERS, cell.bytes, RecordCodec.encode(after, isApart, scratch));
-    if (before != null) {
-      unindex(cell, before, after, batch);
+    if (claimed.size() < MAX_CLAIMED) {
+      claimed.putAll(opened);
     }
-    index(cell, after, batch);
-  }
-
-  private void index(Cell cell, TimerRecord record, Batch batch) throws RocksDBException {
-    if (record.isIndexed()) {
-      byte[] key = Keys.due(SHARD, record.fireAt(), cell.bytes);
-      dueBound.insert(key, batch);
-      batch.put(Family.DUE, key, RecordCodec.encodeDue(record, scratch));
-    }
-    if (record.state() == TimerState.READY) {
-      batch.put(Family.READY, readyKey(record), RecordCodec.PRESENT);
-    }
-    if (record.state().isFinished()) {
-      batch.put(
-          Family.FINISHED, Keys.finished(record.changedAt(), cell.bytes), RecordCodec.PRESENT);
-    }
-  }
-
-  /** Removes the entries of a record that the next one does not overwrite. */
-  private void unindex(Cell cell, TimerRecord old, @Nullable TimerRecord next, Batch batch)
-      throws RocksDBException {
-    if (old.isIndexed() && (next == null || next.fireAt() != old.fireAt())) {
-      batch.delete(Family.DUE, Keys.due(SHARD, old.fireAt(), cell.bytes));
-      dueBound.deleted();
-    }
-    if (old.state() == TimerState.READY) {
-      batch.delete(Family.READY, readyKey(old));
-    }
-    if (old.state().isFinished()) {
-      batch.delete(Family.FINISHED, Keys.finished(old.changedAt(), cell.bytes));
-    }
-  }
-
-  private static byte[] readyKey(TimerRecord record) {
-    return Keys.ready(record.key(), record.definition().handler(), record.changedAt());
   }
 
   // Other changes
 
   synchronized List<TimerRecord> lease(LeaseRequest request) {
+    checkSound();
     if (request.tokens().isEmpty() || paused(request.namespace())) {
       return List.of();
     }
-    Map<TimerKey, Cell> cells = new LinkedHashMap<>();
+    List<Cell> cells = new ArrayList<>();
     byte[] queue = Keys.queue(request.namespace(), request.queue());
-    try {
-      database.scan(
-          Family.READY,
-          queue,
-          Keys.behindAll(queue),
-          null,
-          at -> {
-            Cell cell = new Cell(Keys.ready(at.key()));
-            cell.wantsPayload = true;
-            cells.put(cell.key, cell);
-            return cells.size() < request.tokens().size();
-          });
-    } catch (RocksDBException e) {
-      throw failures.reading("cannot read the ready timers", e);
-    }
-    read(cells);
-    List<TimerRecord> leased = new ArrayList<>();
-    for (Cell cell : cells.values()) {
-      TimerRecord current = cell.after;
-      if (current != null && current.state() == TimerState.READY) {
-        cell.after =
-            Transitions.lease(
-                current, request.tokens().get(leased.size()), request.until(), request.now());
-        count(current, cell.after);
-        leased.add(cell.after);
-      }
-    }
-    write(cells.values(), sync);
-    return leased;
-  }
-
-  synchronized int forget(long finishedBefore, long keep, int limit) {
-    long finished = counts.finished();
-    Map<TimerKey, Cell> cells = new LinkedHashMap<>();
-    try (Batch batch = new Batch(database)) {
-      database.scan(
-          Family.FINISHED,
-          null,
-          null,
-          null,
-          at -> {
-            boolean forgotten =
-                cells.size() < limit
-                    && (Keys.finished(at.key()).fireAt() < finishedBefore
-                        || finished - cells.size() > keep);
-            if (forgotten) {
-              Cell cell = new Cell(Keys.finished(at.key()).key());
-              cells.put(cell.key, cell);
-            }
-            return forgotten;
-          });
-      if (cells.isEmpty()) {
-        return 0;
-      }
-      read(cells);
-      for (Cell cell : cells.values()) {
-        Stored before = cell.before;
-        if (before != null) {
-          batch.delete(Family.TIMERS, cell.bytes);
-          if (before.payloadApart()) {
-            batch.delete(Family.PAYLOADS, cell.bytes);
+    scan(
+        Family.READY,
+        queue,
+        Keys.behindAll(queue),
+        key -> {
+          Cell cell = readIfSound(Keys.ready(key));
+          TimerRecord record = cell == null ? null : cell.after;
+          if (cell != null && record != null && record.state() == TimerState.READY) {
+            cells.add(cell);
           }
-          unindex(cell, before.record(), null, batch);
-          count(before.record(), null);
-        }
+          return cells.size() < request.tokens().size();
+        });
+    try {
+      List<TimerRecord> leased = new ArrayList<>();
+      for (Cell cell : cells) {
+        ClaimToken token = request.tokens().get(leased.size());
+        TimerRecord current = requireNonNull(cell.after);
+        TimerRecord record = Transitions.lease(current, token, request.until(), request.now());
+        replace(cell, record);
+        leased.add(record);
       }
-      write(batch, sync);
-    } catch (RocksDBException e) {
-      throw failures.of(Kind.UNKNOWN, "cannot forget finished timers", e);
+      write(cells, sync);
+      return leased;
     } finally {
       counts.discard();
     }
-    return cells.size();
+  }
+
+  /** Reads a timer that an index names; null, and a word in the log, if it cannot be read. */
+  private @Nullable Cell readIfSound(TimerKey key) {
+    Cell cell = new Cell(key);
+    cell.wantsPayload = true;
+    try {
+      read(List.of(cell));
+      return cell;
+    } catch (StoreException e) {
+      if (e.kind() != Kind.REJECTED) {
+        throw e;
+      }
+      LOG.log(System.Logger.Level.ERROR, e.getMessage());
+      return null;
+    }
+  }
+
+  synchronized int forget(long finishedBefore, long keep, int limit) {
+    checkSound();
+    long finished = counts.finished();
+    List<Cell> cells = new ArrayList<>();
+    List<byte[]> astray = new ArrayList<>();
+    scan(
+        Family.FINISHED,
+        null,
+        null,
+        key -> {
+          if (cells.size() + astray.size() >= limit) {
+            return false;
+          }
+          DuePosition end = Keys.finished(key);
+          if (end.fireAt() >= finishedBefore && finished - cells.size() <= keep) {
+            return false;
+          }
+          Cell cell = readIfSound(end.key());
+          if (cell != null) {
+            boolean isItsEnd =
+                cell.after != null
+                    && cell.after.state().isFinished()
+                    && cell.after.changedAt() == end.fireAt();
+            if (isItsEnd) {
+              cells.add(cell);
+            } else {
+              astray.add(key);
+            }
+          }
+          return true;
+        });
+    if (!astray.isEmpty()) {
+      change(batch -> deleteAll(astray, batch));
+    }
+    try {
+      cells.forEach(cell -> replace(cell, null));
+      write(cells, sync);
+      return cells.size() + astray.size();
+    } finally {
+      counts.discard();
+    }
+  }
+
+  private static void deleteAll(List<byte[]> astray, Batch batch) throws RocksDBException {
+    for (byte[] key : astray) {
+      batch.delete(Family.FINISHED, key);
+    }
+  }
+
+  private void scan(
+      Family family, byte @Nullable [] from, byte @Nullable [] to, Predicate<byte[]> visitor) {
+    try {
+      database.scan(family, from, to, null, at -> visitor.test(at.key()));
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read the index " + family, e);
+    } catch (MalformedException e) {
+      throw failures.of(Kind.UNAVAILABLE, "the index " + family + " cannot be read", e);
+    }
   }
 
   synchronized void pause(String scope) {
@@ -400,11 +451,12 @@ final class Writer implements Transitions.Context {
   }
 
   private void change(Step step) {
+    checkSound();
     try (Batch batch = new Batch(database)) {
       step.addTo(batch);
       batch.write(true);
     } catch (RocksDBException e) {
-      throw failures.of(Kind.UNKNOWN, "cannot write", e);
+      throw failed(e);
     }
   }
 }

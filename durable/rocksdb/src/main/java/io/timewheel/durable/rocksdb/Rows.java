@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.RecordCodec.Stored;
+import io.timewheel.durable.spi.TimerRecord;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+
+/**
+ * What a record has in the families: its row, its payload if that is large, and an entry in each
+ * index that its state asks for. Only the writer uses it.
+ */
+final class Rows {
+  /** The only shard. */
+  static final int SHARD = 0;
+
+  private final DueBound dueBound;
+  private final ByteWriter scratch = new ByteWriter();
+
+  Rows(DueBound dueBound) {
+    this.dueBound = dueBound;
+  }
+
+  /**
+   * Adds to a batch what makes one record of another.
+   *
+   * @param timer the key of the timer
+   * @param before the record that is there; null if there is none
+   * @param record the record that is to be there
+   * @return the record as it is stored then
+   */
+  @SuppressWarnings("ReferenceEquality") // a definition that was not replaced is the same object
+  Stored put(byte[] timer, @Nullable Stored before, TimerRecord record, Batch batch)
+      throws RocksDBException {
+    boolean wasApart = before != null && before.payloadApart();
+    boolean isApart = wasApart;
+    if (before == null || before.record().definition() != record.definition()) {
+      isApart = RecordCodec.isPayloadApart(record);
+      if (isApart) {
+        batch.put(Family.PAYLOADS, timer, record.definition().payload());
+      } else if (wasApart) {
+        batch.delete(Family.PAYLOADS, timer);
+      }
+    }
+    batch.put(Family.TIMERS, timer, RecordCodec.encode(record, isApart, scratch));
+    if (before != null) {
+      unindex(timer, before.record(), record, batch);
+    }
+    index(timer, record, batch);
+    return new Stored(record, isApart);
+  }
+
+  void delete(byte[] timer, Stored before, Batch batch) throws RocksDBException {
+    batch.delete(Family.TIMERS, timer);
+    if (before.payloadApart()) {
+      batch.delete(Family.PAYLOADS, timer);
+    }
+    unindex(timer, before.record(), null, batch);
+  }
+
+  private void index(byte[] timer, TimerRecord record, Batch batch) throws RocksDBException {
+    if (record.isIndexed()) {
+      byte[] key = due(timer, record);
+      dueBound.insert(key, batch);
+      batch.put(Family.DUE, key, RecordCodec.encodeDue(record, scratch));
+    }
+    if (record.state() == TimerState.READY) {
+      batch.put(Family.READY, ready(record), RecordCodec.PRESENT);
+    }
+    if (record.state().isFinished()) {
+      batch.put(Family.FINISHED, finished(timer, record), RecordCodec.PRESENT);
+    }
+  }
+
+  /** Deletes the entries of a record, but for one that the next record overwrites. */
+  private void unindex(byte[] timer, TimerRecord old, @Nullable TimerRecord next, Batch batch)
+      throws RocksDBException {
+    if (old.isIndexed() && (next == null || next.fireAt() != old.fireAt())) {
+      batch.delete(Family.DUE, due(timer, old));
+      dueBound.deleted();
+    }
+    if (old.state() == TimerState.READY) {
+      batch.delete(Family.READY, ready(old));
+    }
+    if (old.state().isFinished()) {
+      batch.delete(Family.FINISHED, finished(timer, old));
+    }
+  }
+
+  static byte[] due(byte[] timer, TimerRecord record) {
+    return Keys.due(SHARD, record.fireAt(), timer);
+  }
+
+  static byte[] ready(TimerRecord record) {
+    return Keys.ready(record.key(), record.definition().handler(), record.changedAt());
+  }
+
+  static byte[] finished(byte[] timer, TimerRecord record) {
+    return Keys.finished(record.changedAt(), timer);
+  }
+}
