@@ -184,6 +184,19 @@ final class Database implements AutoCloseable {
     return db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
   }
 
+  /** The sum of a property over all families. */
+  long sum(String property) throws RocksDBException {
+    long sum = 0;
+    for (ColumnFamilyHandle handle : families.values()) {
+      sum += db.getLongProperty(handle, property);
+    }
+    return sum;
+  }
+
+  long memtableBytes() throws RocksDBException {
+    return sum("rocksdb.cur-size-all-mem-tables");
+  }
+
   /** Forces to disk what was written unsynced. */
   void sync() throws RocksDBException {
     db.syncWal();

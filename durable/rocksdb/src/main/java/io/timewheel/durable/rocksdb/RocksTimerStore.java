@@ -17,6 +17,8 @@ import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -203,6 +205,7 @@ public final class RocksTimerStore implements TimerStore {
         return;
       }
       if (broken != null) {
+        checkRoom(broken.database());
         session = null;
         broken.database().close();
       }
@@ -286,6 +289,28 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public int forget(long finishedBefore, long keep, int limit) {
     return using(open -> open.writer().forget(finishedBefore, keep, limit));
+  }
+
+  /**
+   * What is in memory goes to table files when the database is opened, where it takes about half
+   * the room. Until there is that, the old one is kept, for those who read.
+   */
+  private void checkRoom(Database database) {
+    try {
+      long needed = database.memtableBytes() / 2 + (4 << 20);
+      long free = Files.getFileStore(directory).getUsableSpace();
+      if (free < needed) {
+        throw failures.of(
+            Kind.UNAVAILABLE,
+            "a write has failed, and "
+                + free
+                + " bytes are free (expected: "
+                + needed
+                + " to go on)");
+      }
+    } catch (IOException | RocksDBException e) {
+      throw failures.of(Kind.UNAVAILABLE, "cannot be opened again", e);
+    }
   }
 
   private void flush() {
