@@ -32,7 +32,7 @@ final class Counts {
     return states;
   }
 
-  private static byte[] encode(long[] states) {
+  static byte[] encode(long[] states) {
     ByteWriter to = new ByteWriter().u8(FORMAT);
     for (long count : states) {
       to.unsigned(count);

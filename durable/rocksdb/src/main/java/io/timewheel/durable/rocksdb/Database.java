@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.AbstractNativeReference;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
+import org.rocksdb.Checkpoint;
 import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
@@ -193,6 +194,17 @@ final class Database implements AutoCloseable {
     return sum;
   }
 
+  long number(String property) throws RocksDBException {
+    return db.getLongProperty(property);
+  }
+
+  /** Makes a copy of this moment: files are linked where that can be done. */
+  void copyTo(Path target) throws RocksDBException {
+    try (Checkpoint checkpoint = Checkpoint.create(db)) {
+      checkpoint.createCheckpoint(target.toString());
+    }
+  }
+
   long memtableBytes() throws RocksDBException {
     return sum("rocksdb.cur-size-all-mem-tables");
   }
@@ -257,6 +269,8 @@ final class Database implements AutoCloseable {
       if (snapshot != null) {
         options.setSnapshot(snapshot);
       }
+      // Reading all of a family must not push out of the cache what the timers at work need.
+      options.setFillCache(from != null || to != null);
     }
 
     @Override

@@ -83,13 +83,13 @@ final class Keys {
         .toBytes();
   }
 
-  /** The timer of an entry of the ready index. */
-  static TimerKey ready(byte[] bytes) {
+  /** Since when which timer is ready. */
+  static DuePosition ready(byte[] bytes) {
     ByteReader reader = new ByteReader(bytes);
     String namespace = reader.terminated();
     reader.terminated();
-    reader.ordered64();
-    return new TimerKey(namespace, reader.text());
+    long since = reader.ordered64();
+    return new DuePosition(since, new TimerKey(namespace, reader.text()));
   }
 
   private static void putTime(byte[] bytes, int at, long time) {

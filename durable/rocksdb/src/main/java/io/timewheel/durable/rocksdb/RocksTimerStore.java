@@ -61,7 +61,8 @@ public final class RocksTimerStore implements TimerStore {
   private long lastRepairNanos;
 
   /** The open database, and those who use it. */
-  private record Session(Database database, Writer writer, Reader reader) {}
+  private record Session(
+      Database database, Writer writer, Reader reader, Maintenance maintenance) {}
 
   private RocksTimerStore(Path directory, Settings settings) {
     this.directory = directory;
@@ -76,7 +77,11 @@ public final class RocksTimerStore implements TimerStore {
     Database database = new Opening(directory, settings, failures).open();
     try {
       Writer writer = new Writer(database, failures, settings.sync().isEveryCommit());
-      return new Session(database, writer, new Reader(database, failures, writer.dueBound()));
+      return new Session(
+          database,
+          writer,
+          new Reader(database, failures, writer.dueBound()),
+          new Maintenance(directory, database, failures));
     } catch (RocksDBException | MalformedException e) {
       database.close();
       throw failures.of(Kind.UNAVAILABLE, "cannot be opened", e);
@@ -289,6 +294,39 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public int forget(long finishedBefore, long keep, int limit) {
     return using(open -> open.writer().forget(finishedBefore, keep, limit));
+  }
+
+  // Maintenance
+
+  /**
+   * Copies the store as it is at this moment, while it is at work. The copy is a store of its own:
+   * {@link #open(Path)} opens it. On the same file system it takes little room at first, because it
+   * shares files that are never written again.
+   *
+   * @param target a directory that is not there yet
+   */
+  public void backup(Path target) {
+    requireNonNull(target, "target");
+    reading(
+        open -> {
+          open.maintenance().backup(target);
+          return true;
+        });
+  }
+
+  /**
+   * Reads everything, as of one moment, and compares the records with the indexes and the counters.
+   * The timers go on meanwhile. It takes minutes for tens of millions of timers.
+   *
+   * @return what is wrong
+   */
+  public VerifyReport verify() {
+    return reading(open -> open.maintenance().verify());
+  }
+
+  /** {@return what the store takes up, and how its database is doing; quick} */
+  public RocksFigures figures() {
+    return reading(open -> open.maintenance().figures());
   }
 
   /**

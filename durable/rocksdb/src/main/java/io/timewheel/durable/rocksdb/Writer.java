@@ -331,7 +331,7 @@ final class Writer implements Transitions.Context {
         queue,
         Keys.behindAll(queue),
         key -> {
-          Cell cell = readIfSound(Keys.ready(key));
+          Cell cell = readIfSound(Keys.ready(key).key());
           TimerRecord record = cell == null ? null : cell.after;
           if (cell != null && record != null && record.state() == TimerState.READY) {
             cells.add(cell);

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.RecordCodec.Stored;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Snapshot;
+
+/**
+ * Compares the families with each other, as of one moment.
+ *
+ * <p>The records say what there has to be. First each record's entries are looked up. Then the
+ * entries of each index are counted: if there are as many as were found, there are no others; if
+ * not, each is traced back to its record.
+ */
+final class Verifier {
+  private final Database database;
+  private final Snapshot snapshot;
+  private final ReadOptions options;
+  private final ByteWriter scratch = new ByteWriter();
+  private final Map<Family, Long> found = new EnumMap<>(Family.class);
+  private final Map<String, long[]> states = new HashMap<>();
+  private final List<String> texts = new ArrayList<>();
+  private long lastVersion;
+  private byte @Nullable [] dueFrom;
+  private long timers;
+  private long problems;
+
+  private Verifier(Database database, Snapshot snapshot, ReadOptions options) {
+    this.database = database;
+    this.snapshot = snapshot;
+    this.options = options;
+  }
+
+  static VerifyReport verify(Database database) throws RocksDBException {
+    Snapshot snapshot = database.db().getSnapshot();
+    // A scan of everything must not push out of the cache what the timers at work need.
+    try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
+      return new Verifier(database, snapshot, options).verify();
+    } finally {
+      database.db().releaseSnapshot(snapshot);
+    }
+  }
+
+  private VerifyReport verify() throws RocksDBException {
+    readMeta();
+    scan(Family.TIMERS, this::visitRecord);
+    for (Family family : List.of(Family.PAYLOADS, Family.DUE, Family.READY, Family.FINISHED)) {
+      long[] entries = {0};
+      scan(family, at -> entries[0]++);
+      if (entries[0] != found.getOrDefault(family, 0L)) {
+        scan(family, at -> visitEntry(family, at.key()));
+      }
+    }
+    compareCounts();
+    return new VerifyReport(timers, problems, texts);
+  }
+
+  /** What is done with each entry of a family. */
+  private interface Check {
+    void visit(RocksIterator at) throws RocksDBException;
+  }
+
+  private void scan(Family family, Check check) throws RocksDBException {
+    database.scan(
+        family,
+        null,
+        null,
+        snapshot,
+        at -> {
+          check.visit(at);
+          return true;
+        });
+  }
+
+  private void problem(Object where, String what) {
+    problems++;
+    if (texts.size() < VerifyReport.MAX_TEXTS) {
+      texts.add(where + ": " + what);
+    }
+  }
+
+  private byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
+    return database.get(family, key, options);
+  }
+
+  private void readMeta() throws RocksDBException {
+    dueFrom = get(Family.META, Meta.DUE_FROM);
+    byte[] version = get(Family.META, Meta.LAST_VERSION);
+    try {
+      lastVersion = version == null ? 0 : Meta.number(version);
+    } catch (MalformedException e) {
+      problem("the last version", "cannot be read: " + e.getMessage());
+    }
+  }
+
+  // From a record to its entries
+
+  private void visitRecord(RocksIterator at) throws RocksDBException {
+    timers++;
+    byte[] timer = at.key();
+    TimerKey key;
+    try {
+      key = Keys.timer(timer);
+    } catch (MalformedException e) {
+      problem(hex(Family.TIMERS, timer), "not a key: " + e.getMessage());
+      return;
+    }
+    try {
+      visitRecord(timer, RecordCodec.decode(key, at.value(), RecordCodec.LEFT_OUT));
+    } catch (MalformedException e) {
+      problem(key, "the record cannot be read: " + e.getMessage());
+    }
+  }
+
+  private void visitRecord(byte[] timer, Stored stored) throws RocksDBException {
+    TimerRecord record = stored.record();
+    TimerKey key = record.key();
+    states
+        .computeIfAbsent(key.namespace(), namespace -> new long[Codes.STATES.size()])[
+        Codes.STATES.of(record.state())]++;
+    if (record.version() > lastVersion) {
+      problem(key, "version " + record.version() + ", but the last one was " + lastVersion);
+    }
+    if (stored.payloadApart()) {
+      expect(Family.PAYLOADS, timer, null, key);
+    }
+    if (record.isIndexed()) {
+      byte[] due = Rows.due(timer, record);
+      expect(Family.DUE, due, RecordCodec.encodeDue(record, scratch), key);
+      if (dueFrom != null && Arrays.compareUnsigned(due, dueFrom) < 0) {
+        problem(key, "due at " + record.fireAt() + ", before the beginning of the due index");
+      }
+    }
+    if (record.state() == TimerState.READY) {
+      expect(Family.READY, Rows.ready(record), RecordCodec.PRESENT, key);
+    }
+    if (record.state().isFinished()) {
+      expect(Family.FINISHED, Rows.finished(timer, record), RecordCodec.PRESENT, key);
+    }
+  }
+
+  private void expect(Family family, byte[] entry, byte @Nullable [] value, TimerKey key)
+      throws RocksDBException {
+    byte[] stored = get(family, entry);
+    if (stored == null) {
+      problem(key, "no entry in the family " + family);
+      return;
+    }
+    found.merge(family, 1L, Long::sum);
+    if (value != null && !Arrays.equals(stored, value)) {
+      problem(key, "its entry in the family " + family + " says something else than the record");
+    }
+  }
+
+  // From an entry to its record
+
+  private void visitEntry(Family family, byte[] entry) throws RocksDBException {
+    TimerKey key;
+    long time;
+    try {
+      DuePosition position = position(family, entry);
+      key = position.key();
+      time = position.fireAt();
+    } catch (MalformedException e) {
+      problem(hex(family, entry), "not a key: " + e.getMessage());
+      return;
+    }
+    byte[] timer = Keys.timer(key);
+    byte[] value = get(Family.TIMERS, timer);
+    if (value == null) {
+      problem(key, "an entry in the family " + family + ", but no record");
+      return;
+    }
+    try {
+      Stored stored = RecordCodec.decode(key, value, RecordCodec.LEFT_OUT);
+      if (!Arrays.equals(entry, expected(family, timer, stored))) {
+        String when = family == Family.PAYLOADS ? "" : " at " + time;
+        problem(key, "an entry in the family " + family + when + " that its record does not have");
+      }
+    } catch (MalformedException e) {
+      // Told already, when the record was visited.
+    }
+  }
+
+  private static DuePosition position(Family family, byte[] entry) {
+    return switch (family) {
+      case DUE -> Keys.due(entry);
+      case FINISHED -> Keys.finished(entry);
+      case READY -> Keys.ready(entry);
+      default -> new DuePosition(0, Keys.timer(entry));
+    };
+  }
+
+  private static byte @Nullable [] expected(Family family, byte[] timer, Stored stored) {
+    TimerRecord record = stored.record();
+    return switch (family) {
+      case DUE -> record.isIndexed() ? Rows.due(timer, record) : null;
+      case FINISHED -> record.state().isFinished() ? Rows.finished(timer, record) : null;
+      case READY -> record.state() == TimerState.READY ? Rows.ready(record) : null;
+      default -> stored.payloadApart() ? timer : null;
+    };
+  }
+
+  // Counters
+
+  private void compareCounts() throws RocksDBException {
+    byte[] all = Meta.allCounts();
+    database.scan(
+        Family.META,
+        all,
+        Keys.behindAll(all),
+        snapshot,
+        at -> {
+          String namespace = Meta.scope(at.key());
+          try {
+            compare(namespace, Counts.decode(at.value()), states.remove(namespace));
+          } catch (MalformedException e) {
+            problem("the counters of " + namespace, "cannot be read: " + e.getMessage());
+          }
+          return true;
+        });
+    states.forEach((namespace, counted) -> compare(namespace, new long[counted.length], counted));
+  }
+
+  private void compare(String namespace, long[] stored, long @Nullable [] counted) {
+    for (int i = 0; i < stored.length; i++) {
+      long real = counted == null ? 0 : counted[i];
+      if (stored[i] != real) {
+        problem(
+            "the counter of " + namespace + " in state " + Codes.STATES.at(i),
+            stored[i] + " (expected: " + real + ")");
+      }
+    }
+  }
+
+  private static String hex(Family family, byte[] key) {
+    return "a key of the family " + family + ", " + HexFormat.of().formatHex(key);
+  }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Drives a store as an engine would, one step at a time. */
+final class Fixture implements StoreListener {
+  static final long NOW = 1_800_000_000_000L;
+
+  final TimerStore store;
+  long epoch;
+  private long tokens;
+
+  Fixture(TimerStore store) {
+    this.store = store;
+    store.start(this);
+  }
+
+  static TimerKey key(String id) {
+    return new TimerKey("shop", id);
+  }
+
+  static TimerDefinition definition(boolean queue, int payloadBytes) {
+    return new TimerDefinition(
+        "",
+        "orders",
+        queue,
+        new byte[payloadBytes],
+        Map.of("trace", "ä"),
+        new RetryPolicy(3, Duration.ofSeconds(2), Duration.ofMinutes(5)),
+        MissedRuns.SKIP,
+        90_000);
+  }
+
+  static Change.Schedule schedule(TimerKey key, long dueAt, TimerDefinition definition) {
+    return new Change.Schedule(
+        key, definition, dueAt, false, Change.Condition.NONE, 0, false, null, NEVER, NOW);
+  }
+
+  static Change.Schedule schedule(String id, long dueAt) {
+    return schedule(key(id), dueAt, definition(false, 3));
+  }
+
+  Outcome commit(Change change) {
+    return store.commit(List.of(change)).get(0);
+  }
+
+  TimerRecord read(String id) {
+    return requireNonNull(store.get(key(id)), id);
+  }
+
+  Change.Begin begin(String id) {
+    TimerRecord record = read(id);
+    ClaimToken token = new ClaimToken(epoch, ++tokens);
+    return new Change.Begin(
+        record.key(), record.version(), record.revision(), epoch, token, NONE, NOW);
+  }
+
+  Change.Finish finish(String id, Change.Finish.End end) {
+    TimerRecord record = read(id);
+    String error = end == Change.Finish.End.SUCCEEDED ? null : "no luck \ud83d\ude00 \ud800";
+    return new Change.Finish(
+        record.key(), requireNonNull(record.claim()).token(), epoch, end, NOW + 9, error, NOW + 5);
+  }
+
+  /** Timers in every state, and with all that a record can have. */
+  void fill() {
+    store.pause("closed");
+    store.commit(
+        List.of(
+            schedule("scheduled", NOW + 5),
+            schedule("retrying", NOW + 5),
+            schedule("firing", NOW + 5),
+            schedule(key("ready"), NOW, definition(true, 0)),
+            schedule(key("leased"), NOW - 1, definition(true, 2_000)),
+            schedule(key("set aside"), NOW, definition(false, 60_000)),
+            schedule("parked", NOW),
+            schedule("paused", NOW),
+            schedule("done", NOW),
+            schedule("cancelled", NOW),
+            schedule(new TimerKey("ä\0\1", "\u0000"), NOW, definition(false, 1_025)),
+            schedule(new TimerKey("closed", "held"), NOW, definition(false, 1_024)),
+            new Change.Schedule(
+                key("recurring"),
+                new TimerDefinition(
+                    "every PT1H",
+                    "orders",
+                    false,
+                    new byte[] {1, -1},
+                    Map.of(),
+                    RetryPolicy.DEFAULT,
+                    MissedRuns.FIRE_ALL,
+                    0),
+                NOW,
+                false,
+                Change.Condition.NONE,
+                0,
+                false,
+                "request-1",
+                NEVER,
+                NOW)));
+    commit(begin("retrying"));
+    commit(finish("retrying", Change.Finish.End.FAILED));
+    commit(begin("firing"));
+    commit(new Change.Cancel(key("firing"), 0, NOW));
+    for (String id : List.of("leased", "ready")) {
+      TimerRecord due = read(id);
+      commit(new Change.MakeReady(due.key(), due.version(), due.revision(), epoch, NOW));
+      if (id.equals("leased")) {
+        store.lease(
+            new LeaseRequest("shop", "orders", List.of(new ClaimToken(7, 8)), NOW + 99, NOW));
+      }
+    }
+    commit(begin("set aside"));
+    commit(finish("set aside", Change.Finish.End.EXHAUSTED));
+    TimerRecord parked = read("parked");
+    commit(
+        new Change.Park(
+            parked.key(), parked.version(), parked.revision(), epoch, "unknown handler", NOW));
+    commit(new Change.Verb(key("paused"), Change.Verb.What.PAUSE, 0, NOW));
+    commit(begin("done"));
+    commit(finish("done", Change.Finish.End.SUCCEEDED));
+    commit(new Change.Cancel(key("cancelled"), 0, NOW));
+    commit(new Change.Verb(key("recurring"), Change.Verb.What.RUN, 0, NOW + 1));
+  }
+
+  List<TimerRecord> all() {
+    return all(store);
+  }
+
+  static List<TimerRecord> all(TimerStore store) {
+    List<TimerRecord> all = new ArrayList<>();
+    TimerQuery query =
+        new TimerQuery(
+            null, "", EnumSet.allOf(TimerState.class), Long.MIN_VALUE, NEVER, null, true);
+    TimerKey after = null;
+    do {
+      var page = store.page(query, after, 1_000);
+      all.addAll(page.records());
+      after = page.next();
+    } while (after != null);
+    return all;
+  }
+
+  @Override
+  public void acquired(int shard, long newEpoch) {
+    epoch = newEpoch;
+  }
+
+  @Override
+  public CompletionStage<Void> releasing(int shard) {
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public void lost(int shard) {}
+
+  @Override
+  public void added(int shard, long fireAt) {}
+
+  @Override
+  public void ready(String namespace, String queue) {}
+}

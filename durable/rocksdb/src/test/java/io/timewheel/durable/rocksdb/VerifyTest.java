@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerKey;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDBException;
+
+/** Each kind of damage is found, and told with the key of the timer that has it. */
+class VerifyTest {
+  @TempDir Path directory;
+
+  private byte[] entry;
+  private byte[] value;
+
+  @BeforeEach
+  void fill() {
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      new Fixture(store).fill();
+      assertThat(store.verify().texts()).isEmpty();
+      assertThat(store.verify().timers()).isEqualTo(13);
+    }
+  }
+
+  /** What a test does to the data behind the back of the store. */
+  private interface Damage {
+    void addTo(Batch batch) throws RocksDBException;
+  }
+
+  private void damage(Damage damage) throws RocksDBException {
+    Failures failures = new Failures(directory);
+    try (Database database = new Opening(directory, Settings.DEFAULT, failures).open();
+        Batch batch = new Batch(database)) {
+      damage.addTo(batch);
+      batch.write(true);
+    }
+  }
+
+  /** Finds the first entry of a family whose key ends with an id. */
+  private void find(Family family, String id) throws RocksDBException {
+    byte[] end = id.getBytes(StandardCharsets.UTF_8);
+    Failures failures = new Failures(directory);
+    entry = null;
+    try (Database database = new Opening(directory, Settings.DEFAULT, failures).open()) {
+      database.scan(
+          family,
+          null,
+          null,
+          null,
+          at -> {
+            String key = new String(at.key(), StandardCharsets.ISO_8859_1);
+            if (key.endsWith(new String(end, StandardCharsets.ISO_8859_1))) {
+              entry = at.key();
+              value = at.value();
+            }
+            return entry == null;
+          });
+    }
+    assertThat(entry).isNotNull();
+  }
+
+  private VerifyReport verify() {
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      VerifyReport report = store.verify();
+      assertThat(report.isClean()).isFalse();
+      assertThat(report.problems()).isEqualTo(report.texts().size());
+      return report;
+    }
+  }
+
+  private void deletes(Family family, String id) throws RocksDBException {
+    find(family, id);
+    damage(batch -> batch.delete(family, entry));
+    assertThat(verify().texts())
+        .containsExactly("shop/" + id + ": no entry in the family " + family);
+  }
+
+  @Test
+  void findsAMissingEntryOfEachIndex() throws RocksDBException {
+    deletes(Family.DUE, "scheduled");
+  }
+
+  @Test
+  void findsAMissingReadyEntry() throws RocksDBException {
+    deletes(Family.READY, "ready");
+  }
+
+  @Test
+  void findsAMissingEndOfAFinishedTimer() throws RocksDBException {
+    deletes(Family.FINISHED, "done");
+  }
+
+  @Test
+  void findsAMissingPayload() throws RocksDBException {
+    deletes(Family.PAYLOADS, "set aside");
+  }
+
+  @Test
+  void findsEntriesThatNoRecordAskedFor() throws RocksDBException {
+    byte[] ghost = Keys.timer(new TimerKey("shop", "ghost"));
+    byte[] done = Keys.timer(new TimerKey("shop", "done"));
+    damage(
+        batch -> {
+          batch.put(Family.DUE, Keys.due(0, 5, ghost), new byte[] {1, 0, 0, 1, 0});
+          batch.put(Family.DUE, Keys.due(0, 6, done), new byte[] {1, 0, 0, 1, 0});
+          batch.put(Family.FINISHED, Keys.finished(7, done), RecordCodec.PRESENT);
+          batch.put(Family.PAYLOADS, done, new byte[9]);
+          batch.put(
+              Family.READY,
+              Keys.ready(new TimerKey("shop", "done"), "orders", 8),
+              RecordCodec.PRESENT);
+        });
+    assertThat(verify().texts())
+        .containsExactlyInAnyOrder(
+            "shop/ghost: an entry in the family DUE, but no record",
+            "shop/done: an entry in the family DUE at 6 that its record does not have",
+            "shop/done: an entry in the family FINISHED at 7 that its record does not have",
+            "shop/done: an entry in the family PAYLOADS that its record does not have",
+            "shop/done: an entry in the family READY at 8 that its record does not have");
+  }
+
+  @Test
+  void findsARecordThatIsGone() throws RocksDBException {
+    find(Family.TIMERS, "scheduled");
+    damage(batch -> batch.delete(Family.TIMERS, entry));
+    assertThat(verify().texts())
+        .containsExactly(
+            "shop/scheduled: an entry in the family DUE, but no record",
+            "the counter of shop in state SCHEDULED: 2 (expected: 1)");
+  }
+
+  @Test
+  void findsARecordThatCannotBeRead() throws RocksDBException {
+    find(Family.TIMERS, "scheduled");
+    damage(batch -> batch.put(Family.TIMERS, entry, new byte[] {9, 9}));
+    assertThat(verify().texts())
+        .containsExactly(
+            "shop/scheduled: the record cannot be read: it has format 9 (expected: 1)",
+            "the counter of shop in state SCHEDULED: 2 (expected: 1)");
+  }
+
+  @Test
+  void findsAnEntryThatSaysSomethingElse() throws RocksDBException {
+    find(Family.DUE, "scheduled");
+    value[1] = (byte) Codes.STATES.of(io.timewheel.durable.TimerState.FIRING);
+    damage(batch -> batch.put(Family.DUE, entry, value));
+    assertThat(verify().texts())
+        .containsExactly(
+            "shop/scheduled: its entry in the family DUE says something else than the record");
+  }
+
+  @Test
+  void findsWrongNumbers() throws RocksDBException {
+    long[] states = new long[Codes.STATES.size()];
+    states[0] = 3;
+    damage(
+        batch -> {
+          batch.delete(Family.META, Meta.counts("closed"));
+          batch.put(Family.META, Meta.counts("nobody"), Counts.encode(states));
+          batch.put(Family.META, Meta.LAST_VERSION, Meta.number(12));
+        });
+    assertThat(verify().texts())
+        .containsExactlyInAnyOrder(
+            "shop/recurring: version 13, but the last one was 12",
+            "the counter of closed in state SCHEDULED: 0 (expected: 1)",
+            "the counter of nobody in state SCHEDULED: 3 (expected: 0)");
+  }
+
+  @Test
+  void findsADueIndexThatBeginsTooLate() throws RocksDBException {
+    byte[] from = Keys.due(0, Fixture.NOW + 6);
+    damage(batch -> batch.put(Family.META, Meta.DUE_FROM, from));
+    assertThat(verify().texts())
+        .contains(
+            "shop/scheduled: due at "
+                + (Fixture.NOW + 5)
+                + ", before the beginning of the due index");
+  }
+
+  @Test
+  void tellsKeysThatAreNone() throws RocksDBException {
+    damage(
+        batch -> {
+          batch.put(Family.TIMERS, new byte[] {'x'}, new byte[0]);
+          batch.put(Family.DUE, new byte[] {0, 0, 1}, new byte[0]);
+        });
+    assertThat(verify().texts())
+        .hasSize(2)
+        .anyMatch(text -> text.startsWith("a key of the family TIMERS, 78: not a key"))
+        .anyMatch(text -> text.startsWith("a key of the family DUE, 000001: not a key"));
+  }
+
+  @Test
+  void tellsNoMoreThanSomeOfMany() throws RocksDBException {
+    damage(
+        batch -> {
+          for (int i = 0; i < 500; i++) {
+            byte[] ghost = Keys.timer(new TimerKey("shop", "ghost-" + i));
+            batch.put(Family.FINISHED, Keys.finished(i, ghost), RecordCodec.PRESENT);
+          }
+        });
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      VerifyReport report = store.verify();
+      assertThat(report.problems()).isEqualTo(500);
+      assertThat(report.texts()).hasSize(VerifyReport.MAX_TEXTS);
+    }
+  }
+}
