@@ -8,7 +8,6 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -16,9 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** One attempt that was claimed: calls the handler, and records how it ended. */
 final class AttemptRun implements Runnable {
-  /** A run that is later than this may have been missed. The least grace there is. */
-  static final long MIN_GRACE_MILLIS = 1_000;
-
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final int MAX_ERROR_LENGTH = 1_000;
   private static final long NOT_HANDED = Long.MAX_VALUE;
@@ -29,7 +25,7 @@ final class AttemptRun implements Runnable {
   private final Engine engine;
   private final HandlerLane lane;
   private final HandlerLane.Config config;
-  private final Window window;
+  private final Shard shard;
   private final TimerRecord record;
   private final Claim claim;
   private @Nullable Thread handedBy;
@@ -38,15 +34,11 @@ final class AttemptRun implements Runnable {
   private boolean outOfTime;
 
   AttemptRun(
-      Engine engine,
-      HandlerLane lane,
-      HandlerLane.Config config,
-      Window window,
-      TimerRecord record) {
+      Engine engine, HandlerLane lane, HandlerLane.Config config, Shard shard, TimerRecord record) {
     this.engine = engine;
     this.lane = lane;
     this.config = config;
-    this.window = window;
+    this.shard = shard;
     this.record = record;
     this.claim = requireNonNull(record.claim(), "claim");
   }
@@ -112,7 +104,7 @@ final class AttemptRun implements Runnable {
       return;
     }
     lane.begun();
-    if (lane.isClosed() || window.isClosed()) {
+    if (lane.isClosed() || shard.isClosed()) {
       giveBack(engine.nowMillis());
     } else {
       end(this::attempt);
@@ -148,7 +140,7 @@ final class AttemptRun implements Runnable {
     }
     if (recorded != null && recorded.answer() == Outcome.Answer.APPLIED) {
       engine.counters.succeeded.increment();
-      window.ended(record.key(), recorded.record());
+      shard.ended(record.key(), recorded.record());
     } else {
       recordEnd(firing, error);
     }
@@ -172,7 +164,7 @@ final class AttemptRun implements Runnable {
   private boolean isMadeUp() {
     return record.definition().isRecurring()
         && record.runAt() == TimerRecord.NONE
-        && claim.beganAt() - claim.scheduledAt() > graceMillis(record.definition());
+        && claim.beganAt() - claim.scheduledAt() > engine.graceMillis(record.definition());
   }
 
   private void recordEnd(Firing firing, @Nullable Throwable error) {
@@ -213,7 +205,7 @@ final class AttemptRun implements Runnable {
   private void record(Change.Finish.End end, long nextMillis, @Nullable String error) {
     engine.submitOwn(
         finish(end, nextMillis, error),
-        outcome -> window.ended(record.key(), outcome == null ? null : outcome.record()));
+        outcome -> shard.ended(record.key(), outcome == null ? null : outcome.record()));
   }
 
   private Change.Finish finish(Change.Finish.End end, long nextMillis, @Nullable String error) {
@@ -230,26 +222,7 @@ final class AttemptRun implements Runnable {
   }
 
   private long nextRunMillis() {
-    return nextRunMillis(record.definition(), claim, engine.nowMillis());
-  }
-
-  /**
-   * When a timer runs after a run that ends now; runs that are missed already are accounted for.
-   */
-  static long nextRunMillis(TimerDefinition definition, Claim claim, long nowMillis) {
-    if (!definition.isRecurring()) {
-      return TimerRecord.NEVER;
-    }
-    Recurrence recurrence = Recurrence.parse(definition.recurrence());
-    long nextMillis = recurrence.next(claim.scheduledAt(), nowMillis);
-    return Decision.of(
-            recurrence, definition.missed(), graceMillis(definition), nextMillis, nowMillis)
-        .atMillis();
-  }
-
-  /** How late a run may begin before it counts as missed. */
-  static long graceMillis(TimerDefinition definition) {
-    return Math.max(MIN_GRACE_MILLIS, definition.graceMillis());
+    return engine.nextRunMillis(record.definition(), claim);
   }
 
   // The thread of the handler, which a time limit and the end of the engine interrupt

@@ -11,7 +11,7 @@ final class Availability {
   private final AtomicBoolean failing = new AtomicBoolean();
 
   /** A call has failed. What may go well in a moment does not count. */
-  void failed(String what, RuntimeException failure) {
+  void failed(String what, Throwable failure) {
     boolean transients =
         failure instanceof StoreException e && e.kind() == StoreException.Kind.TRANSIENT;
     if (!transients && !failing.getAndSet(true)) {

@@ -36,6 +36,7 @@ public final class DurableTimerBuilder {
   private int queueCapacity = 10_000;
   private boolean refuseWhenFull;
   private int maxWindow = 200_000;
+  private int overduePerSecond = 10_000;
   private long maxPending = Long.MAX_VALUE;
   private Duration remember = Duration.ofDays(1);
   private long rememberAtMost = 1_000_000;
@@ -204,6 +205,19 @@ public final class DurableTimerBuilder {
   }
 
   /**
+   * Sets at what rate timers fire that became due while nothing ran: before a shard was acquired,
+   * as at a restart, or before the clock jumped ahead or the machine was resumed. 10,000 a second
+   * unless set. What becomes due in the meantime fires at its time.
+   *
+   * @param perSecond how many a second
+   * @return this builder
+   */
+  public DurableTimerBuilder overdueRate(int perSecond) {
+    overduePerSecond = positive("perSecond", perSecond);
+    return this;
+  }
+
+  /**
    * Sets how many unfinished timers a namespace may have: any number, unless set.
    *
    * @param timers how many
@@ -287,7 +301,7 @@ public final class DurableTimerBuilder {
             (unknown, availability) ->
                 new Committer(
                     store, wheel, committers, queueCapacity, refuseWhenFull, unknown, availability),
-            new Engine.Settings(maxWindow, remember, rememberAtMost, random),
+            new Engine.Settings(maxWindow, overduePerSecond, remember, rememberAtMost, random),
             handlers,
             runner);
     Closing closing =

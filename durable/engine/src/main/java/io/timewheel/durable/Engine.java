@@ -4,11 +4,13 @@ package io.timewheel.durable;
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -37,7 +39,9 @@ final class Engine implements StoreListener {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final Duration BEAT = Duration.ofSeconds(1);
   private static final int BEATS_PER_UPKEEP = 60;
+  private static final Duration MIN_GRACE = Duration.ofSeconds(1);
   private static final long DRIFT_MILLIS = 20;
+  private static final long JUMP_MILLIS = 1_000;
   private static final int PAGE = 1_000;
 
   /** The wait of store work that the store's executor refuses. */
@@ -53,7 +57,10 @@ final class Engine implements StoreListener {
   private final Map<String, HandlerLane.Config> handlers;
   private final Executor handlerExecutor;
   private volatile Map<String, HandlerLane> lanes = Map.of();
-  private final Map<Integer, Window> windows = new ConcurrentHashMap<>();
+  private final Map<Integer, Shard> shards = new ConcurrentHashMap<>();
+  private final long minGraceMillis;
+  private final Pace pace;
+  private final Gate parking = new Gate(this::park);
   private final Queues queues;
   final Counters counters = new Counters();
   final Availability availability = new Availability();
@@ -80,6 +87,8 @@ final class Engine implements StoreListener {
     committer = committers.create(this::outcomeUnknown, availability);
     this.handlers = handlers;
     this.handlerExecutor = handlerExecutor;
+    minGraceMillis = Decision.graceMillis(MIN_GRACE, store.traits().lease());
+    pace = new Pace(this, settings.overduePerSecond());
     queues = new Queues(this, store);
   }
 
@@ -121,6 +130,31 @@ final class Engine implements StoreListener {
 
   long nowMillis() {
     return clock.nowMillis();
+  }
+
+  /** A run that is later than this may have been missed; the least grace there is. */
+  long minGraceMillis() {
+    return minGraceMillis;
+  }
+
+  /** How late a run may begin before it counts as missed. */
+  long graceMillis(TimerDefinition definition) {
+    return Math.max(minGraceMillis, definition.graceMillis());
+  }
+
+  /**
+   * When a timer runs after a run that ends now; runs that are missed already are accounted for.
+   */
+  long nextRunMillis(TimerDefinition definition, Claim claim) {
+    if (!definition.isRecurring()) {
+      return TimerRecord.NEVER;
+    }
+    long nowMillis = nowMillis();
+    Recurrence recurrence = Recurrence.parse(definition.recurrence());
+    long nextMillis = recurrence.next(claim.scheduledAt(), nowMillis);
+    return Decision.of(
+            recurrence, definition.missed(), graceMillis(definition), nextMillis, nowMillis)
+        .atMillis();
   }
 
   double random() {
@@ -187,9 +221,9 @@ final class Engine implements StoreListener {
   }
 
   void observe(TimerRecord record) {
-    Window window = windows.get(shardOf(record.key()));
-    if (window != null) {
-      window.observe(record);
+    Shard shard = shards.get(shardOf(record.key()));
+    if (shard != null) {
+      shard.observe(record);
     }
   }
 
@@ -221,20 +255,24 @@ final class Engine implements StoreListener {
   }
 
   private void stale(Change change) {
-    int shard = shardOf(change.key());
-    Window window = windows.get(shard);
-    if (window != null && window.epoch == change.epoch() && windows.remove(shard, window)) {
+    int number = shardOf(change.key());
+    Shard shard = shards.get(number);
+    if (shard != null && shard.epoch == change.epoch() && shards.remove(number, shard)) {
       counters.staleOwner.increment();
-      LOG.log(System.Logger.Level.WARNING, "shard {0} has another owner by now", shard);
-      window.close();
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "shard {0} was lost: it has another owner than epoch {1} by now",
+          number,
+          shard.epoch);
+      shard.close();
     }
   }
 
   private void outcomeUnknown(Change change) {
     counters.unknownOutcomes.increment();
-    Window window = windows.get(shardOf(change.key()));
-    if (window != null) {
-      window.reload();
+    Shard shard = shards.get(shardOf(change.key()));
+    if (shard != null) {
+      shard.reload();
     }
   }
 
@@ -246,6 +284,14 @@ final class Engine implements StoreListener {
 
   /** An entry whose time has come. Called by the timer's thread, so it only passes it on. */
   void due(Window.Entry entry) {
+    if (entry.shard().isPaced(entry.due.fireAt())) {
+      pace.add(entry);
+    } else {
+      dispatch(entry);
+    }
+  }
+
+  void dispatch(Window.Entry entry) {
     if (closing) {
       return;
     }
@@ -254,81 +300,78 @@ final class Engine implements StoreListener {
       queues.due(entry);
     } else if (lane != null) {
       lane.add(entry);
-    } else if (entry.due.state() == TimerState.FIRING) {
-      executeStoreWork(() -> parkOrphan(entry));
     } else {
-      park(entry);
+      parking.enter(entry);
     }
   }
 
   private void park(Window.Entry entry) {
-    if (entry.begin()) {
-      counters.parked.increment();
-      submitOwn(
-          new Change.Park(
-              entry.due.key(),
-              entry.due.version(),
-              entry.due.revision(),
-              entry.window().epoch,
-              "no node knows the handler " + entry.due.handler(),
-              nowMillis()),
-          outcome -> entry.window().ended(entry.due.key(), null));
+    if (entry.due.state() == TimerState.FIRING) {
+      // An attempt died with its process, and nobody here knows its handler.
+      HandlerLane.orphaned(this, entry, parking::leave);
+      return;
     }
-  }
-
-  /** An attempt died with its process, and nobody here knows its handler. */
-  private void parkOrphan(Window.Entry entry) {
-    if (entry.begin()) {
-      HandlerLane.orphaned(this, entry);
-    }
+    counters.parked.increment();
+    submitOwn(
+        new Change.Park(
+            entry.due.key(),
+            entry.due.version(),
+            entry.due.revision(),
+            entry.shard().epoch,
+            "no node knows the handler " + entry.due.handler(),
+            nowMillis()),
+        outcome -> {
+          entry.shard().ended(entry.due.key(), null);
+          parking.leave();
+        });
   }
 
   // Ownership and hints
 
   @Override
-  public void acquired(int shard, long epoch) {
-    Window window = new Window(this, store, shard, epoch, settings.windowCap(store));
-    Window before = windows.put(shard, window);
+  public void acquired(int number, long epoch) {
+    Shard shard = new Shard(this, store, number, epoch, settings.windowCap(store));
+    Shard before = shards.put(number, shard);
     if (before != null) {
       before.close();
     }
-    window.loadIfRoom();
+    shard.look();
   }
 
   @Override
-  public CompletionStage<Void> releasing(int shard) {
+  public CompletionStage<Void> releasing(int number) {
     CompletableFuture<Void> drained = new CompletableFuture<>();
-    Window window = windows.get(shard);
-    if (window == null) {
+    Shard shard = shards.get(number);
+    if (shard == null) {
       drained.complete(null);
       return drained;
     }
-    window.close();
-    awaitQuiet(window, drained);
+    shard.close();
+    awaitQuiet(shard, drained);
     return drained;
   }
 
-  private void awaitQuiet(Window window, CompletableFuture<Void> drained) {
-    if (window.isQuiet()) {
+  private void awaitQuiet(Shard shard, CompletableFuture<Void> drained) {
+    if (shard.isQuiet()) {
       drained.complete(null);
     } else {
-      timer.newTimeout(timeout -> awaitQuiet(window, drained), Duration.ofMillis(10));
+      timer.newTimeout(timeout -> awaitQuiet(shard, drained), Duration.ofMillis(10));
     }
   }
 
   @Override
-  public void lost(int shard) {
-    Window window = windows.remove(shard);
-    if (window != null) {
-      window.close();
+  public void lost(int number) {
+    Shard shard = shards.remove(number);
+    if (shard != null) {
+      shard.close();
     }
   }
 
   @Override
-  public void added(int shard, long fireAt) {
-    Window window = windows.get(shard);
-    if (window != null) {
-      window.hint(fireAt);
+  public void added(int number, long fireAt) {
+    Shard shard = shards.get(number);
+    if (shard != null) {
+      shard.hint(fireAt);
     }
   }
 
@@ -344,16 +387,37 @@ final class Engine implements StoreListener {
       return;
     }
     timeout.reschedule(BEAT);
-    long drift = driftMillis();
-    if (Math.abs(drift - driftMillis) > DRIFT_MILLIS) {
-      driftMillis = drift;
-      windows.values().forEach(Window::rearm);
-    }
-    windows.values().forEach(Window::beat);
+    lookAtClock();
+    shards.values().forEach(Shard::beat);
     waits.beat();
     if (++beats % BEATS_PER_UPKEEP == 0) {
       executeStoreWork(this::upkeep);
     }
+  }
+
+  /** Notices that the wall clock has jumped, or that the machine was suspended. */
+  void lookAtClock() {
+    long change;
+    synchronized (clock) {
+      long drift = driftMillis();
+      change = drift - driftMillis;
+      if (Math.abs(change) <= DRIFT_MILLIS) {
+        return;
+      }
+      driftMillis = drift;
+    }
+    if (change > JUMP_MILLIS) {
+      counters.clockJumps.increment();
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "the clock has gone ahead by {0} ms, or the machine was suspended: what is overdue fires"
+              + " at {1} a second at most",
+          change,
+          settings.overduePerSecond());
+      long nowMillis = nowMillis();
+      shards.values().forEach(shard -> shard.partAndPace(nowMillis));
+    }
+    shards.values().forEach(Shard::rearm);
   }
 
   /** How far the wall clock is ahead of the timer's, counted from anywhere. */
@@ -366,7 +430,7 @@ final class Engine implements StoreListener {
       return;
     }
     timeout.reschedule(store.traits().sweep());
-    windows.values().forEach(Window::reload);
+    shards.values().forEach(Shard::reload);
     queues.sweep();
   }
 
@@ -433,7 +497,7 @@ final class Engine implements StoreListener {
   void beginClosing() {
     closing = true;
     committer.refuseCallers();
-    windows.values().forEach(Window::close);
+    shards.values().forEach(Shard::close);
     queues.close();
     lanes.values().forEach(HandlerLane::close);
   }
@@ -466,9 +530,9 @@ final class Engine implements StoreListener {
         counters.staleOwner.sum(),
         counters.unknownOutcomes.sum(),
         counters.clockJumps.sum() + clock.jumpsBack.sum(),
-        windows.size(),
-        windows.values().stream().mapToInt(Window::size).sum(),
-        0,
+        shards.size(),
+        shards.values().stream().mapToInt(Shard::size).sum(),
+        pace.size(),
         lanes.values().stream().mapToInt(HandlerLane::waiting).sum(),
         lanes.values().stream().mapToInt(HandlerLane::running).sum(),
         committer.callersWaiting(),
@@ -478,7 +542,12 @@ final class Engine implements StoreListener {
   }
 
   /** What does not change while the engine lives. */
-  record Settings(int maxWindow, Duration remember, long rememberAtMost, DoubleSupplier random) {
+  record Settings(
+      int maxWindow,
+      int overduePerSecond,
+      Duration remember,
+      long rememberAtMost,
+      DoubleSupplier random) {
     int windowCap(TimerStore store) {
       return Math.max(16, maxWindow / store.traits().shards());
     }

@@ -31,7 +31,7 @@ final class HandlerLane {
   private final Engine engine;
   private final Config config;
   private final Executor executor;
-  private final ArrayDeque<Window.Entry> waiting = new ArrayDeque<>();
+  private final DueQueue waiting = new DueQueue();
   private final ArrayDeque<AttemptRun> claimed = new ArrayDeque<>();
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
@@ -64,7 +64,7 @@ final class HandlerLane {
       boolean mayBeMissed =
           entry.due.recurring()
               && entry.due.state() == TimerState.SCHEDULED
-              && engine.nowMillis() - entry.due.fireAt() > AttemptRun.MIN_GRACE_MILLIS;
+              && engine.nowMillis() - entry.due.fireAt() > engine.minGraceMillis();
       if (!entry.begin()) {
         release();
       } else if (mayBeMissed) {
@@ -105,9 +105,9 @@ final class HandlerLane {
       }
       decision = decisionOf(record);
     } catch (StoreException e) {
-      LOG.log(System.Logger.Level.WARNING, "could not read " + entry.due.key(), e);
+      engine.availability.failed("a reading of " + entry.due.key(), e);
       release();
-      entry.window().endedUnknown(entry.due.key());
+      entry.shard().endedUnknown(entry.due.key());
       return;
     } catch (RuntimeException | Error e) {
       // One bad record stops nothing. It is claimed, and its attempt fails: so it is in its
@@ -127,7 +127,7 @@ final class HandlerLane {
             entry.due.key(),
             entry.due.version(),
             entry.due.revision(),
-            entry.window().epoch,
+            entry.shard().epoch,
             decision.atMillis(),
             engine.nowMillis()),
         outcome -> abandon(entry, outcome == null ? null : outcome.record()));
@@ -140,14 +140,14 @@ final class HandlerLane {
     return Decision.of(
         Recurrence.parse(record.definition().recurrence()),
         record.definition().missed(),
-        AttemptRun.graceMillis(record.definition()),
+        engine.graceMillis(record.definition()),
         record.dueAt(),
         engine.nowMillis());
   }
 
   private void abandon(Window.Entry entry, @Nullable TimerRecord record) {
     release();
-    entry.window().ended(entry.due.key(), record);
+    entry.shard().ended(entry.due.key(), record);
     claimMore();
   }
 
@@ -159,8 +159,8 @@ final class HandlerLane {
             entry.due.key(),
             entry.due.version(),
             entry.due.revision(),
-            entry.window().epoch,
-            new ClaimToken(entry.window().epoch, TOKENS.incrementAndGet()),
+            entry.shard().epoch,
+            new ClaimToken(entry.shard().epoch, TOKENS.incrementAndGet()),
             scheduledAt,
             engine.nowMillis());
     engine.submitOwn(begin, outcome -> claimed(entry, begin, outcome));
@@ -181,7 +181,7 @@ final class HandlerLane {
     if (entry.due.state() == TimerState.FIRING) {
       engine.counters.lost.increment();
     }
-    AttemptRun run = new AttemptRun(engine, this, config, entry.window(), record);
+    AttemptRun run = new AttemptRun(engine, this, config, entry.shard(), record);
     if (run.isExhausted()) {
       run.recordLoss();
       return;
@@ -195,14 +195,14 @@ final class HandlerLane {
   }
 
   /** Claims an attempt that died with its process, only to give it back to be parked. */
-  static void orphaned(Engine engine, Window.Entry entry) {
+  static void orphaned(Engine engine, Window.Entry entry, Runnable then) {
     Change.Begin begin =
         new Change.Begin(
             entry.due.key(),
             entry.due.version(),
             entry.due.revision(),
-            entry.window().epoch,
-            new ClaimToken(entry.window().epoch, TOKENS.incrementAndGet()),
+            entry.shard().epoch,
+            new ClaimToken(entry.shard().epoch, TOKENS.incrementAndGet()),
             TimerRecord.NONE,
             engine.nowMillis());
     engine.submitOwn(
@@ -210,7 +210,8 @@ final class HandlerLane {
         outcome -> {
           boolean mine = outcome != null && outcome.answer() == Outcome.Answer.APPLIED;
           if (!mine) {
-            entry.window().ended(entry.due.key(), null);
+            entry.shard().ended(entry.due.key(), null);
+            then.run();
             return;
           }
           engine.submitOwn(
@@ -222,7 +223,10 @@ final class HandlerLane {
                   engine.nowMillis(),
                   null,
                   engine.nowMillis()),
-              back -> entry.window().ended(entry.due.key(), back == null ? null : back.record()));
+              back -> {
+                entry.shard().ended(entry.due.key(), back == null ? null : back.record());
+                then.run();
+              });
         });
   }
 

@@ -21,12 +21,11 @@ import org.jspecify.annotations.Nullable;
 
 /** What is due for queues: made ready, leased to consumers, and taken back when leases run out. */
 final class Queues {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
-
   private final Engine engine;
   private final TimerStore store;
   private final SecureRandom random = new SecureRandom();
   private final Map<TimerKey, ArrayDeque<Waiter>> waiters = new HashMap<>();
+  private final Gate readying = new Gate(this::handle);
   private boolean closed;
 
   Queues(Engine engine, TimerStore store) {
@@ -52,40 +51,47 @@ final class Queues {
   // Owner
 
   void due(Window.Entry entry) {
+    readying.enter(entry);
+  }
+
+  private void handle(Window.Entry entry) {
     if (entry.due.state() == TimerState.FIRING) {
-      engine.executeStoreWork(() -> leaseIsOver(entry));
-    } else if (entry.begin()) {
-      engine.submitOwn(
-          new Change.MakeReady(
-              entry.due.key(),
-              entry.due.version(),
-              entry.due.revision(),
-              entry.window().epoch,
-              engine.nowMillis()),
-          outcome ->
-              entry.window().ended(entry.due.key(), outcome == null ? null : outcome.record()));
+      if (!engine.executeStoreWork(() -> leaseIsOver(entry))) {
+        readying.leave();
+      }
+      return;
     }
+    engine.submitOwn(
+        new Change.MakeReady(
+            entry.due.key(),
+            entry.due.version(),
+            entry.due.revision(),
+            entry.shard().epoch,
+            engine.nowMillis()),
+        outcome -> ended(entry, outcome == null ? null : outcome.record()));
+  }
+
+  private void ended(Window.Entry entry, @Nullable TimerRecord record) {
+    entry.shard().ended(entry.due.key(), record);
+    readying.leave();
   }
 
   private void leaseIsOver(Window.Entry entry) {
-    if (!entry.begin()) {
-      return;
-    }
     try {
       TimerRecord record = engine.read(entry.due.key());
       Claim claim = record == null ? null : record.claim();
       if (record == null || claim == null || !entry.isCurrent(record)) {
-        entry.window().ended(entry.due.key(), record);
+        ended(entry, record);
         return;
       }
       engine.counters.lost.increment();
       engine.submitOwn(
-          failure(record, claim, true, entry.window().epoch, "the lease ran out", null),
-          outcome ->
-              entry.window().ended(entry.due.key(), outcome == null ? null : outcome.record()));
+          failure(record, claim, true, entry.shard().epoch, "the lease ran out", null),
+          outcome -> ended(entry, outcome == null ? null : outcome.record()));
     } catch (StoreException e) {
-      LOG.log(System.Logger.Level.WARNING, "could not read " + entry.due.key(), e);
-      entry.window().endedUnknown(entry.due.key());
+      engine.availability.failed("a reading of " + entry.due.key(), e);
+      entry.shard().endedUnknown(entry.due.key());
+      readying.leave();
     }
   }
 
@@ -105,7 +111,7 @@ final class Queues {
           claim.token(),
           epoch,
           lost ? Change.Finish.End.LOST_EXHAUSTED : Change.Finish.End.EXHAUSTED,
-          AttemptRun.nextRunMillis(record.definition(), claim, now),
+          engine.nextRunMillis(record.definition(), claim),
           error,
           now);
     }
@@ -236,10 +242,7 @@ final class Queues {
     if (error != null) {
       return failure(record, claim, false, 0, error, after);
     }
-    return success(
-        record.key(),
-        token,
-        AttemptRun.nextRunMillis(record.definition(), claim, engine.nowMillis()));
+    return success(record.key(), token, engine.nextRunMillis(record.definition(), claim));
   }
 
   Change.Finish success(TimerKey key, ClaimToken token, long nextMillis) {

@@ -200,7 +200,8 @@ public final class TimerSpec {
   /**
    * Sets how late a run may begin before it counts as missed: a minute, unless told otherwise.
    *
-   * @param lateness how late; less than a second is taken for a second
+   * @param lateness how late; less than a second, or than twice the lease of the store's owners, is
+   *     taken for that
    * @return this
    */
   public TimerSpec grace(Duration lateness) {

@@ -17,12 +17,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of one shard that are due soon, on the wheel; for as long as one session owns it.
+ * The entries of one part of a shard that are due soon, on the wheel.
  *
  * <h2>Nothing is slept through</h2>
  *
- * {@code loaded} is a position in the due index: every record at or before it has its entry here,
- * or is being handled. It is moved ahead <em>before</em> the index is read:
+ * {@code loaded} is a position in the due index: every record of this part at or before it has its
+ * entry here, or is being handled. It is moved ahead <em>before</em> the index is read:
  *
  * <pre>
  *   loader                          whoever commits a record at position p
@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  * loaded} was moved before the commit, and the entry is offered. If both happen, the newer reading
  * of the record wins, and an old one that slips in is refused by the claim.
  *
+ * <p>The part that a window has may change: then it begins anew, and what it offers meanwhile from
+ * an older reading is taken only if it is in the new part.
+ *
  * <h2>Size</h2>
  *
  * At most {@code cap} entries are held. When more are offered, those furthest away are dropped and
@@ -43,22 +46,19 @@ final class Window {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final int PAGE = 1_000;
 
-  final int shard;
-  final long epoch;
   private final Engine engine;
   private final TimerStore store;
+  private final Shard shard;
   private final int cap;
   private final long spanMillis;
   private final long aheadMillis;
-
-  /** Taken before the lock of a lane of handlers, never after it. */
-  private final ReentrantLock lock = new ReentrantLock();
-
+  private final ReentrantLock lock;
   private final Map<TimerKey, Entry> entries = new HashMap<>();
 
-  /** How many attempts of each timer are being handled; two, if it was replaced meanwhile. */
-  private final Map<TimerKey, Integer> running = new HashMap<>();
+  /** The part: what is due at the first time or later, and before the second. */
+  private long beginMillis = Long.MIN_VALUE;
 
+  private long endMillis = Long.MAX_VALUE;
   private @Nullable DuePosition loaded;
   private boolean loading;
   private boolean fromStart = true;
@@ -68,12 +68,12 @@ final class Window {
 
   private boolean closed;
 
-  Window(Engine engine, TimerStore store, int shard, long epoch, int cap) {
+  Window(Engine engine, TimerStore store, Shard shard, int cap) {
     this.engine = engine;
     this.store = store;
     this.shard = shard;
-    this.epoch = epoch;
     this.cap = cap;
+    lock = shard.lock;
     spanMillis = store.traits().window().toMillis();
     aheadMillis = store.traits().claimAhead().toMillis();
   }
@@ -82,14 +82,19 @@ final class Window {
   final class Entry implements TimerTask {
     final DueTimer due;
     private @Nullable Timeout timeout;
-    private boolean dropped;
+    private volatile boolean dropped;
 
     Entry(DueTimer due) {
       this.due = due;
     }
 
-    Window window() {
-      return Window.this;
+    Shard shard() {
+      return shard;
+    }
+
+    /** Whether it holds no longer. */
+    boolean isDropped() {
+      return dropped;
     }
 
     @Override
@@ -146,44 +151,15 @@ final class Window {
     boolean begin() {
       lock.lock();
       try {
-        if (dropped || closed) {
+        if (dropped || closed || !shard.begin(due.key())) {
           return false;
         }
         dropped = true;
         entries.remove(due.key());
-        running.merge(due.key(), 1, Integer::sum);
         return true;
       } finally {
         lock.unlock();
       }
-    }
-  }
-
-  /**
-   * Ends what {@link Entry#begin} began, with the record as it is then; null if the store refused
-   * to take the step, and then the record is left to the next owner or reading.
-   */
-  void ended(TimerKey key, @Nullable TimerRecord record) {
-    lock.lock();
-    try {
-      running.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
-    } finally {
-      lock.unlock();
-    }
-    if (record != null) {
-      observe(record);
-    }
-    loadIfRoom();
-  }
-
-  /** Ends what began, when nobody knows how it stands: it is read again with the next beat. */
-  void endedUnknown(TimerKey key) {
-    lock.lock();
-    try {
-      running.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
-      again = true;
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -211,7 +187,7 @@ final class Window {
     boolean isDue;
     lock.lock();
     try {
-      if (closed || (due.state() == TimerState.FIRING && running.containsKey(due.key()))) {
+      if (closed || (due.state() == TimerState.FIRING && shard.isRunning(due.key()))) {
         return true;
       }
       Entry old = entries.get(due.key());
@@ -222,7 +198,7 @@ final class Window {
         old.drop();
         entries.remove(due.key());
       }
-      if (loaded == null || due.position().compareTo(loaded) > 0) {
+      if (!covers(due)) {
         return true;
       }
       entry = new Entry(due);
@@ -243,6 +219,13 @@ final class Window {
     return true;
   }
 
+  private boolean covers(DueTimer due) {
+    return loaded != null
+        && due.position().compareTo(loaded) <= 0
+        && due.fireAt() >= beginMillis
+        && due.fireAt() < endMillis;
+  }
+
   private void shrink() {
     List<Entry> byTime = new ArrayList<>(entries.values());
     byTime.sort(Comparator.comparing(entry -> entry.due.position()));
@@ -254,18 +237,80 @@ final class Window {
     loaded = byTime.get(kept - 1).due.position();
   }
 
+  // Its part, under the lock of the shard
+
+  /** Leaves what is earlier to another window, or takes it over from one that is gone. */
+  void beginAt(long millis) {
+    beginMillis = millis;
+    dropOthers();
+    if (loaded != null && loaded.fireAt() <= millis) {
+      loaded = null;
+    }
+    fromStart = true;
+  }
+
+  /** Leaves what is later to another window. */
+  void endAt(long millis) {
+    endMillis = millis;
+    dropOthers();
+  }
+
+  private void dropOthers() {
+    entries
+        .values()
+        .removeIf(
+            entry -> {
+              boolean other = entry.due.fireAt() < beginMillis || entry.due.fireAt() >= endMillis;
+              if (other) {
+                entry.drop();
+              }
+              return other;
+            });
+  }
+
+  /** Whether all of its part was read and has begun. */
+  boolean isExhausted() {
+    return entries.isEmpty()
+        && !loading
+        && !fromStart
+        && !again
+        && loaded != null
+        && loaded.fireAt() >= endMillis;
+  }
+
+  /** Whether it cannot read what comes, because it is full of what is overdue. */
+  boolean isStuckBefore(long nowMillis) {
+    return !loading
+        && loaded != null
+        && loaded.fireAt() <= nowMillis
+        && entries.size() > roomBelow();
+  }
+
+  /** Whether a time is in what was read. */
+  boolean reaches(long fireAt) {
+    return loaded != null && fireAt <= loaded.fireAt();
+  }
+
+  /** Has the next look begin at the beginning. */
+  void startAgain() {
+    fromStart = true;
+  }
+
+  /** Has the first look after the next beat begin at the beginning. */
+  void startAgainLater() {
+    again = true;
+  }
+
+  /** Has what could not be read or held before be read again. */
+  void beat() {
+    fromStart |= again;
+    again = false;
+  }
+
   // Loading
 
-  /** Reads again what could not be read or held before, and what has come into reach. */
-  void beat() {
-    lock.lock();
-    try {
-      fromStart |= again;
-      again = false;
-    } finally {
-      lock.unlock();
-    }
-    loadIfRoom();
+  private int roomBelow() {
+    return cap / 4;
   }
 
   /** Reads what has come into reach, if that is worth it by now. */
@@ -275,45 +320,21 @@ final class Window {
     try {
       boolean reached =
           loaded != null
-              && EpochMillis.saturatedSubtract(loaded.fireAt(), engine.nowMillis())
-                  > spanMillis / 2;
-      start = !closed && !loading && (fromStart || (!reached && entries.size() <= cap / 4));
+              && (loaded.fireAt() >= endMillis
+                  || EpochMillis.saturatedSubtract(loaded.fireAt(), engine.nowMillis())
+                      > spanMillis / 2);
+      start = !closed && !loading && (fromStart || (!reached && entries.size() <= roomBelow()));
       loading |= start;
     } finally {
       lock.unlock();
     }
-    if (start) {
-      engine.executeStoreWork(this::load);
+    if (start && !engine.executeStoreWork(this::load)) {
+      loadingEnded(false); // closed
     }
   }
 
-  /** Reads the window again from its beginning, for what may have been missed. */
-  void reload() {
-    lock.lock();
-    try {
-      fromStart = true;
-    } finally {
-      lock.unlock();
-    }
-    loadIfRoom();
-  }
-
-  /** A hint that something was added from elsewhere. */
-  void hint(long fireAt) {
-    boolean near;
-    lock.lock();
-    try {
-      near = loaded != null && fireAt <= loaded.fireAt();
-    } finally {
-      lock.unlock();
-    }
-    if (near) {
-      reload();
-    }
-  }
-
-  /** One page; the next one is a task of its own, so that others get their turn. */
   private void load() {
+    engine.lookAtClock();
     DuePosition after;
     long until;
     lock.lock();
@@ -321,12 +342,14 @@ final class Window {
       if (closed) {
         return;
       }
-      after = fromStart ? null : loaded;
+      after = fromStart || loaded == null ? beginning() : loaded;
       fromStart = false;
       until =
-          Math.max(
-              EpochMillis.saturatedAdd(engine.nowMillis(), spanMillis),
-              loaded == null ? Long.MIN_VALUE : loaded.fireAt());
+          Math.min(
+              endMillis,
+              Math.max(
+                  EpochMillis.saturatedAdd(engine.nowMillis(), spanMillis),
+                  loaded == null ? Long.MIN_VALUE : loaded.fireAt()));
       loaded = endOf(until);
     } finally {
       lock.unlock();
@@ -334,13 +357,21 @@ final class Window {
     load(after, until);
   }
 
+  private @Nullable DuePosition beginning() {
+    return beginMillis == Long.MIN_VALUE ? null : endOf(beginMillis);
+  }
+
   private void load(@Nullable DuePosition from, long until) {
     boolean complete = false;
     try {
       complete = readPages(from, until);
     } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.WARNING, "shard " + shard + " could not be read", e);
+      engine.availability.failed("a reading of shard " + shard.number, e);
     }
+    loadingEnded(complete);
+  }
+
+  private void loadingEnded(boolean complete) {
     lock.lock();
     try {
       loading = false;
@@ -349,7 +380,7 @@ final class Window {
       lock.unlock();
     }
     if (complete) {
-      loadIfRoom();
+      shard.look();
     }
   }
 
@@ -358,7 +389,7 @@ final class Window {
     DuePosition after = from;
     boolean more = true;
     while (more) {
-      List<DueTimer> page = store.due(shard, until, after, PAGE);
+      List<DueTimer> page = store.due(shard.number, until, after, PAGE);
       for (DueTimer due : page) {
         if (!offer(due)) {
           return false;
@@ -387,59 +418,24 @@ final class Window {
     return new DuePosition(until, new TimerKey("", ""));
   }
 
-  // Time and end
+  // Time and end, under the lock of the shard
 
   /** Sets every entry to the wall clock again. */
   void rearm() {
-    lock.lock();
-    try {
-      for (Entry entry : entries.values()) {
-        if (entry.timeout != null) {
-          entry.timeout.reschedule(Math.max(0, entry.millisLeft()), TimeUnit.MILLISECONDS);
-        }
+    for (Entry entry : entries.values()) {
+      if (entry.timeout != null) {
+        entry.timeout.reschedule(Math.max(0, entry.millisLeft()), TimeUnit.MILLISECONDS);
       }
-    } finally {
-      lock.unlock();
     }
   }
 
-  /** Drops all entries; what runs goes on, and its end is still recorded if the epoch stands. */
   void close() {
-    lock.lock();
-    try {
-      closed = true;
-      entries.values().forEach(Entry::drop);
-      entries.clear();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Whether the shard is being given away, or has been: what has not begun here, does not. */
-  boolean isClosed() {
-    lock.lock();
-    try {
-      return closed;
-    } finally {
-      lock.unlock();
-    }
+    closed = true;
+    entries.values().forEach(Entry::drop);
+    entries.clear();
   }
 
   int size() {
-    lock.lock();
-    try {
-      return entries.size();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  boolean isQuiet() {
-    lock.lock();
-    try {
-      return running.isEmpty();
-    } finally {
-      lock.unlock();
-    }
+    return entries.size();
   }
 }

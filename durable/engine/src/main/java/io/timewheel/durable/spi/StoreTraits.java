@@ -16,6 +16,8 @@ import java.time.Duration;
  * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
  * @param sweep how often the engine reads its window again, for what others have put there; zero if
  *     nobody else writes
+ * @param lease how long an owner that has died still holds its shards; zero if nobody else waits
+ *     for them. No run counts as missed until twice as much has passed.
  */
 public record StoreTraits(
     int shards,
@@ -23,7 +25,8 @@ public record StoreTraits(
     int maxBatch,
     Duration window,
     Duration claimAhead,
-    Duration sweep) {
+    Duration sweep,
+    Duration lease) {
 
   /**
    * Checks the ranges.
@@ -36,6 +39,8 @@ public record StoreTraits(
    * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
    * @param sweep how often the engine reads its window again, for what others have put there; zero
    *     if nobody else writes
+   * @param lease how long an owner that has died still holds its shards; zero if nobody else waits
+   *     for them. No run counts as missed until twice as much has passed.
    */
   public StoreTraits {
     check("shards", shards, 65_536);
@@ -44,15 +49,47 @@ public record StoreTraits(
     requireNonNull(window, "window");
     requireNonNull(claimAhead, "claimAhead");
     requireNonNull(sweep, "sweep");
+    requireNonNull(lease, "lease");
+    notNegative("claimAhead", claimAhead);
+    notNegative("sweep", sweep);
+    notNegative("lease", lease);
     if (window.toMillis() < 100 || window.compareTo(claimAhead.multipliedBy(2)) < 0) {
       throw new IllegalArgumentException(
           "window: " + window + " (expected: at least 100 ms, and twice " + claimAhead + ")");
     }
   }
 
+  /**
+   * The traits of a store without leases.
+   *
+   * @param shards how many shards there are; fixed for the life of the data
+   * @param committers how many batches may be committed side by side; the changes of one timer
+   *     always go through the same one
+   * @param maxBatch how many changes one commit takes
+   * @param window how far ahead of now the engine loads what is due
+   * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
+   * @param sweep how often the engine reads its window again, for what others have put there; zero
+   *     if nobody else writes
+   */
+  public StoreTraits(
+      int shards,
+      int committers,
+      int maxBatch,
+      Duration window,
+      Duration claimAhead,
+      Duration sweep) {
+    this(shards, committers, maxBatch, window, claimAhead, sweep, Duration.ZERO);
+  }
+
   /** {@return the traits of a store that one process has to itself: one shard, nothing ahead} */
   public static StoreTraits embedded() {
     return new StoreTraits(1, 1, 1_000, Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO);
+  }
+
+  private static void notNegative(String name, Duration value) {
+    if (value.isNegative()) {
+      throw new IllegalArgumentException(name + ": " + value + " (expected: zero or more)");
+    }
   }
 
   private static void check(String name, int value, int max) {

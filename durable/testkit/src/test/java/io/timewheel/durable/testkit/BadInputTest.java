@@ -200,6 +200,7 @@ class BadInputTest {
         bad("executor", () -> builder().handlerExecutor(null)),
         bad("numbers", () -> builder().random(null)),
         bad("capacity: 0", () -> builder().queueCapacity(0, false)),
+        bad("perSecond: 0", () -> builder().overdueRate(0)),
         bad("entries: 0", () -> builder().maxWindow(0)),
         bad("timers: 0", () -> builder().maxPendingPerNamespace(0)),
         bad("time", () -> builder().remember(null, 1)),

@@ -162,7 +162,8 @@ final class Simulation {
     TimerKey key = key();
     int call = ++calls;
     long dueAt = kit.now().toEpochMilli() + random.nextInt(8_000);
-    String requestId = random.nextInt(3) == 0 ? "r" + random.nextInt(20) : null;
+    // No more ids than a timer remembers.
+    String requestId = random.nextInt(3) == 0 ? "r" + random.nextInt(8) : null;
     TimerSpec spec =
         TimerSpec.of(key.namespace(), key.id())
             .handler("h")

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Entries that are due and wait for their turn. A window that drops an entry does not look for it
+ * here; so that those do not pile up behind something that stands still, they are swept out
+ * whenever the queue has doubled. Guarded by its user.
+ */
+final class DueQueue {
+  private static final int SWEEP_FROM = 1_024;
+
+  private final ArrayDeque<Window.Entry> entries = new ArrayDeque<>();
+  private int sweepAt = SWEEP_FROM;
+
+  void add(Window.Entry entry) {
+    entries.add(entry);
+    if (entries.size() >= sweepAt) {
+      entries.removeIf(Window.Entry::isDropped);
+      sweepAt = Math.max(SWEEP_FROM, 2 * entries.size());
+    }
+  }
+
+  /** The next one that its window has not dropped; null if there is none. */
+  Window.@Nullable Entry poll() {
+    Window.Entry entry = entries.poll();
+    while (entry != null && entry.isDropped()) {
+      entry = entries.poll();
+    }
+    return entry;
+  }
+
+  void clear() {
+    entries.clear();
+  }
+
+  boolean isEmpty() {
+    return entries.isEmpty();
+  }
+
+  int size() {
+    return entries.size();
+  }
+}

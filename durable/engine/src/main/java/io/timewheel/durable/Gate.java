@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets so many entries be handled at a time. The others wait and stay in their windows, which
+ * bounds what is on its way to a slow store.
+ */
+final class Gate {
+  private static final int LIMIT = 1_000;
+
+  private final Consumer<Window.Entry> handling;
+  private final DueQueue waiting = new DueQueue();
+  private int inside;
+
+  /**
+   * @param handling handles an entry, and calls {@link #leave} once in the end
+   */
+  Gate(Consumer<Window.Entry> handling) {
+    this.handling = handling;
+  }
+
+  void enter(Window.Entry entry) {
+    synchronized (this) {
+      waiting.add(entry);
+    }
+    admit();
+  }
+
+  void leave() {
+    synchronized (this) {
+      inside--;
+    }
+    admit();
+  }
+
+  private void admit() {
+    for (Window.Entry entry = next(); entry != null; entry = next()) {
+      if (entry.begin()) {
+        handling.accept(entry);
+      } else {
+        synchronized (this) {
+          inside--;
+        }
+      }
+    }
+  }
+
+  private synchronized Window.@Nullable Entry next() {
+    Window.Entry entry = inside < LIMIT ? waiting.poll() : null;
+    inside += entry == null ? 0 : 1;
+    return entry;
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Lets through at a bounded rate what was overdue when its shard was acquired or when the clock
+ * jumped, so that what the handlers call is not met by all of it at once. The longest overdue comes
+ * first.
+ */
+final class Pace {
+  private static final long STEP_MILLIS = 20;
+
+  private final Engine engine;
+  private final int perStep;
+  private final Duration step;
+  private final DueQueue held = new DueQueue();
+  private boolean stepping;
+  private int left;
+
+  Pace(Engine engine, int perSecond) {
+    this.engine = engine;
+    long stepsPerSecond = 1_000 / STEP_MILLIS;
+    perStep = (int) Math.max(1, perSecond / stepsPerSecond);
+    step = Duration.ofNanos(1_000_000_000L * perStep / perSecond);
+  }
+
+  /** Something overdue that is to be let through in its turn. */
+  void add(Window.Entry entry) {
+    boolean start;
+    synchronized (this) {
+      held.add(entry);
+      start = !stepping;
+      if (start) {
+        stepping = true;
+        left = perStep;
+      }
+    }
+    letThrough();
+    if (start) {
+      engine.waits().start(this::step, step);
+    }
+  }
+
+  /** Ends with a step in which nothing was let through. */
+  private void step() {
+    synchronized (this) {
+      if (held.isEmpty() && left == perStep) {
+        stepping = false;
+        return;
+      }
+      left = perStep;
+    }
+    letThrough();
+    engine.waits().start(this::step, step);
+  }
+
+  private void letThrough() {
+    List<Window.Entry> through = new ArrayList<>();
+    synchronized (this) {
+      while (left > 0) {
+        Window.Entry entry = held.poll();
+        if (entry == null) {
+          break;
+        }
+        through.add(entry);
+        left--;
+      }
+    }
+    through.forEach(engine::dispatch);
+  }
+
+  synchronized int size() {
+    return held.size();
+  }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A shard for as long as one session owns it, under one epoch: what of it is being handled, and the
+ * windows on what is due.
+ *
+ * <h2>What is overdue does not crowd out what comes</h2>
+ *
+ * There may be millions of overdue timers: after a restart, after a jump of the clock, or because a
+ * handler is too slow. A window that went through them in order would reach the present only when
+ * it is through. So the due index is parted at a moment: what is due before it belongs to the
+ * window {@code overdue}, the rest to the window {@code coming}, each with entries of its own. When
+ * the former has nothing left, the latter takes over its part. The index is parted anew whenever
+ * {@code coming} itself is full of what is overdue.
+ *
+ * <p>What was due before the shard was acquired, or before the clock jumped, is let through at a
+ * bounded rate by {@link Pace}. A handler that is merely slow is not slowed down further.
+ */
+final class Shard {
+  final int number;
+  final long epoch;
+  private final Engine engine;
+  private final TimerStore store;
+  private final int overdueCap;
+
+  /** Of this shard and its windows. Taken before the lock of a lane of handlers, never after it. */
+  final ReentrantLock lock = new ReentrantLock();
+
+  private final Window coming;
+  private @Nullable Window overdue;
+
+  /** How many attempts of each timer are being handled; two, if it was replaced meanwhile. */
+  private final Map<TimerKey, Integer> running = new HashMap<>();
+
+  private volatile long pacedBeforeMillis;
+  private boolean closed;
+
+  Shard(Engine engine, TimerStore store, int number, long epoch, int cap) {
+    this.engine = engine;
+    this.store = store;
+    this.number = number;
+    this.epoch = epoch;
+    overdueCap = Math.max(1, cap / 4);
+    coming = new Window(engine, store, this, Math.max(1, cap - overdueCap));
+    partAndPace(engine.nowMillis());
+  }
+
+  /** Whether something that is due is held to the rate of what was overdue. */
+  boolean isPaced(long fireAtMillis) {
+    return fireAtMillis < pacedBeforeMillis;
+  }
+
+  // Parts
+
+  /** Parts the index at a time, before which the world was asleep. */
+  void partAndPace(long nowMillis) {
+    lock.lock();
+    try {
+      pacedBeforeMillis = nowMillis;
+      part(nowMillis);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void part(long nowMillis) {
+    if (closed) {
+      return;
+    }
+    if (overdue == null) {
+      overdue = new Window(engine, store, this, overdueCap);
+    }
+    overdue.endAt(nowMillis);
+    coming.beginAt(nowMillis);
+  }
+
+  /** Reads what has come into reach, and parts or joins the windows if it is time for that. */
+  void look() {
+    Window second;
+    lock.lock();
+    try {
+      if (overdue != null && overdue.isExhausted()) {
+        overdue = null;
+        coming.beginAt(Long.MIN_VALUE);
+      }
+      long nowMillis = engine.nowMillis();
+      if (coming.isStuckBefore(nowMillis)) {
+        part(nowMillis);
+      }
+      second = overdue;
+    } finally {
+      lock.unlock();
+    }
+    coming.loadIfRoom();
+    if (second != null) {
+      second.loadIfRoom();
+    }
+  }
+
+  // What is being handled
+
+  /** Called under the lock. */
+  boolean isRunning(TimerKey key) {
+    return running.containsKey(key);
+  }
+
+  /** Called under the lock; false if nothing may begin. */
+  boolean begin(TimerKey key) {
+    if (!closed) {
+      running.merge(key, 1, Integer::sum);
+    }
+    return !closed;
+  }
+
+  /**
+   * Ends what {@link Window.Entry#begin} began, with the record as it is then; null if the store
+   * refused to take the step, and then the record is left to the next owner or reading.
+   */
+  void ended(TimerKey key, @Nullable TimerRecord record) {
+    lock.lock();
+    try {
+      running.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
+    } finally {
+      lock.unlock();
+    }
+    if (record != null) {
+      observe(record);
+    }
+    look();
+  }
+
+  /** Ends what began, when nobody knows how it stands: it is read again with the next beat. */
+  void endedUnknown(TimerKey key) {
+    lock.lock();
+    try {
+      running.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
+      coming.startAgainLater();
+      if (overdue != null) {
+        overdue.startAgainLater();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A record as it was left by a commit. */
+  void observe(TimerRecord record) {
+    coming.observe(record);
+    Window second = overdue();
+    if (second != null) {
+      second.observe(record);
+    }
+  }
+
+  private @Nullable Window overdue() {
+    lock.lock();
+    try {
+      return overdue;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // Hints and time
+
+  /** Reads again what could not be read or held before, and what has come into reach. */
+  void beat() {
+    lock.lock();
+    try {
+      coming.beat();
+      if (overdue != null) {
+        overdue.beat();
+      }
+    } finally {
+      lock.unlock();
+    }
+    look();
+  }
+
+  /** Reads the windows again from their beginnings, for what may have been missed. */
+  void reload() {
+    lock.lock();
+    try {
+      coming.startAgain();
+      if (overdue != null) {
+        overdue.startAgain();
+      }
+    } finally {
+      lock.unlock();
+    }
+    look();
+  }
+
+  /** A hint that something was added from elsewhere. */
+  void hint(long fireAt) {
+    boolean near;
+    lock.lock();
+    try {
+      near = coming.reaches(fireAt) || (overdue != null && overdue.reaches(fireAt));
+    } finally {
+      lock.unlock();
+    }
+    if (near) {
+      reload();
+    }
+  }
+
+  /** Sets every entry to the wall clock again. */
+  void rearm() {
+    lock.lock();
+    try {
+      coming.rearm();
+      if (overdue != null) {
+        overdue.rearm();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // The end
+
+  /** Drops all entries; what runs goes on, and its end is still recorded if the epoch stands. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      coming.close();
+      if (overdue != null) {
+        overdue.close();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the shard is being given away, or has been: what has not begun here, does not. */
+  boolean isClosed() {
+    lock.lock();
+    try {
+      return closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isQuiet() {
+    lock.lock();
+    try {
+      return running.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int size() {
+    lock.lock();
+    try {
+      return coming.size() + (overdue == null ? 0 : overdue.size());
+    } finally {
+      lock.unlock();
+    }
+  }
+}
