@@ -4,6 +4,8 @@ package io.timewheel.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.Timeout;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.testkit.ManualTimer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,12 +16,16 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /** What docs/SPRING.md shows is compiled, and does what it says. */
+@ExtendWith(OutputCaptureExtension.class)
 class GuideTest {
   private static final Pattern SNIPPET =
       Pattern.compile(" *// begin: [^\\n]*\\n(.*?)\\n *// end", Pattern.DOTALL);
@@ -29,14 +35,15 @@ class GuideTest {
     Path tests = Path.of("src/test/java/io/timewheel/spring/boot");
     String code =
         Files.readString(tests.resolve("Sessions.java"))
-            + Files.readString(tests.resolve("ManualTime.java"));
+            + Files.readString(tests.resolve("ManualTime.java"))
+            + Files.readString(tests.resolve("Orders.java"));
     String guide = Files.readString(Path.of("../../docs/SPRING.md"));
     List<String> snippets = new ArrayList<>();
     for (Matcher found = SNIPPET.matcher(code); found.find(); ) {
       snippets.add(found.group(1).stripIndent().strip());
     }
 
-    assertThat(snippets).hasSize(2).allSatisfy(snippet -> assertThat(guide).contains(snippet));
+    assertThat(snippets).hasSize(3).allSatisfy(snippet -> assertThat(guide).contains(snippet));
   }
 
   @Test
@@ -53,6 +60,26 @@ class GuideTest {
               assertThat(timeout.isExpired()).isFalse();
               timer.advanceBy(Duration.ofMinutes(1));
               Eventually.zero(session.closed);
+            });
+  }
+
+  @Test
+  void orderIsCancelledUnlessItIsPaid(CapturedOutput output) {
+    new ApplicationContextRunner()
+        .withUserConfiguration(Application.class, Orders.class)
+        .withBean(InMemoryTimerStore.class, InMemoryTimerStore::create)
+        .run(
+            context -> {
+              Orders orders = context.getBean(Orders.class);
+              orders.placed(new OrderRef(1));
+              orders.placed(new OrderRef(2));
+              assertThat(orders.paid(new OrderRef(1))).isTrue();
+              assertThat(output).doesNotContain("was not paid");
+
+              context.getBean(DurableTimer.class).runNow("shop", "order-2");
+              String line = "OrderRef[number=2] was not paid within 30 minutes; attempt 1";
+              Eventually.holds(line, () -> output.getOut().contains(line));
+              Eventually.holds("too late to pay", () -> !orders.paid(new OrderRef(2)));
             });
   }
 

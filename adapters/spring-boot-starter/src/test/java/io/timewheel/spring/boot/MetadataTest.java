@@ -20,20 +20,18 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The metadata, which is written by hand, says what the properties are. */
 class MetadataTest {
-  private static final String SWITCH = "timewheel.scheduler.enabled";
+  private static final List<String> SWITCHES =
+      List.of(
+          "timewheel.scheduler.enabled",
+          "timewheel.durable.enabled",
+          "management.health.timewheel.enabled");
 
   @Test
   void metadataHasEveryPropertyWithTypeAndDefault() throws IOException {
     Map<String, String> expected = new TreeMap<>();
-    for (Parameter component :
-        TimewheelProperties.class.getDeclaredConstructors()[0].getParameters()) {
-      DefaultValue byDefault = component.getAnnotation(DefaultValue.class);
-      expected.put(
-          "timewheel." + kebab(component.getName()),
-          ClassUtils.resolvePrimitiveIfNecessary(component.getType()).getName()
-              + (byDefault == null ? "" : " " + byDefault.value()[0]));
-    }
-    expected.put(SWITCH, "java.lang.Boolean true");
+    addProperties(expected, TimewheelProperties.class, TimewheelProperties.PREFIX);
+    addProperties(expected, TimewheelDurableProperties.class, TimewheelDurableProperties.PREFIX);
+    SWITCHES.forEach(name -> expected.put(name, "java.lang.Boolean true"));
 
     Map<String, String> found = new TreeMap<>();
     for (Map<?, ?> property : properties()) {
@@ -45,6 +43,16 @@ class MetadataTest {
     }
 
     assertThat(found).isEqualTo(expected);
+  }
+
+  private static void addProperties(Map<String, String> all, Class<?> properties, String prefix) {
+    for (Parameter component : properties.getDeclaredConstructors()[0].getParameters()) {
+      DefaultValue byDefault = component.getAnnotation(DefaultValue.class);
+      all.put(
+          prefix + "." + kebab(component.getName()),
+          ClassUtils.resolvePrimitiveIfNecessary(component.getType()).getName()
+              + (byDefault == null ? "" : " " + byDefault.value()[0]));
+    }
   }
 
   @Test

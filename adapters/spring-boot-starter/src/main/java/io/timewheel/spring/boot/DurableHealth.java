@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerState;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeSet;
+
+/**
+ * How a durable timer is. It is up when its store can be read: what was set aside or parked waits
+ * for a person, and neither a restart nor another node would mend it.
+ */
+record DurableHealth(String status, Map<String, Object> details) {
+  static final String FAILED = "the store of durable timers cannot be read";
+
+  /** Reads the store, and throws what it throws. */
+  static DurableHealth of(DurableTimers timers) {
+    DurableTimer timer = timers.inUse();
+    if (timer == null) {
+      return new DurableHealth("UNKNOWN", Map.of("timers", "not in use"));
+    }
+    Map<String, Object> details = new LinkedHashMap<>();
+    Map<String, Map<TimerState, Long>> counts = timer.counts();
+    for (TimerState state : TimerState.values()) {
+      if (!state.isFinished()) {
+        details.put(
+            state.name().toLowerCase(Locale.ROOT),
+            counts.values().stream().mapToLong(of -> of.getOrDefault(state, 0L)).sum());
+      }
+    }
+    details.put("pausedNamespaces", new TreeSet<>(timer.paused()));
+    details.put("maxLagMillis", timer.stats().maxLagMillis());
+    return new DurableHealth("UP", details);
+  }
+}

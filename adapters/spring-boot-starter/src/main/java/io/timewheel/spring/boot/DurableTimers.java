@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerBuilder;
+import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.spi.TimerStore;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+
+/**
+ * The life of the {@link DurableTimer}.
+ *
+ * <h2>When it is made</h2>
+ *
+ * When something asks for it: a bean that injects it, an {@link OnTimer} method, or a {@link
+ * DurableTimerCustomizer}. Otherwise nothing is opened, for the store may have come to the class
+ * path by accident.
+ *
+ * <h2>When it fires</h2>
+ *
+ * It is built without being started, so that whatever injects it can schedule at once. Handlers are
+ * looked for when all singletons are there, as {@code @EventListener} does it: then beans have the
+ * types that they will have, and faults end the start before a web server opens its port. Firing
+ * begins last, when the context is refreshed. Had it begun earlier, a start that fails would cost
+ * attempts, and a service that cannot start would set its timers aside.
+ *
+ * <h2>When it ends</h2>
+ *
+ * A lifecycle closes it, not the destruction of beans, because handlers use beans that this one
+ * does not know. Its phase is above that of {@link Workers}, whose timer handlers may use, and
+ * below those of web servers and message listeners, which schedule for the work in hand. As with
+ * {@link Workers}, only the close of the context counts.
+ */
+final class DurableTimers
+    implements SmartInitializingSingleton,
+        ApplicationListener<ContextRefreshedEvent>,
+        SmartLifecycle {
+  static final int PHASE = Workers.PHASE + 1;
+
+  private static final System.Logger LOGGER = System.getLogger("io.timewheel");
+
+  private final ConfigurableApplicationContext context;
+  private final ObjectProvider<DurableTimerCustomizer> customizers;
+  private final ObjectProvider<PayloadCodec> codec;
+  private final Duration patience;
+  private final List<Consumer<DurableTimer>> whenMade = new ArrayList<>();
+
+  private @Nullable DurableTimerBuilder builder;
+  private @Nullable DurableTimer timer;
+  private boolean refreshed;
+  private volatile boolean running = true;
+
+  DurableTimers(
+      ConfigurableApplicationContext context,
+      ObjectProvider<DurableTimerCustomizer> customizers,
+      ObjectProvider<PayloadCodec> codec,
+      Duration patience) {
+    this.context = context;
+    this.customizers = customizers;
+    this.codec = codec;
+    this.patience = patience;
+  }
+
+  // Making it
+
+  /** Builds the timer; called once, by whoever asks for the bean first. */
+  DurableTimer make(ObjectProvider<TimerStore> stores) {
+    TimerStore store = stores.getIfAvailable();
+    if (store == null) {
+      throw new IllegalStateException(
+          "a DurableTimer is asked for, but there is no store (expected: timewheel-durable-rocksdb"
+              + " on the class path, or a TimerStore bean)");
+    }
+    DurableTimerBuilder settings = DurableTimer.builder(store);
+    codec.ifAvailable(settings::codec);
+    customizers.orderedStream().forEach(customizer -> customizer.customize(settings));
+    DurableTimer made = settings.build();
+    synchronized (this) {
+      builder = settings;
+      timer = made;
+      whenMade.forEach(action -> action.accept(made));
+      if (refreshed) {
+        made.start();
+      }
+    }
+    return made;
+  }
+
+  /** Does something with the timer: now, or when it is made; never, if nothing asks for it. */
+  synchronized void whenMade(Consumer<DurableTimer> action) {
+    if (timer == null) {
+      whenMade.add(action);
+    } else {
+      action.accept(timer);
+    }
+  }
+
+  /** {@return the timer, or the application's own; null if nothing has asked for one} */
+  @Nullable DurableTimer inUse() {
+    DurableTimer made = timer();
+    return made != null || context.containsBean(TimewheelDurableAutoConfiguration.TIMER)
+        ? made
+        : context.getBeanProvider(DurableTimer.class).getIfUnique();
+  }
+
+  private synchronized @Nullable DurableTimer timer() {
+    return timer;
+  }
+
+  // Its handlers
+
+  @Override
+  public void afterSingletonsInstantiated() {
+    Map<String, OnTimerMethod> methods = new HashMap<>();
+    for (String bean : context.getBeanNamesForType(Object.class)) {
+      Class<?> type = targetClass(bean);
+      if (type != null) {
+        annotated(type).forEach((method, onTimer) -> add(methods, bean, method, onTimer));
+      }
+    }
+    if (methods.isEmpty() && customizers.stream().findAny().isEmpty()) {
+      return;
+    }
+    context.getBean(DurableTimer.class);
+    for (OnTimerMethod method : methods.values()) {
+      register(method);
+    }
+  }
+
+  private @Nullable Class<?> targetClass(String bean) {
+    ConfigurableListableBeanFactory beans = context.getBeanFactory();
+    if (ScopedProxyUtils.isScopedTarget(bean)) {
+      return null; // its proxy is a bean too
+    }
+    String target = ScopedProxyUtils.getTargetBeanName(bean);
+    return AutoProxyUtils.determineTargetClass(beans, beans.containsBean(target) ? target : bean);
+  }
+
+  private static Map<Method, OnTimer> annotated(Class<?> type) {
+    try {
+      return MethodIntrospector.selectMethods(
+          type,
+          (Method method) -> AnnotatedElementUtils.findMergedAnnotation(method, OnTimer.class));
+    } catch (LinkageError e) {
+      // A class of some library that names what is not there; no application calls its methods.
+      LOGGER.log(System.Logger.Level.DEBUG, "cannot look for @OnTimer in " + type, e);
+      return Map.of();
+    }
+  }
+
+  private void add(
+      Map<String, OnTimerMethod> methods, String bean, Method method, OnTimer annotation) {
+    Class<?> type = context.getType(bean);
+    OnTimerMethod made =
+        new OnTimerMethod(
+            context,
+            bean,
+            type == null ? method.getDeclaringClass() : type,
+            annotation,
+            method,
+            codec.getIfAvailable());
+    OnTimerMethod other = methods.putIfAbsent(made.name(), made);
+    if (other != null) {
+      throw made.invalid("so is " + other, "each name once");
+    }
+  }
+
+  private synchronized void register(OnTimerMethod method) {
+    if (builder == null) {
+      throw method.invalid(
+          "the application has made its own DurableTimer",
+          "a DurableTimerCustomizer instead, or the handler added where that one is built");
+    }
+    try {
+      builder.handler(method.name(), method, method.limit(), method.timeLimit());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalStateException(method + ": " + e.getMessage(), e);
+    }
+  }
+
+  // Its start and its end
+
+  @Override
+  public void onApplicationEvent(ContextRefreshedEvent event) {
+    if (event.getApplicationContext() == context) {
+      synchronized (this) {
+        refreshed = true;
+        if (timer != null) {
+          timer.start();
+        }
+      }
+    }
+  }
+
+  @Override
+  public void start() {}
+
+  /** Closes the timer if the context closes for good. */
+  @Override
+  public void stop() {
+    if (context.isClosed()) {
+      running = false;
+      DurableTimer made = timer();
+      if (made != null) {
+        made.close(patience);
+      }
+    }
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+}

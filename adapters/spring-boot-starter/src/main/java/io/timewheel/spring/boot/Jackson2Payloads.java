@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.timewheel.durable.PayloadCodec;
+import java.io.IOException;
+
+/** {@link JacksonPayloads} by Jackson 2, which Spring Boot 3.5 has. */
+final class Jackson2Payloads implements PayloadCodec {
+  private final ObjectMapper mapper;
+
+  Jackson2Payloads(ObjectMapper mapper) {
+    this.mapper = mapper;
+  }
+
+  @Override
+  public byte[] encode(Object payload) {
+    try {
+      return mapper.writeValueAsBytes(payload);
+    } catch (IOException e) {
+      throw PayloadErrors.unwritable(payload, e);
+    }
+  }
+
+  @Override
+  public <T> T decode(byte[] payload, Class<T> type) {
+    try {
+      return PayloadErrors.present(mapper.readValue(payload, type), type);
+    } catch (IOException e) {
+      throw PayloadErrors.unreadable(type, e);
+    }
+  }
+}

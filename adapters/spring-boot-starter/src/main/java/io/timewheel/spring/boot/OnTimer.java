@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.PayloadCodec;
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Makes a method of a bean a handler of the {@link DurableTimer}.
+ *
+ * <pre>{@code
+ * @OnTimer("orders.cancel")
+ * void cancel(OrderRef order, Firing firing) { ... }
+ * }</pre>
+ *
+ * <p>The method returns nothing. It may take the {@link Firing} and the payload, in any order, or
+ * only one of them, or neither. The payload is a class that the {@link PayloadCodec} reads, or
+ * {@code byte[]} for the bytes as they are. What the method throws is a failed attempt; it may be
+ * called again for the same run, and must bear that.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+public @interface OnTimer {
+  /** {@return the name of the handler, which timers refer to; no other has it} */
+  String value();
+
+  /** {@return how many attempts run at a time, at most} */
+  int limit() default 256;
+
+  /**
+   * {@return how long an attempt may take until its thread is interrupted and it has failed, such
+   * as {@code 30s}; empty for no limit}
+   */
+  String timeLimit() default "";
+}

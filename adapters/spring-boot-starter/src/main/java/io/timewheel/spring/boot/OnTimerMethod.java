@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.Handler;
+import io.timewheel.durable.PayloadCodec;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ReflectionUtils;
+
+/** An {@link OnTimer} method of a bean, as the handler that it is. */
+final class OnTimerMethod implements Handler {
+  private final BeanFactory beans;
+  private final String bean;
+  private final OnTimer annotation;
+  private final Method method;
+  private final Method invocable;
+  private final @Nullable Class<?> payload;
+  private final @Nullable PayloadCodec codec;
+
+  /**
+   * Checks the method.
+   *
+   * @param beanType the type of the bean as it is called, which may be that of a proxy
+   * @param codec for payloads that are objects; null if there is none
+   * @throws IllegalStateException if it cannot be a handler
+   */
+  OnTimerMethod(
+      BeanFactory beans,
+      String bean,
+      Class<?> beanType,
+      OnTimer annotation,
+      Method method,
+      @Nullable PayloadCodec codec) {
+    this.beans = beans;
+    this.bean = bean;
+    this.annotation = annotation;
+    this.method = method;
+    this.codec = codec;
+    if (method.getReturnType() != void.class) {
+      throw invalid(
+          "it returns " + method.getReturnType().getTypeName(),
+          "nothing returned: an attempt ends when the method does");
+    }
+    if (isAsync()) {
+      throw invalid("it is @Async", "an attempt that ends when the method does");
+    }
+    payload = payloadType();
+    try {
+      invocable = AopUtils.selectInvocableMethod(method, beanType);
+    } catch (IllegalStateException e) {
+      throw invalid(String.valueOf(e.getMessage()), "a method that the proxy of the bean has");
+    }
+    ReflectionUtils.makeAccessible(invocable);
+  }
+
+  private boolean isAsync() {
+    return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+        || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
+  }
+
+  private @Nullable Class<?> payloadType() {
+    Class<?> found = null;
+    boolean firing = false;
+    Type[] types = method.getGenericParameterTypes();
+    for (int i = 0; i < types.length; i++) {
+      if (types[i] == Firing.class && !firing) {
+        firing = true;
+      } else if (types[i] == Firing.class || found != null) {
+        throw invalid("its parameters", "a Firing, a payload, both or none, each once");
+      } else if (types[i] instanceof Class<?> type && !type.isPrimitive()) {
+        found = type;
+      } else {
+        throw invalid("its payload is a " + types[i].getTypeName(), "a class without parameters");
+      }
+    }
+    if (found != null && found != byte[].class && codec == null) {
+      throw invalid(
+          "nothing reads a " + found.getTypeName(),
+          "Jackson, as spring-boot-starter-json brings it, or a PayloadCodec bean");
+    }
+    return found;
+  }
+
+  String name() {
+    return annotation.value();
+  }
+
+  int limit() {
+    return annotation.limit();
+  }
+
+  @Nullable Duration timeLimit() {
+    String text = annotation.timeLimit();
+    try {
+      return text.isEmpty() ? null : DurationStyle.detectAndParse(text);
+    } catch (IllegalArgumentException e) {
+      throw invalid("timeLimit " + text, "a duration, such as 30s");
+    }
+  }
+
+  IllegalStateException invalid(String fault, String expected) {
+    return new IllegalStateException(this + ": " + fault + " (expected: " + expected + ")");
+  }
+
+  @Override
+  public void handle(Firing firing) throws Exception {
+    Object[] arguments = new Object[invocable.getParameterCount()];
+    for (int i = 0; i < arguments.length; i++) {
+      arguments[i] =
+          invocable.getParameterTypes()[i] == Firing.class ? firing : payload(firing.payload());
+    }
+    try {
+      invocable.invoke(beans.getBean(bean), arguments);
+    } catch (InvocationTargetException e) {
+      ReflectionUtils.rethrowException(e.getTargetException());
+    }
+  }
+
+  private Object payload(byte[] bytes) {
+    return payload == null || codec == null || payload == byte[].class
+        ? bytes
+        : codec.decode(bytes, payload);
+  }
+
+  @Override
+  public String toString() {
+    return "@OnTimer(\""
+        + annotation.value()
+        + "\") on "
+        + method.getDeclaringClass().getTypeName()
+        + "."
+        + method.getName();
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import org.jspecify.annotations.Nullable;
+
+/** What is wrong with a payload. A store keeps only the text of an error, so the text says all. */
+final class PayloadErrors {
+  private PayloadErrors() {}
+
+  static IllegalArgumentException unwritable(Object payload, Exception e) {
+    return new IllegalArgumentException(
+        "payload: a " + payload.getClass().getName() + " cannot be written: " + e.getMessage(), e);
+  }
+
+  static IllegalArgumentException unreadable(Class<?> type, Exception e) {
+    return new IllegalArgumentException(
+        "payload: cannot be read as " + type.getName() + ": " + e.getMessage(), e);
+  }
+
+  static <T> T present(@Nullable T payload, Class<T> type) {
+    if (payload == null) {
+      throw new IllegalArgumentException("payload: null (expected: a " + type.getName() + ")");
+    }
+    return payload;
+  }
+}

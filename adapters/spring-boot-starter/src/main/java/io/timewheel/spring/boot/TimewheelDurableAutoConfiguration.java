@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.spi.TimerStore;
+import java.nio.file.Path;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.annotation.Order;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A {@link DurableTimer}, with the {@link OnTimer} methods of all beans as its handlers.
+ *
+ * <table>
+ *   <caption>The beans</caption>
+ *   <tr><th>Bean<th>Is<th>Gives way to
+ *   <tr><td>{@code timewheelDurableTimer}<td>a {@link DurableTimer} on whatever {@link TimerStore}
+ *       there is<td>a {@link DurableTimer}, which {@link OnTimer} does not work with
+ *   <tr><td>{@code timewheelStore}<td>RocksDB in {@code timewheel.durable.directory}, if {@code
+ *       timewheel-durable-rocksdb} is there<td>a {@link TimerStore}
+ *   <tr><td>{@code timewheelPayloads}<td>JSON, by the Jackson of the application
+ *   <td>a {@link PayloadCodec}
+ * </table>
+ *
+ * <p>Nothing is opened unless something asks for it: a bean that injects the {@link DurableTimer},
+ * an {@link OnTimer} method, or a {@link DurableTimerCustomizer}. It fires from when the context is
+ * refreshed until it closes; then what runs has {@code timewheel.stop-patience} to end.
+ */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
+      "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+      "org.springframework.boot.jackson2.autoconfigure.Jackson2AutoConfiguration"
+    })
+@ConditionalOnClass(DurableTimer.class)
+@ConditionalOnProperty(name = "timewheel.durable.enabled", matchIfMissing = true)
+@EnableConfigurationProperties({TimewheelProperties.class, TimewheelDurableProperties.class})
+public final class TimewheelDurableAutoConfiguration {
+  /** The name of the bean that is the durable timer made here. */
+  static final String TIMER = "timewheelDurableTimer";
+
+  TimewheelDurableAutoConfiguration() {}
+
+  @Bean
+  DurableTimers timewheelDurableTimers(
+      ConfigurableApplicationContext context,
+      ObjectProvider<DurableTimerCustomizer> customizers,
+      ObjectProvider<PayloadCodec> codec,
+      TimewheelProperties properties) {
+    return new DurableTimers(context, customizers, codec, properties.stopPatience());
+  }
+
+  @Bean(TIMER)
+  @Lazy
+  @ConditionalOnMissingBean
+  DurableTimer timewheelDurableTimer(DurableTimers timers, ObjectProvider<TimerStore> store) {
+    return timers.make(store);
+  }
+
+  /** The store, if there is no other. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(RocksTimerStore.class)
+  static class InADirectory {
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean(TimerStore.class)
+    RocksTimerStore timewheelStore(TimewheelDurableProperties properties) {
+      return RocksTimerStore.open(Path.of(properties.directory()));
+    }
+  }
+
+  /** Payloads by Jackson 3. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(JsonMapper.class)
+  @Order(1)
+  static class WithJackson {
+    @Bean
+    @ConditionalOnSingleCandidate(JsonMapper.class)
+    @ConditionalOnMissingBean(PayloadCodec.class)
+    JacksonPayloads timewheelPayloads(JsonMapper mapper) {
+      return new JacksonPayloads(mapper);
+    }
+  }
+
+  /** Payloads by Jackson 2. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(ObjectMapper.class)
+  @Order(2)
+  static class WithJackson2 {
+    @Bean
+    @ConditionalOnSingleCandidate(ObjectMapper.class)
+    @ConditionalOnMissingBean(PayloadCodec.class)
+    Jackson2Payloads timewheelPayloads(ObjectMapper mapper) {
+      return new Jackson2Payloads(mapper);
+    }
+  }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.PayloadCodec;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.Async;
+
+/** What cannot be a handler ends the start, and says what was expected. */
+class OnTimerRefusalTest {
+  private final ApplicationContextRunner empty =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  TimewheelAutoConfiguration.class, TimewheelDurableAutoConfiguration.class));
+
+  private final ApplicationContextRunner runner =
+      empty
+          .withBean(InMemoryTimerStore.class, InMemoryTimerStore::create)
+          .withBean(PayloadCodec.class, Unused::new);
+
+  private static void refused(
+      ApplicationContextRunner runner, Class<?> bean, String... messageParts) {
+    runner
+        .withBean(bean)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith("@OnTimer(\"")
+                    .hasMessageContainingAll(messageParts));
+  }
+
+  @Test
+  void parametersThatAreNoPayload() {
+    refused(runner, TwoPayloads.class, "TwoPayloads.on: its parameters (expected: a Firing, a pa");
+    refused(runner, TwoFirings.class, "TwoFirings.on: its parameters (expected: a Firing, a payl");
+    refused(runner, Generic.class, "its payload is a java.util.List<java.lang.String> (expected:");
+    refused(runner, Primitive.class, "its payload is a int (expected: a class without parameters");
+  }
+
+  @Test
+  void attemptsThatGoOnAfterTheMethodHasReturned() {
+    refused(runner, Returning.class, "it returns boolean (expected: nothing returned");
+    refused(runner, Asynchronous.class, "it is @Async (expected: an attempt that ends when");
+  }
+
+  @Test
+  void aNameThatIsThereTwice() {
+    refused(runner, Twins.class, "so is @OnTimer(\"twin\") on ", "(expected: each name once)");
+    refused(
+        runner.withBean(
+            DurableTimerCustomizer.class, () -> builder -> builder.handler("mine", firing -> {})),
+        Mine.class,
+        "handler: mine (expected: each name once)");
+  }
+
+  @Test
+  void settingsThatHaveNoMeaning() {
+    refused(runner, Timeless.class, "timeLimit soon (expected: a duration, such as 30s)");
+    refused(runner, Limitless.class, "limit: 0 (expected: at least 1)");
+    refused(runner, Nameless.class, "handler: 0 bytes (expected: 1 to 256)");
+  }
+
+  @Test
+  void aMethodThatTheProxyOfItsBeanDoesNotHave() {
+    refused(
+        runner.withUserConfiguration(OnTimerTest.Advice.class),
+        Hidden.class,
+        "Hidden.on: ",
+        "(expected: a method that the proxy of the bean has)");
+  }
+
+  @Test
+  void aPayloadThatNothingReads() {
+    refused(
+        empty.withBean(InMemoryTimerStore.class, InMemoryTimerStore::create),
+        Payload.class,
+        "nothing reads a java.lang.String (expected: Jackson");
+  }
+
+  @Test
+  void anApplicationThatMakesItsOwnDurableTimer() {
+    refused(
+        runner.withUserConfiguration(OwnTimer.class),
+        Mine.class,
+        "the application has made its own DurableTimer (expected: a DurableTimerCustomizer");
+  }
+
+  @Test
+  void anApplicationWithoutAStore() {
+    empty
+        .withClassLoader(new FilteredClassLoader("io.timewheel.durable.rocksdb"))
+        .withBean(Mine.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("no store (expected: timewheel-durable-rocksdb on the"));
+  }
+
+  static class TwoPayloads {
+    @OnTimer("bad")
+    void on(String one, String other) {}
+  }
+
+  static class TwoFirings {
+    @OnTimer("bad")
+    void on(Firing one, Firing other) {}
+  }
+
+  static class Generic {
+    @OnTimer("bad")
+    void on(List<String> payload) {}
+  }
+
+  static class Primitive {
+    @OnTimer("bad")
+    void on(int payload) {}
+  }
+
+  static class Returning {
+    @OnTimer("bad")
+    boolean on() {
+      return true;
+    }
+  }
+
+  static class Asynchronous {
+    @Async
+    @OnTimer("bad")
+    void on() {}
+  }
+
+  static class Twins {
+    @OnTimer("twin")
+    void one() {}
+
+    @OnTimer("twin")
+    void other() {}
+  }
+
+  static class Mine {
+    @OnTimer("mine")
+    void on() {}
+  }
+
+  static class Timeless {
+    @OnTimer(value = "bad", timeLimit = "soon")
+    void on() {}
+  }
+
+  static class Limitless {
+    @OnTimer(value = "bad", limit = 0)
+    void on() {}
+  }
+
+  static class Nameless {
+    @OnTimer("")
+    void on() {}
+  }
+
+  static class Payload {
+    @OnTimer("bad")
+    void on(String payload) {}
+  }
+
+  static class Hidden implements OnTimerTest.Work {
+    @Override
+    public void on() {}
+
+    @OnTimer("bad")
+    void on(Firing firing) {}
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class OwnTimer {
+    @Bean
+    DurableTimer mine(InMemoryTimerStore store) {
+      return DurableTimer.builder(store).start();
+    }
+  }
+
+  static final class Unused implements PayloadCodec {
+    @Override
+    public byte[] encode(Object payload) {
+      throw new AssertionError("nothing is scheduled here");
+    }
+
+    @Override
+    public <T> T decode(byte[] payload, Class<T> type) {
+      throw new AssertionError("nothing fires here");
+    }
+  }
+}
