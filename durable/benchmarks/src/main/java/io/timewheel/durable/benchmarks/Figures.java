@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +14,11 @@ import java.util.concurrent.atomic.AtomicLong;
 /** What workloads look at from outside. */
 final class Figures {
   private Figures() {}
+
+  /** What this process has used, callers, collector and compiler included. */
+  static long cpuNanos() {
+    return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+  }
 
   /** What is alive on the heap, after the collector was asked for all it can do. */
   static long heapBytes() throws InterruptedException {

@@ -151,8 +151,13 @@ final class Report {
               "Schedule: timers a second, acknowledged",
               true,
               "perSecond",
-              List.of("{perSecond}/s", "p50 {p50Millis} ms, p99 {p99Millis} ms"));
-      case FIRE -> new Form("Fire", true, "perSecond", List.of("{perSecond}/s"));
+              List.of(
+                  "{perSecond}/s",
+                  "{cpuMicros} µs of CPU each",
+                  "p50 {p50Millis} ms, p99 {p99Millis} ms"));
+      case FIRE ->
+          new Form(
+              "Fire", true, "perSecond", List.of("{perSecond}/s", "{cpuMicros} µs of CPU each"));
       case LAG ->
           new Form(
               "Lag of what is due",

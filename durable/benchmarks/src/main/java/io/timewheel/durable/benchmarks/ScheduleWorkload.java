@@ -48,6 +48,10 @@ final class ScheduleWorkload implements Workload.Body {
         threads.add(thread);
       }
       threads.forEach(Thread::start);
+      TimeUnit.NANOSECONDS.sleep(start - System.nanoTime());
+      long cpuBefore = Figures.cpuNanos();
+      TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
+      long cpuNanos = Figures.cpuNanos() - cpuBefore;
       for (Thread thread : threads) {
         thread.join();
       }
@@ -59,6 +63,7 @@ final class ScheduleWorkload implements Workload.Body {
       double seconds = (end - start) / 1e9;
       return Map.of(
           "perSecond", all.getTotalCount() * batch / seconds,
+          "cpuMicros", cpuNanos / 1e3 / Math.max(1, all.getTotalCount() * batch),
           "p50Millis", all.getValueAtPercentile(50) / 1e6,
           "p99Millis", all.getValueAtPercentile(99) / 1e6);
     }

@@ -17,7 +17,11 @@ final class ReportTest {
   private final List<Results.Run> runs = new ArrayList<>();
 
   private void run(int round, String subject, double perSecond) {
-    run(round, subject, Map.of("perSecond", perSecond, "p50Millis", 2.0, "p99Millis", 3.0), null);
+    run(
+        round,
+        subject,
+        Map.of("perSecond", perSecond, "cpuMicros", 5.0, "p50Millis", 2.0, "p99Millis", 3.0),
+        null);
   }
 
   private void run(
@@ -37,7 +41,8 @@ final class ReportTest {
     run(2, "timewheel", 300_000);
     run(3, "timewheel", 200_000);
 
-    assertThat(Report.text(results())).contains("| 200,000 (100,000–300,000)/s<br>p50 2 ms");
+    assertThat(Report.text(results()))
+        .contains("| 200,000 (100,000–300,000)/s<br>5 µs of CPU each<br>p50 2 ms");
   }
 
   @Test
