@@ -16,10 +16,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -78,21 +78,24 @@ final class Calls {
   }
 
   CompletableFuture<CancelResult> cancel(TimerKey key, long version) {
-    Limits.key(key);
-    Limits.version(version);
-    return engine
-        .submit(new Change.Cancel(key, version, engine.nowMillis()))
-        .thenApply(outcome -> cancelled(key, version, outcome));
+    Change.Cancel change = cancelling(key, version);
+    return engine.submit(change).thenApply(outcome -> cancelled(change, outcome));
   }
 
-  private static CancelResult cancelled(TimerKey key, long version, Outcome outcome) {
+  private Change.Cancel cancelling(TimerKey key, long version) {
+    Limits.key(key);
+    Limits.version(version);
+    return new Change.Cancel(key, version, engine.nowMillis());
+  }
+
+  private static CancelResult cancelled(Change.Cancel change, Outcome outcome) {
     CancelResult.Outcome result =
         switch (outcome.answer()) {
           case CANCELLED -> CancelResult.Outcome.CANCELLED;
           case FIRING -> CancelResult.Outcome.FIRING;
           case FIRED -> CancelResult.Outcome.FIRED;
           case NOT_FOUND -> CancelResult.Outcome.NOT_FOUND;
-          case VERSION_DIFFERS -> throw versionDiffers(key, version, outcome);
+          case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
           default -> throw new AssertionError(outcome);
         };
     TimerRecord record = outcome.record();
@@ -101,27 +104,31 @@ final class Calls {
   }
 
   CompletableFuture<VerbResult> verb(TimerKey key, Change.Verb.What what, long version) {
+    return engine.submit(verbChange(key, what, version)).thenApply(Calls::verbResult);
+  }
+
+  private Change.Verb verbChange(TimerKey key, Change.Verb.What what, long version) {
     Limits.key(key);
     Limits.version(version);
     if (requireNonNull(what, "what") == Change.Verb.What.RELEASE) {
       throw new IllegalArgumentException(
           "what: RELEASE (expected: PAUSE, RESUME, RUN or REVIVE; engines release)");
     }
-    return engine
-        .submit(new Change.Verb(key, what, version, engine.nowMillis()))
-        .thenApply(Calls::verbResult);
+    return new Change.Verb(key, what, version, engine.nowMillis());
   }
 
   CompletableFuture<VerbResult> move(TimerKey key, Instant at, long version) {
+    return engine.submit(moving(key, at, version)).thenApply(Calls::verbResult);
+  }
+
+  private Change.Move moving(TimerKey key, Instant at, long version) {
     Limits.key(key);
     Limits.version(version);
     long dueMillis = EpochMillis.ceil(requireNonNull(at, "at"));
     if (dueMillis == EpochMillis.NEVER) {
       throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)");
     }
-    return engine
-        .submit(new Change.Move(key, version, dueMillis, engine.nowMillis()))
-        .thenApply(Calls::verbResult);
+    return new Change.Move(key, version, dueMillis, engine.nowMillis());
   }
 
   private static VerbResult verbResult(Outcome outcome) {
@@ -183,37 +190,49 @@ final class Calls {
 
   // Many at a time
 
-  /** Calls for each item, and completes when all are answered, each by itself. */
-  <A, T> CompletableFuture<List<BatchResult<T>>> all(
+  CompletableFuture<List<BatchResult<ScheduleResult>>> scheduleAll(Collection<TimerSpec> specs) {
+    return all(specs, "spec", TimerSpec::key, this::change, Calls::scheduled);
+  }
+
+  CompletableFuture<List<BatchResult<CancelResult>>> cancelAll(Collection<TimerKey> keys) {
+    return all(keys, "key", key -> key, key -> cancelling(key, 0), Calls::cancelled);
+  }
+
+  CompletableFuture<List<BatchResult<VerbResult>>> verbAll(
+      Collection<TimerKey> keys, Change.Verb.What what) {
+    return all(
+        keys,
+        "key",
+        key -> key,
+        key -> verbChange(key, what, 0),
+        (change, outcome) -> verbResult(outcome));
+  }
+
+  CompletableFuture<List<BatchResult<VerbResult>>> moveAll(Collection<TimerKey> keys, Instant at) {
+    return all(
+        keys,
+        "key",
+        key -> key,
+        key -> moving(key, at, 0),
+        (change, outcome) -> verbResult(outcome));
+  }
+
+  /** Makes a change of each item, and completes when all are answered, each by itself. */
+  private <A, C extends Change, T> CompletableFuture<List<BatchResult<T>>> all(
       Collection<A> items,
       String name,
       Function<A, TimerKey> key,
-      Function<A, CompletableFuture<T>> call) {
+      Function<A, C> change,
+      BiFunction<C, Outcome, T> result) {
     List<A> copy = new ArrayList<>(items);
     copy.forEach(item -> requireNonNull(item, name));
     engine.checkOpen();
-    List<CompletableFuture<BatchResult<T>>> results = new ArrayList<>(copy.size());
-    for (A item : copy) {
-      results.add(one(key.apply(item), () -> call.apply(item)));
+    BatchCall<T> call = new BatchCall<>(engine, copy.size());
+    for (int i = 0; i < copy.size(); i++) {
+      A item = copy.get(i);
+      call.add(i, key.apply(item), () -> change.apply(item), result);
     }
-    return CompletableFuture.allOf(results.toArray(new CompletableFuture<?>[0]))
-        .thenApply(done -> results.stream().map(CompletableFuture::join).toList());
-  }
-
-  private static <T> CompletableFuture<BatchResult<T>> one(
-      TimerKey key, Supplier<CompletableFuture<T>> call) {
-    try {
-      return call.get().handle((result, error) -> new BatchResult<>(key, result, unwrapped(error)));
-    } catch (DurableTimerException | IllegalArgumentException | IllegalStateException e) {
-      return CompletableFuture.completedFuture(new BatchResult<>(key, null, e));
-    }
-  }
-
-  private static @Nullable RuntimeException unwrapped(@Nullable Throwable error) {
-    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
-    return cause == null || cause instanceof RuntimeException
-        ? (RuntimeException) cause
-        : new CompletionException(cause);
+    return call.submit();
   }
 
   // Ways to be answered

@@ -75,11 +75,34 @@ final class Committer {
     }
   }
 
+  /** A change of a caller, who is answered once, after the commit. */
+  interface Call {
+    Change change();
+
+    void answer(Outcome outcome);
+
+    void fail(RuntimeException failure);
+  }
+
   /** A change of a caller; the future completes after the commit. */
   CompletableFuture<Outcome> submit(Change change) {
-    CompletableFuture<Outcome> future = new CompletableFuture<>();
+    CallFuture future = new CallFuture(change);
     lane(change).add(new Item(change, future, null));
     return future;
+  }
+
+  /** Changes of one caller, in as few commits as there is room for; what is refused is told so. */
+  void submitAll(List<? extends Call> calls) {
+    List<List<Item>> items = new ArrayList<>();
+    for (int i = 0; i < lanes.length; i++) {
+      items.add(new ArrayList<>(calls.size() / lanes.length + 1));
+    }
+    for (Call call : calls) {
+      items.get(laneOf(call.change())).add(new Item(call.change(), call, null));
+    }
+    for (int i = 0; i < lanes.length; i++) {
+      lanes[i].addAll(items.get(i));
+    }
   }
 
   /** A change of the engine; {@code then} gets null if the store will never take it. */
@@ -133,26 +156,49 @@ final class Committer {
   }
 
   private Lane lane(Change change) {
-    long hash = Shards.hash(change.key()) >>> 32;
-    return lanes[(int) (hash % lanes.length)];
+    return lanes[laneOf(change)];
   }
 
-  /** A change on its way: of a caller, who has the future, or of the engine. */
+  private int laneOf(Change change) {
+    return lanes.length == 1 ? 0 : (int) ((Shards.hash(change.key()) >>> 32) % lanes.length);
+  }
+
+  private static final class CallFuture extends CompletableFuture<Outcome> implements Call {
+    private final Change change;
+
+    CallFuture(Change change) {
+      this.change = change;
+    }
+
+    @Override
+    public Change change() {
+      return change;
+    }
+
+    @Override
+    public void answer(Outcome outcome) {
+      complete(outcome);
+    }
+
+    @Override
+    public void fail(RuntimeException failure) {
+      completeExceptionally(failure);
+    }
+  }
+
+  /** A change on its way: of a caller, or of the engine. */
   private static final class Item {
     final Change change;
-    final @Nullable CompletableFuture<Outcome> future;
+    final @Nullable Call call;
     final @Nullable Consumer<@Nullable Outcome> then;
     int tries;
 
     /** Whether an earlier try may have been done: from then on no failure means "not done". */
     boolean mayBeDone;
 
-    Item(
-        Change change,
-        @Nullable CompletableFuture<Outcome> future,
-        @Nullable Consumer<@Nullable Outcome> then) {
+    Item(Change change, @Nullable Call call, @Nullable Consumer<@Nullable Outcome> then) {
       this.change = change;
-      this.future = future;
+      this.call = call;
       this.then = then;
     }
 
@@ -165,16 +211,16 @@ final class Committer {
     }
 
     void complete(Outcome outcome) {
-      if (future != null) {
-        future.complete(outcome);
+      if (call != null) {
+        call.answer(outcome);
       } else {
         requireNonNull(then).accept(outcome);
       }
     }
 
     void fail(Reason reason, Throwable cause) {
-      if (future != null) {
-        future.completeExceptionally(
+      if (call != null) {
+        call.fail(
             new DurableTimerException(reason, 0, change.key() + ": " + cause.getMessage(), cause));
       } else {
         requireNonNull(then).accept(null);
@@ -209,6 +255,29 @@ final class Committer {
       }
       if (start) {
         execute();
+      }
+    }
+
+    void addAll(List<Item> items) {
+      int added = 0;
+      while (added < items.size()) {
+        boolean start;
+        try {
+          synchronized (this) {
+            awaitRoom(items.get(added));
+            checkOpen();
+            do {
+              callers.add(items.get(added++));
+            } while (added < items.size() && callers.size() + repeated < capacity);
+            start = startDraining();
+          }
+        } catch (DurableTimerException | IllegalStateException e) {
+          requireNonNull(items.get(added++).call).fail(e);
+          continue;
+        }
+        if (start) {
+          execute();
+        }
       }
     }
 

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -111,7 +110,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
-    return calls.await(schedulingAll(specs));
+    return calls.await(calls.scheduleAll(specs));
   }
 
   /**
@@ -122,12 +121,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<ScheduleResult>>> scheduleAllAsync(
       Collection<TimerSpec> specs) {
-    return calls.stage(() -> schedulingAll(specs));
-  }
-
-  private CompletableFuture<List<BatchResult<ScheduleResult>>> schedulingAll(
-      Collection<TimerSpec> specs) {
-    return calls.all(specs, "spec", TimerSpec::key, calls::schedule);
+    return calls.stage(() -> calls.scheduleAll(specs));
   }
 
   // Cancel
@@ -183,7 +177,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
-    return calls.await(cancellingAll(keys));
+    return calls.await(calls.cancelAll(keys));
   }
 
   /**
@@ -194,12 +188,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<CancelResult>>> cancelAllAsync(
       Collection<TimerKey> keys) {
-    return calls.stage(() -> cancellingAll(keys));
-  }
-
-  private CompletableFuture<List<BatchResult<CancelResult>>> cancellingAll(
-      Collection<TimerKey> keys) {
-    return calls.all(keys, "key", key -> key, key -> calls.cancel(key, 0));
+    return calls.stage(() -> calls.cancelAll(keys));
   }
 
   // What a person asks for
@@ -312,7 +301,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<VerbResult>> verbAll(Collection<TimerKey> keys, What what) {
-    return calls.await(verbsAll(keys, what));
+    return calls.await(calls.verbAll(keys, what));
   }
 
   /**
@@ -324,12 +313,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
       Collection<TimerKey> keys, What what) {
-    return calls.stage(() -> verbsAll(keys, what));
-  }
-
-  private CompletableFuture<List<BatchResult<VerbResult>>> verbsAll(
-      Collection<TimerKey> keys, What what) {
-    return calls.all(keys, "key", key -> key, key -> calls.verb(key, what, 0));
+    return calls.stage(() -> calls.verbAll(keys, what));
   }
 
   /**
@@ -364,7 +348,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<VerbResult>> moveAll(Collection<TimerKey> keys, Instant at) {
-    return calls.await(movingAll(keys, at));
+    return calls.await(calls.moveAll(keys, at));
   }
 
   /**
@@ -376,12 +360,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<VerbResult>>> moveAllAsync(
       Collection<TimerKey> keys, Instant at) {
-    return calls.stage(() -> movingAll(keys, at));
-  }
-
-  private CompletableFuture<List<BatchResult<VerbResult>>> movingAll(
-      Collection<TimerKey> keys, Instant at) {
-    return calls.all(keys, "key", key -> key, key -> calls.move(key, at, 0));
+    return calls.stage(() -> calls.moveAll(keys, at));
   }
 
   // Pauses of namespaces

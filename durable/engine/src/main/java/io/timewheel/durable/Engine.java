@@ -17,6 +17,7 @@ import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -206,6 +207,11 @@ final class Engine implements StoreListener {
     return committer.submit(change).thenApply(this::observed);
   }
 
+  /** Changes of one caller; each call has to let its outcome be {@link #observed}. */
+  void submitAll(List<? extends Committer.Call> calls) {
+    committer.submitAll(calls);
+  }
+
   void checkOpen() {
     if (closing) {
       throw closed();
@@ -243,7 +249,8 @@ final class Engine implements StoreListener {
         });
   }
 
-  private Outcome observed(Outcome outcome) {
+  /** What a commit left, and whom it concerns. */
+  Outcome observed(Outcome outcome) {
     TimerRecord record = outcome.record();
     if (record != null) {
       observe(record);

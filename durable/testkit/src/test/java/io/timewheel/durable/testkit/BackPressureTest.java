@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** A store that is slower than what is asked of it: nothing grows, and nothing is lost. */
@@ -149,5 +150,50 @@ class BackPressureTest {
     kit.advanceBy(Duration.ofSeconds(10));
     assertThat(timer.stats().queued()).isZero();
     assertThat(timer.counts().get("ns")).containsEntry(TimerState.SCHEDULED, 3L);
+  }
+
+  @Test
+  void aBatchThatFindsRoomIsOneCommit() {
+    FaultyStore counted = new FaultyStore(InMemoryTimerStore.create());
+    DurableTimer timer = DurableTimer.builder(counted).handler("h", firing -> {}).start();
+    List<Integer> sizes = new ArrayList<>();
+    counted.faults(
+        changes -> {
+          sizes.add(changes.size());
+          return FaultyStore.Fault.NONE;
+        });
+
+    List<TimerSpec> specs = IntStream.range(0, 500).mapToObj(i -> spec("t" + i)).toList();
+    assertThat(timer.scheduleAll(specs)).allSatisfy(each -> assertThat(each.error()).isNull());
+
+    timer.close();
+    assertThat(sizes).containsExactly(500);
+  }
+
+  @Test
+  void aBatchLargerThanTheQueueGoesInAsThereIsRoom() {
+    DurableTimer timer = start(false);
+    List<TimerSpec> specs = IntStream.range(0, EACH).mapToObj(i -> spec("t" + i)).toList();
+
+    assertThat(timer.scheduleAll(specs)).allSatisfy(each -> assertThat(each.error()).isNull());
+
+    timer.close();
+    assertThat(data.reopen().counts().get("ns")).containsEntry(TimerState.SCHEDULED, (long) EACH);
+  }
+
+  @Test
+  void ofABatchLargerThanTheQueueTheRestIsRefusedByName() {
+    DurableTestkit kit = DurableTestkit.create();
+    DurableTimer timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder -> builder.handler("h", f -> {}).queueCapacity(3, true));
+    List<TimerSpec> specs = IntStream.range(0, 5).mapToObj(i -> spec("t" + i)).toList();
+
+    var results = timer.scheduleAll(specs);
+
+    assertThat(results.subList(0, 3)).allSatisfy(each -> assertThat(each.error()).isNull());
+    assertThat(results.get(3).error()).hasMessageStartingWith("ns/t3: 3 changes wait");
+    assertThat(results.get(4).error()).hasMessageStartingWith("ns/t4: 3 changes wait");
   }
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call for many timers: each is answered by itself, and the last answer completes the call. One
+ * future serves all of them, since a future for each, and what hangs on it, would cost the thread
+ * that commits as much as the commit does.
+ */
+final class BatchCall<T> {
+  private final Engine engine;
+  private final List<Slot<?>> slots = new ArrayList<>();
+  private final CompletableFuture<List<BatchResult<T>>> future = new CompletableFuture<>();
+  private @Nullable BatchResult<T>[] results;
+  private final AtomicInteger left;
+
+  @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
+  BatchCall(Engine engine, int size) {
+    this.engine = engine;
+    results = new BatchResult[size];
+    left = new AtomicInteger(size);
+  }
+
+  /** Adds the next change; what is wrong with it answers at once. */
+  <C extends Change> void add(
+      int index, TimerKey key, Supplier<C> change, BiFunction<C, Outcome, T> result) {
+    try {
+      slots.add(new Slot<>(index, change.get(), result));
+    } catch (DurableTimerException | IllegalArgumentException | IllegalStateException e) {
+      answered(index, new BatchResult<>(key, null, e));
+    }
+  }
+
+  CompletableFuture<List<BatchResult<T>>> submit() {
+    if (results.length == 0) {
+      future.complete(List.of());
+    }
+    engine.submitAll(slots);
+    return future;
+  }
+
+  private void answered(int index, BatchResult<T> result) {
+    results[index] = result;
+    if (left.decrementAndGet() == 0) {
+      @Nullable BatchResult<T>[] all = results;
+      future.complete(Arrays.asList(all));
+    }
+  }
+
+  /** A change of the call, and the place of its answer. */
+  private final class Slot<C extends Change> implements Committer.Call {
+    private final int index;
+    private final C change;
+    private final BiFunction<C, Outcome, T> result;
+
+    Slot(int index, C change, BiFunction<C, Outcome, T> result) {
+      this.index = index;
+      this.change = change;
+      this.result = result;
+    }
+
+    @Override
+    public Change change() {
+      return change;
+    }
+
+    @Override
+    public void answer(Outcome outcome) {
+      try {
+        T value = result.apply(change, engine.observed(outcome));
+        answered(index, new BatchResult<>(change.key(), value, null));
+      } catch (RuntimeException e) {
+        fail(e);
+      } catch (Error e) {
+        fail(new CompletionException(e));
+      }
+    }
+
+    @Override
+    public void fail(RuntimeException failure) {
+      answered(index, new BatchResult<>(change.key(), null, failure));
+    }
+  }
+}
