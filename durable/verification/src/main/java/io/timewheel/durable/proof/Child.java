@@ -124,7 +124,7 @@ public final class Child {
             .handler(Load.HANDLER, firing -> handle(firing, random))
             .clock(clock)
             .start();
-    Load load = new Load(timer, log, clock, settings.round);
+    Load load = new Load(timer, log, clock, settings.skewMillis, settings.round);
     if (settings.drain) {
       load.startConsumer(0);
       say(Mark.STARTED);

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 
 /**
  * Fills a store with timers of the next year, and shows at each milestone what that costs: memory
@@ -34,6 +35,7 @@ public final class Fill {
   private final long timers;
   private final Path store;
   private final Path errors;
+  private final Consumer<String> progress;
   private final List<Milestone> milestones = new ArrayList<>();
 
   /** What so many timers cost. */
@@ -96,8 +98,9 @@ public final class Fill {
     }
   }
 
-  Fill(long timers, Path directory) {
+  Fill(long timers, Path directory, Consumer<String> progress) {
     this.timers = timers;
+    this.progress = progress;
     store = directory.toAbsolutePath().resolve("store");
     errors = directory.toAbsolutePath().resolve("errors");
   }
@@ -111,7 +114,7 @@ public final class Fill {
         "| timers | scheduled | bytes on disk each | heap | resident | on the wheel | opened in"
             + " | first firing | heap | resident | on the wheel |");
     System.out.println("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
-    new Fill(options.number("timers", 1_000_000), directory).run();
+    new Fill(options.number("timers", 1_000_000), directory, System.out::println).run();
     Directories.delete(directory);
   }
 
@@ -131,7 +134,7 @@ public final class Fill {
       Milestone reached =
           new Milestone(milestone, seconds, Directories.size(store), filling, reopened);
       milestones.add(reached);
-      System.out.println(reached);
+      progress.accept(reached.toString());
     }
     return milestones;
   }

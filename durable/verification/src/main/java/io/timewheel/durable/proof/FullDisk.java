@@ -14,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,7 +26,10 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class FullDisk {
   private static final String NAMESPACE = "full";
   private static final String HANDLER = "h";
-  private static final int DISK_MEGABYTES = 64;
+
+  /** Recovery writes what the logs hold once more: room for less than that is not enough. */
+  private static final int DISK_MEGABYTES = 192;
+
   private static final int ROOM_BYTES = 3 << 20;
   private static final int PAYLOAD_BYTES = 32 << 10;
   private static final int REFUSALS = 20;
@@ -37,6 +41,7 @@ public final class FullDisk {
   private final Set<String> fired = ConcurrentHashMap.newKeySet();
   private final Set<String> acknowledged = new TreeSet<>();
   private final Set<String> soon = new TreeSet<>();
+  private final Random random = new Random(1);
   private final Report report = new Report();
 
   /** What came of it. */
@@ -100,10 +105,9 @@ public final class FullDisk {
   }
 
   private TimerSpec spec(String id, Duration after, int payloadBytes) {
-    return TimerSpec.of(NAMESPACE, id)
-        .handler(HANDLER)
-        .payload(new byte[payloadBytes])
-        .after(after);
+    byte[] payload = new byte[payloadBytes];
+    random.nextBytes(payload); // or they would be compressed away
+    return TimerSpec.of(NAMESPACE, id).handler(HANDLER).payload(payload).after(after);
   }
 
   private void fillAndMakeRoom() throws IOException, InterruptedException {

@@ -232,7 +232,7 @@ public final class Kills {
         Thread.sleep(random.nextInt(100));
       } else {
         await(child, Mark.STARTED);
-        Thread.sleep(random.nextInt(600));
+        Thread.sleep(random.nextInt(1_200));
         if (kind < 8) {
           child.endInput();
           Thread.sleep(random.nextInt(60));

@@ -51,15 +51,17 @@ final class Load {
   private final DurableTimer timer;
   private final Log log;
   private final InstantSource clock;
+  private final int clockErrorMillis;
   private final int round;
   private final AtomicInteger calls;
   private final Semaphore asynchronous = new Semaphore(64);
   private volatile boolean ending;
 
-  Load(DurableTimer timer, Log log, InstantSource clock, int round) {
+  Load(DurableTimer timer, Log log, InstantSource clock, int clockErrorMillis, int round) {
     this.timer = timer;
     this.log = log;
     this.clock = clock;
+    this.clockErrorMillis = clockErrorMillis;
     this.round = round;
     calls = new AtomicInteger(round * 100_000);
   }
@@ -169,6 +171,7 @@ final class Load {
     } else {
       spec.handler(HANDLER);
     }
+    long dueMillis = nowMillis + delayMillis;
     String requestId = Log.NONE;
     if (key.id().startsWith(Story.RATE)) {
       spec.every(Duration.ofMillis(RATE_MILLIS))
@@ -178,6 +181,8 @@ final class Load {
       if (random.nextBoolean()) {
         spec.at(Instant.ofEpochMilli(nowMillis + delayMillis));
       } else {
+        // It counts from when the timer reads the clock, which may have jumped back by then.
+        dueMillis = System.currentTimeMillis() - clockErrorMillis + delayMillis;
         spec.after(Duration.ofMillis(delayMillis));
       }
       if (random.nextInt(3) == 0) {
@@ -185,7 +190,7 @@ final class Load {
         spec.requestId(requestId);
       }
     }
-    log.invoked(call, key, Call.SCHEDULE, nowMillis + delayMillis, call, requestId);
+    log.invoked(call, key, Call.SCHEDULE, dueMillis, call, requestId);
     return new Made(call, key, spec);
   }
 

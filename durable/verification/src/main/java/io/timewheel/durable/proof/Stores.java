@@ -3,6 +3,7 @@ package io.timewheel.durable.proof;
 
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.rocksdb.VerifyReport;
 import io.timewheel.durable.spi.TimerStore;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,6 +24,9 @@ final class Stores {
 
   /** {@return what the store in a directory, which is not open, finds wrong with itself} */
   static List<String> verify(Path directory) {
-    return List.of();
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      VerifyReport report = store.verify();
+      return report.isClean() ? List.of() : report.texts();
+    }
   }
 }

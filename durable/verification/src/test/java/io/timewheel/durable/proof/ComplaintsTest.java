@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.DurableTestkit;
+import io.timewheel.durable.testkit.FaultyStore;
+import io.timewheel.durable.testkit.FaultyStore.Fault;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What users of other timers complain about in their trackers, on the store on disk and on a clock
+ * that the test moves. Each test names the issues.
+ */
+class ComplaintsTest {
+  @TempDir Path directory;
+
+  private final DurableTestkit kit = DurableTestkit.create();
+  private final List<Firing> fired = new ArrayList<>();
+  private Consumer<Firing> handler = firing -> {};
+  private TimerStore store;
+  private DurableTimer timer;
+
+  private void start() {
+    start(Stores.open(directory, Log.NONE));
+  }
+
+  private void start(TimerStore opened) {
+    store = opened;
+    timer = kit.start(store, builder -> builder.handler("h", this::handle));
+  }
+
+  private void handle(Firing firing) {
+    fired.add(firing);
+    handler.accept(firing);
+  }
+
+  /** As a kill: nothing of the engine happens any more, and nothing is closed in good order. */
+  private void killAndStart() {
+    kit.kill(timer);
+    store.close();
+    start();
+  }
+
+  @AfterEach
+  void close() {
+    kit.close(timer);
+  }
+
+  private static TimerSpec spec(String id) {
+    return TimerSpec.of("ns", id).handler("h");
+  }
+
+  private TimerInfo get(String id) {
+    return timer.get("ns", id).orElseThrow();
+  }
+
+  private List<String> firedIds() {
+    return fired.stream().map(Firing::id).toList();
+  }
+
+  /** quartz 145, 218, 635: rows stay in a state that nobody leaves, and are mended with SQL. */
+  @Test
+  void nothingIsStuckAfterAKillInTheMiddleOfAnAttempt() {
+    start();
+    handler =
+        firing -> {
+          kit.kill(timer); // the end of this attempt is never recorded
+        };
+    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(1));
+    handler = firing -> {};
+    store.close();
+    start();
+    assertThat(get("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(fired).extracting(Firing::attempt).containsExactly(1, 2);
+    assertThat(get("a").attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
+  }
+
+  /** jobrunr 232, 553, 763: the server stops itself when a record was changed beside it. */
+  @Test
+  void aConflictStopsNothing() {
+    start();
+    handler =
+        firing -> {
+          if (firing.id().equals("a") && fired.size() < 20) {
+            timer.scheduleAsync(spec("a").after(Duration.ZERO));
+            timer.cancelAsync("ns", "b");
+            timer.scheduleAsync(spec("b").after(Duration.ZERO));
+          }
+        };
+    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    timer.schedule(spec("b").after(Duration.ofSeconds(1)));
+    timer.schedule(spec("c").after(Duration.ofSeconds(2)));
+    kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(firedIds()).contains("a", "b", "c");
+    assertThat(List.of(get("a").state(), get("b").state(), get("c").state()))
+        .containsOnly(TimerState.DONE);
+  }
+
+  /** db-scheduler 480, 213: what has failed too often is deleted, and nobody can see why. */
+  @Test
+  void whatIsExhaustedIsKeptWithItsHistoryAcrossARestart() {
+    start();
+    handler =
+        firing -> {
+          throw new IllegalStateException("no luck " + firing.attempt());
+        };
+    timer.schedule(
+        spec("a")
+            .after(Duration.ZERO)
+            .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(1))));
+    kit.advanceBy(Duration.ofMinutes(1));
+    killAndStart();
+    assertThat(get("a").state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(get("a").attempts())
+        .extracting(Attempt::error)
+        .containsExactly(
+            "java.lang.IllegalStateException: no luck 1",
+            "java.lang.IllegalStateException: no luck 2",
+            "java.lang.IllegalStateException: no luck 3");
+    handler = firing -> {};
+    timer.revive("ns", "a");
+    kit.settle();
+    assertThat(get("a").state()).isEqualTo(TimerState.DONE);
+  }
+
+  /** BullMQ 2876, 2889: a repeated upsert, or a restart, makes a second series of runs. */
+  @Test
+  void sayingTheSameAgainMakesNoSecondSeries() {
+    start();
+    for (int restarts = 0; restarts < 3; restarts++) {
+      ScheduleResult result = timer.schedule(spec("a").every(Duration.ofSeconds(10)));
+      assertThat(result.outcome())
+          .isEqualTo(
+              restarts == 0 ? ScheduleResult.Outcome.CREATED : ScheduleResult.Outcome.UNCHANGED);
+      kit.advanceBy(Duration.ofSeconds(20));
+      killAndStart();
+    }
+    assertThat(fired)
+        .extracting(
+            firing -> Duration.between(DurableTestkit.START, firing.scheduledAt()).toSeconds())
+        .containsExactly(10L, 20L, 30L, 40L, 50L, 60L);
+  }
+
+  /** BullMQ 168: delayed work sleeps until some other call wakes it. */
+  @Test
+  void nothingHasToBePokedNotEvenAfterARestart() {
+    start();
+    timer.schedule(spec("soon").after(Duration.ofSeconds(90)));
+    timer.schedule(spec("far").after(Duration.ofHours(3)));
+    killAndStart();
+    kit.advanceBy(Duration.ofSeconds(90));
+    assertThat(firedIds()).containsExactly("soon");
+    kit.advanceBy(Duration.ofHours(3));
+    assertThat(firedIds()).containsExactly("soon", "far");
+  }
+
+  /** river 785: the more is scheduled for later, the slower is what is due now. */
+  @Test
+  void whatIsFarAwayIsNotEvenRead() {
+    List<DueTimer> read = new ArrayList<>();
+    start(
+        new StoreBelow(Stores.open(directory, Log.NONE)) {
+          @Override
+          public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
+            List<DueTimer> page = super.due(shard, until, after, limit);
+            read.addAll(page);
+            return page;
+          }
+        });
+    List<TimerSpec> far = new ArrayList<>();
+    for (int i = 0; i < 5_000; i++) {
+      far.add(spec("far-" + i).after(Duration.ofDays(1 + i % 300)));
+    }
+    timer.scheduleAll(far).forEach(BatchResult::orThrow);
+    timer.schedule(spec("near").after(Duration.ofMinutes(10)));
+    kit.advanceBy(Duration.ofMinutes(10));
+    assertThat(firedIds()).containsExactly("near");
+    assertThat(read).extracting(DueTimer::key).containsOnly(new TimerKey("ns", "near"));
+    assertThat(timer.stats().window()).isZero();
+  }
+
+  /** river 1059, db-scheduler 327, quartz 112: batches of the same rows wait for each other. */
+  @Test
+  void batchesOfTheSameTimersInOppositeOrderAllEnd() throws InterruptedException {
+    start();
+    try (DurableTimer threaded =
+        DurableTimer.builder(Stores.open(directory.resolve("threaded"), Log.NONE)).start()) {
+      List<BatchResult<ScheduleResult>> results = Collections.synchronizedList(new ArrayList<>());
+      List<Thread> callers = new ArrayList<>();
+      for (int i = 0; i < 6; i++) {
+        List<TimerSpec> batch = new ArrayList<>();
+        for (int n = 0; n < 300; n++) {
+          batch.add(spec("t" + n).after(Duration.ofDays(1)));
+        }
+        if (i % 2 == 0) {
+          Collections.reverse(batch);
+        }
+        Thread caller = new Thread(() -> results.addAll(threaded.scheduleAll(batch)));
+        caller.start();
+        callers.add(caller);
+      }
+      for (Thread caller : callers) {
+        caller.join();
+      }
+      assertThat(results).hasSize(6 * 300).allSatisfy(BatchResult::orThrow);
+      assertThat(threaded.counts().get("ns")).containsEntry(TimerState.SCHEDULED, 300L);
+    }
+  }
+
+  /** river 1077: a database that became read-only is asked in a tight loop. */
+  @Test
+  void aStoreThatRefusesIsNotAskedInATightLoopAndNothingIsLost() {
+    FaultyStore faulty = new FaultyStore(Stores.open(directory, Log.NONE));
+    List<Change> asked = new ArrayList<>();
+    start(faulty);
+    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    faulty.faults(
+        changes -> {
+          asked.addAll(changes);
+          return Fault.UNAVAILABLE;
+        });
+    assertThatThrownBy(() -> timer.schedule(spec("b").after(Duration.ZERO)))
+        .isInstanceOfSatisfying(
+            DurableTimerException.class,
+            e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.STORE_UNAVAILABLE));
+    kit.advanceBy(Duration.ofHours(1));
+    assertThat(asked).hasSizeBetween(100, 1_000);
+    assertThat(fired).isEmpty();
+    faulty.faults(changes -> Fault.NONE);
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(firedIds()).containsExactly("a");
+  }
+
+  /** pulsar 22716, rocketmq 11156: an edit before a restart loses the timer. */
+  @Test
+  void anEditIsKeptAcrossARestart() {
+    start();
+    timer.schedule(spec("later").after(Duration.ofSeconds(10)));
+    timer.schedule(spec("sooner").after(Duration.ofDays(300)));
+    timer.schedule(spec("moved").after(Duration.ofDays(300)));
+    timer.schedule(spec("later").after(Duration.ofHours(2)));
+    timer.schedule(spec("sooner").after(Duration.ofSeconds(20)));
+    timer.move(new TimerKey("ns", "moved"), kit.now().plusSeconds(30), 0);
+    killAndStart();
+    kit.advanceBy(Duration.ofSeconds(30));
+    assertThat(firedIds()).containsExactly("sooner", "moved");
+    killAndStart();
+    kit.advanceBy(Duration.ofHours(2));
+    assertThat(firedIds()).containsExactly("sooner", "moved", "later");
+  }
+
+  /** The answer of a cancel that nobody else can give: whether it was in time. */
+  @Test
+  void aCancelSaysWhetherItWasInTimeAlsoAfterARestart() {
+    start();
+    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    timer.schedule(spec("b").after(Duration.ofSeconds(1)));
+    assertThat(timer.cancel("ns", "b").outcome().name()).isEqualTo("CANCELLED");
+    kit.advanceBy(Duration.ofSeconds(1));
+    killAndStart();
+    assertThat(timer.cancel("ns", "a").outcome().name()).isEqualTo("FIRED");
+    assertThat(timer.cancel("ns", "b").outcome().name()).isEqualTo("CANCELLED");
+    assertThat(timer.cancel("ns", "c").outcome().name()).isEqualTo("NOT_FOUND");
+    assertThat(firedIds()).containsExactly("a");
+  }
+}
