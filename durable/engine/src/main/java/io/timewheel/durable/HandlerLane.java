@@ -187,7 +187,7 @@ final class HandlerLane {
       return;
     }
     long early = entry.due.fireAt() - engine.nowMillis();
-    if (early > 0 && entry.due.state() != TimerState.FIRING) {
+    if (early > 0) { // it was claimed ahead, here or by an owner that is gone
       engine.waits().start(() -> ready(run), Duration.ofMillis(early));
     } else {
       ready(run);

@@ -28,19 +28,46 @@ public final class History {
    * @param call its number
    * @param key the timer
    * @param what what was asked for
-   * @param dueAtMillis when the timer was to be due, of a schedule that fires once; otherwise any
+   * @param dueAtMillis when the timer was to be due for the first time, of a schedule or a move;
+   *     otherwise any
+   * @param periodMillis the period, if it was to recur at a fixed rate; otherwise 0
    * @param requestId the request id, or null
    */
   public record Invoked(
-      int call, TimerKey key, Call what, long dueAtMillis, @Nullable String requestId)
-      implements Event {}
+      int call,
+      TimerKey key,
+      Call what,
+      long dueAtMillis,
+      long periodMillis,
+      @Nullable String requestId)
+      implements Event {
+    /**
+     * A call about a timer that fires once.
+     *
+     * @param call its number
+     * @param key the timer
+     * @param what what was asked for
+     * @param dueAtMillis when the timer was to be due, of a schedule or a move; otherwise any
+     * @param requestId the request id, or null
+     */
+    public Invoked(
+        int call, TimerKey key, Call what, long dueAtMillis, @Nullable String requestId) {
+      this(call, key, what, dueAtMillis, 0, requestId);
+    }
+  }
 
   /** What a call asks for. */
   public enum Call {
-    /** To schedule a timer that fires once. */
+    /** To schedule a timer. */
     SCHEDULE,
     /** To cancel it. */
-    CANCEL
+    CANCEL,
+    /** To move its present or next run, whatever its version. */
+    MOVE,
+    /** To pause it. */
+    PAUSE,
+    /** To resume it. */
+    RESUME
   }
 
   /**
@@ -69,6 +96,8 @@ public final class History {
     FIRED,
     /** No such timer. */
     NOT_FOUND,
+    /** Moved, paused or resumed. */
+    DONE,
     /** Refused: nothing was done. */
     REFUSED,
     /** Nobody knows. A call without any answer counts the same. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.testkit.History.Answer;
@@ -20,13 +22,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges a history of timers that fire once, whatever store it came from and whatever went wrong:
+ * Judges a history, whatever store it came from and whatever went wrong:
  *
  * <ul>
- *   <li>what was acknowledged has fired, or was cancelled or replaced by a later call, or is still
- *       there;
+ *   <li>what was acknowledged has fired, or was cancelled, replaced or moved by a later call, or is
+ *       still there; what was moved has fired at its new time, likewise;
  *   <li>nothing fires early, and nothing fires that was never scheduled;
+ *   <li>what recurs leaves no run out, unless it was missed, runs at no other times, and does not
+ *       end by itself;
  *   <li>nothing begins after CANCELLED, and one attempt at most after FIRING;
+ *   <li>while a timer is paused nothing begins but what had been claimed;
  *   <li>FIRED is said only of what has fired;
  *   <li>nothing begins again once its success was recorded;
  *   <li>an attempt is not begun twice;
@@ -36,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * A call without a definite answer may have been done or not, at any time from then on.
  */
 public final class HistoryChecker {
+  /** The grace of timers that say nothing else. */
+  private static final long GRACE_MILLIS = 60_000;
+
   private final long clockErrorMillis;
 
   /**
@@ -89,6 +97,8 @@ public final class HistoryChecker {
         }
       }
       checkFirings();
+      checkRecurring();
+      checkPauses();
       checkAnswers();
       checkNothingIsLost();
     }
@@ -124,16 +134,90 @@ public final class HistoryChecker {
     private boolean isScheduled(Began began) {
       boolean mayBeUnknown = false;
       for (Invoked call : calls.values()) {
-        if (call.what() != Call.SCHEDULE) {
-          continue;
-        }
         Answered answer = answer(call);
-        if (answer != null && answer.version() == began.version()) {
-          return true;
+        if (call.what() == Call.SCHEDULE) {
+          if (answer != null && answer.version() == began.version()) {
+            return true;
+          }
+          mayBeUnknown |= isUnknown(answer) && call.dueAtMillis() <= began.scheduledAtMillis();
+        } else if (call.what() == Call.MOVE) {
+          // The answer does not name the version that a move has made.
+          mayBeUnknown |= mayBeDone(answer) && call.dueAtMillis() <= began.scheduledAtMillis();
         }
-        mayBeUnknown |= isUnknown(answer) && call.dueAtMillis() <= began.scheduledAtMillis();
       }
       return mayBeUnknown;
+    }
+
+    private void checkRecurring() {
+      for (Invoked call : calls.values()) {
+        Answered answer = answer(call);
+        if (answer != null
+            && (answer.answer() == Answer.CREATED || answer.answer() == Answer.REPLACED)
+            && call.periodMillis() > 0
+            && !isRepeated(call)) {
+          checkRuns(call, answer);
+          if ((left == null || left == TimerState.DONE) && !mayBeSuperseded(answer)) {
+            violation("recurs, and has ended by itself", answer);
+          }
+        }
+      }
+    }
+
+    /** Whether its answer may be that of another call, which asked for something else. */
+    private boolean isRepeated(Invoked call) {
+      return call.requestId() != null
+          && calls.values().stream()
+              .anyMatch(
+                  other ->
+                      other.call() != call.call() && call.requestId().equals(other.requestId()));
+    }
+
+    private void checkRuns(Invoked call, Answered made) {
+      long expectedMillis = call.dueAtMillis();
+      for (Event event : events) {
+        if (!(event instanceof Began began) || began.version() != made.version()) {
+          continue;
+        }
+        long sinceFirst = began.scheduledAtMillis() - call.dueAtMillis();
+        if (sinceFirst < 0 || sinceFirst % call.periodMillis() != 0) {
+          violation("a run at a time that is not in its series", began);
+        } else if (began.scheduledAtMillis() > expectedMillis
+            && began.atMillis() + clockErrorMillis - expectedMillis < GRACE_MILLIS) {
+          violation("the run at " + expectedMillis + " was left out before", began);
+        }
+        expectedMillis = Math.max(expectedMillis, began.scheduledAtMillis() + call.periodMillis());
+      }
+    }
+
+    /** Whoever has asked for a pause and was answered sees no more than what had been claimed. */
+    private void checkPauses() {
+      for (int i = 0; i < events.size(); i++) {
+        if (events.get(i) instanceof Answered answer
+            && isDone(answer, Call.PAUSE)
+            && !mayBeUndone(answer, i)) {
+          Map<Long, Integer> begun = new HashMap<>();
+          for (Event event : events.subList(i, events.size())) {
+            if (event instanceof Invoked) {
+              break;
+            }
+            if (event instanceof Began began && begun.merge(began.version(), 1, Integer::sum) > 1) {
+              violation("begun while paused", began);
+            }
+          }
+        }
+      }
+    }
+
+    /** Whether another call was under way, and may have ended the pause. */
+    private boolean mayBeUndone(Answered pause, int at) {
+      int asked = indexOfRequest(pause.call());
+      return calls.values().stream()
+          .anyMatch(
+              other -> {
+                Integer answered = answeredAt.get(other.call());
+                boolean before = answered != null && !isUnknown(answer(other)) && answered < asked;
+                return other.call() != pause.call() && indexOfRequest(other.call()) < at && !before;
+              });
     }
 
     private void checkAnswers() {
@@ -153,8 +237,8 @@ public final class HistoryChecker {
             }
             continue;
           }
-          if (mayRepeat(answer.call(), requestId)) {
-            continue; // so its version may be that of a call whose answer was lost
+          if (call != null && isRepeated(call)) {
+            continue; // so its version may be that of an earlier call, answered later or never
           }
         }
         switch (answer.answer()) {
@@ -175,16 +259,6 @@ public final class HistoryChecker {
           default -> {}
         }
       }
-    }
-
-    /** Whether another call with this request id has no definite answer. */
-    private boolean mayRepeat(int call, String requestId) {
-      return calls.values().stream()
-          .anyMatch(
-              other ->
-                  other.call() != call
-                      && requestId.equals(other.requestId())
-                      && isUnknown(answer(other)));
     }
 
     /** Whether other calls were under way at the same time, so that their order is open. */
@@ -225,11 +299,24 @@ public final class HistoryChecker {
           if (!fired && !mayBeSuperseded(answer)) {
             violation("acknowledged, neither fired nor there", answer);
           }
+        } else if (events.get(i) instanceof Answered answer && isDone(answer, Call.MOVE)) {
+          long dueAtMillis = requireNonNull(calls.get(answer.call())).dueAtMillis();
+          boolean fired =
+              events.stream()
+                  .anyMatch(e -> e instanceof Began b && b.scheduledAtMillis() == dueAtMillis);
+          if (!fired && !mayBeSuperseded(answer)) {
+            violation("moved, and neither fired then nor there", answer);
+          }
         }
       }
     }
 
-    /** Whether some other call may have cancelled or replaced what this one made. */
+    private boolean isDone(Answered answer, Call what) {
+      Invoked call = calls.get(answer.call());
+      return answer.answer() == Answer.DONE && call != null && call.what() == what;
+    }
+
+    /** Whether some other call may have cancelled, replaced or moved what this one made. */
     private boolean mayBeSuperseded(Answered made) {
       int madeAt = indexOfRequest(made.call());
       for (Invoked call : calls.values()) {
@@ -240,13 +327,17 @@ public final class HistoryChecker {
           continue;
         }
         if (isUnknown(answer)) {
+          if (call.what() == Call.PAUSE || call.what() == Call.RESUME) {
+            continue;
+          }
           return true;
         }
         boolean did =
             answer != null
                 && switch (answer.answer()) {
                   case CREATED, REPLACED -> answer.version() > made.version();
-                  case CANCELLED, FIRING -> answer.version() == made.version();
+                  case CANCELLED, FIRING -> answer.version() >= made.version();
+                  case DONE -> call.what() == Call.MOVE;
                   default -> false;
                 };
         if (did) {
@@ -273,6 +364,10 @@ public final class HistoryChecker {
     private @Nullable Answered answer(Invoked call) {
       Integer at = answeredAt.get(call.call());
       return at == null ? null : (Answered) events.get(at);
+    }
+
+    private boolean mayBeDone(@Nullable Answered answer) {
+      return isUnknown(answer) || (answer != null && answer.answer() == Answer.DONE);
     }
 
     private boolean isUnknown(@Nullable Answered answer) {

@@ -186,4 +186,119 @@ class HistoryCheckerTest {
     began(2, 1, 100);
     assertFine();
   }
+
+  // Moves, pauses, recurring timers
+
+  private void verb(Call what, Answer answer, long dueAt) {
+    history.add(new History.Invoked(++calls, KEY, what, dueAt, null));
+    history.add(new History.Answered(calls, KEY, answer, 0));
+  }
+
+  private void beganAt(long version, long scheduledAt, long at) {
+    history.add(new History.Began(KEY, version, scheduledAt, 1, at));
+  }
+
+  private void scheduleEvery(long period) {
+    history.add(new History.Invoked(++calls, KEY, Call.SCHEDULE, 100, period, null));
+    history.add(new History.Answered(calls, KEY, Answer.CREATED, 1));
+    left = Map.of(KEY, TimerState.SCHEDULED);
+  }
+
+  @Test
+  void findsAMoveThatWasNotDone() {
+    schedule(Answer.CREATED, 1);
+    verb(Call.MOVE, Answer.DONE, 500);
+    began(1, 1, 100);
+    assertFound("moved, and neither fired then nor there");
+    beganAt(2, 500, 500);
+    assertFine();
+  }
+
+  @Test
+  void acceptsAMoveThatWasCancelledOrMovedAgain() {
+    schedule(Answer.CREATED, 1);
+    verb(Call.MOVE, Answer.DONE, 500);
+    verb(Call.MOVE, Answer.DONE, 600);
+    assertFound("moved, and neither fired then nor there");
+    cancel(Answer.CANCELLED, 3);
+    assertFine();
+  }
+
+  @Test
+  void findsAVersionThatNoMoveCanHaveMade() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    beganAt(2, 500, 500);
+    assertFound("never scheduled");
+    verb(Call.MOVE, Answer.REFUSED, 400);
+    assertFound("never scheduled");
+    verb(Call.MOVE, Answer.UNKNOWN, 400);
+    assertFine();
+  }
+
+  @Test
+  void findsAFiringWhilePaused() {
+    schedule(Answer.CREATED, 1);
+    verb(Call.PAUSE, Answer.DONE, 0);
+    began(1, 1, 100);
+    assertFine(); // it had been claimed
+    began(1, 2, 200);
+    assertFound("begun while paused");
+  }
+
+  @Test
+  void acceptsAFiringAfterAResume() {
+    schedule(Answer.CREATED, 1);
+    verb(Call.PAUSE, Answer.DONE, 0);
+    verb(Call.RESUME, Answer.DONE, 0);
+    began(1, 1, 100);
+    began(1, 2, 200);
+    assertFine();
+  }
+
+  @Test
+  void acceptsAFiringIfAResumeWasUnderWayWithThePause() {
+    schedule(Answer.CREATED, 1);
+    history.add(new History.Invoked(++calls, KEY, Call.RESUME, 0, null));
+    verb(Call.PAUSE, Answer.DONE, 0);
+    began(1, 1, 100);
+    began(1, 2, 200);
+    assertFine();
+  }
+
+  @Test
+  void findsARunThatWasLeftOut() {
+    scheduleEvery(50);
+    beganAt(1, 100, 100);
+    beganAt(1, 150, 150);
+    assertFine();
+    beganAt(1, 250, 250);
+    assertFound("the run at 200 was left out");
+  }
+
+  @Test
+  void acceptsRunsThatWereMissed() {
+    scheduleEvery(50);
+    beganAt(1, 100, 100);
+    beganAt(1, 250, 60_250);
+    assertFine();
+  }
+
+  @Test
+  void findsARunOutsideItsSeries() {
+    scheduleEvery(50);
+    beganAt(1, 100, 100);
+    beganAt(1, 160, 160);
+    assertFound("not in its series");
+  }
+
+  @Test
+  void findsARecurringTimerThatEndedByItself() {
+    scheduleEvery(50);
+    beganAt(1, 100, 100);
+    left = Map.of(KEY, TimerState.DONE);
+    assertFound("has ended by itself");
+    cancel(Answer.FIRING, 1);
+    assertFine();
+  }
 }

@@ -13,23 +13,44 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /**
  * Random runs of a cluster without a violation; and stores with a fault in them, which the same
- * runs must find. {@code -Dtimewheel.simulations=N} runs more, {@code -Dtimewheel.seed=S} begins
- * with another seed.
+ * runs must find. {@code -Dtimewheel.simulation.minutes=N} runs new seeds for N minutes, {@code
+ * -Dtimewheel.simulation.seed=S} repeats one.
  */
 class SimulationTest {
   private static final int STEPS = 400;
 
   @Test
   void keepsEveryPromiseUnderFaultsKillsAndSkew() {
-    long first = Long.getLong("timewheel.seed", 1);
-    int runs = Integer.getInteger("timewheel.simulations", 60);
-    for (long seed = first; seed < first + runs; seed++) {
-      assertThat(new Simulation(seed).run(STEPS)).as("seed " + seed).isEmpty();
+    Long repeated = Long.getLong("timewheel.simulation.seed");
+    if (repeated != null) {
+      assertKept(repeated);
+      return;
+    }
+    for (long seed = 1; seed <= 60; seed++) {
+      assertKept(seed);
+    }
+    long minutes = Long.getLong("timewheel.simulation.minutes", 0);
+    long beginNanos = System.nanoTime();
+    long seed = beginNanos;
+    while (System.nanoTime() - beginNanos < TimeUnit.MINUTES.toNanos(minutes)) {
+      assertKept(seed++);
+    }
+    if (minutes > 0) {
+      System.out.println((seed - beginNanos) + " simulations from seed " + beginNanos);
+    }
+  }
+
+  private static void assertKept(long seed) {
+    try {
+      assertThat(new Simulation(seed).run(STEPS)).isEmpty();
+    } catch (Throwable e) {
+      throw new AssertionError("-Dtimewheel.simulation.seed=" + seed, e);
     }
   }
 
@@ -62,6 +83,121 @@ class SimulationTest {
   @Test
   void findsAStoreThatLetsStaleOwnersBegin() {
     assertFound(EveryoneMayBegin::new, "begun");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotMove() {
+    assertFound(NothingIsMoved::new, "moved, and neither fired then nor there");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotPause() {
+    assertFound(NothingIsPaused::new, "begun while paused");
+  }
+
+  @Test
+  void findsAStoreThatLeavesRunsOut() {
+    assertFound(RunsAreLeftOut::new, "was left out");
+  }
+
+  @Test
+  void findsAStoreThatEndsWhatRecurs() {
+    assertFound(EverythingEnds::new, "has ended by itself");
+  }
+
+  /** Says that it has moved a timer, and has not. */
+  private static final class NothingIsMoved extends StoreBelow {
+    NothingIsMoved(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      if (changes.size() == 1 && changes.get(0) instanceof Change.Move move) {
+        TimerRecord record = get(move.key());
+        if (record != null && !record.state().isFinished()) {
+          return List.of(new Outcome(Outcome.Answer.APPLIED, record.version(), record));
+        }
+      }
+      return super.commit(changes);
+    }
+  }
+
+  /** Says that it has paused a timer, and has not. */
+  private static final class NothingIsPaused extends StoreBelow {
+    NothingIsPaused(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      if (changes.size() == 1
+          && changes.get(0) instanceof Change.Verb verb
+          && verb.what() == Change.Verb.What.PAUSE) {
+        TimerRecord record = get(verb.key());
+        if (record != null && !record.state().isFinished()) {
+          return List.of(new Outcome(Outcome.Answer.APPLIED, record.version(), record));
+        }
+      }
+      return super.commit(changes);
+    }
+  }
+
+  /** Changes the ends of runs on their way to the store. */
+  private abstract static class OtherEnds extends StoreBelow {
+    OtherEnds(TimerStore store) {
+      super(store);
+    }
+
+    abstract long nextAt(Change.Finish end, TimerRecord record);
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return super.commit(changes.stream().map(this::changed).toList());
+    }
+
+    private Change changed(Change change) {
+      TimerRecord record = get(change.key());
+      boolean ends =
+          change instanceof Change.Finish end
+              && end.end() == Change.Finish.End.SUCCEEDED
+              && end.nextAt() != TimerRecord.NEVER
+              && record != null;
+      if (!ends) {
+        return change;
+      }
+      Change.Finish end = (Change.Finish) change;
+      return new Change.Finish(
+          end.key(),
+          end.token(),
+          end.epoch(),
+          end.end(),
+          nextAt(end, record),
+          end.error(),
+          end.now());
+    }
+  }
+
+  private static final class RunsAreLeftOut extends OtherEnds {
+    RunsAreLeftOut(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    long nextAt(Change.Finish end, TimerRecord record) {
+      return end.nextAt() + (end.nextAt() - record.dueAt());
+    }
+  }
+
+  private static final class EverythingEnds extends OtherEnds {
+    EverythingEnds(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    long nextAt(Change.Finish end, TimerRecord record) {
+      return TimerRecord.NEVER;
+    }
   }
 
   /** Answers every seventh schedule without storing it. */

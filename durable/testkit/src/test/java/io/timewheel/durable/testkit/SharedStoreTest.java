@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.StoreTraits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Several timers on one store, with the shard moving between them. */
+class SharedStoreTest {
+  private static final Duration AHEAD = Duration.ofMillis(100);
+
+  private final DurableTestkit kit = DurableTestkit.create();
+  private final InMemoryTimerStore data =
+      InMemoryTimerStore.create(
+          new StoreTraits(1, 1, 100, Duration.ofMinutes(1), AHEAD, Duration.ofSeconds(1)));
+  private final List<String> fired = new ArrayList<>();
+  private final InMemoryTimerStore firstSession = data.join();
+  private final InMemoryTimerStore secondSession = data.join();
+  private final DurableTimer first = start("first", firstSession);
+  private final DurableTimer second = start("second", secondSession);
+
+  private DurableTimer start(String name, InMemoryTimerStore session) {
+    return kit.start(session, builder -> builder.handler("h", firing -> handle(name, firing)));
+  }
+
+  private void handle(String name, Firing firing) {
+    long millis = Duration.between(DurableTestkit.START, kit.now()).toMillis();
+    fired.add(name + " " + firing.id() + " " + firing.attempt() + " @" + millis);
+  }
+
+  private static TimerSpec spec(String id) {
+    return TimerSpec.of("ns", id).handler("h").after(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void whatAnotherSchedulesIsFiredByTheOwner() {
+    firstSession.takeShard(0);
+    second.schedule(spec("a"));
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(fired).containsExactly("first a 1 @1000");
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void aTakeOverOfWhatWasClaimedAheadWaitsForItsTime() {
+    firstSession.takeShard(0);
+    first.schedule(spec("a"));
+    kit.advanceBy(Duration.ofMillis(950)); // claimed, and not begun
+    assertThat(first.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    kit.kill(first);
+    secondSession.takeShard(0);
+    kit.settle();
+    assertThat(fired).isEmpty();
+    kit.advanceBy(Duration.ofMillis(50));
+    assertThat(fired).containsExactly("second a 2 @1000");
+  }
+
+  @Test
+  void whoLostTheShardBeginsNothingAndRecordsNothing() {
+    firstSession.takeShard(0);
+    first.schedule(spec("a"));
+    kit.advanceBy(Duration.ofMillis(950));
+    secondSession.takeShard(0);
+    kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(fired).containsExactly("second a 2 @1000");
+    assertThat(first.stats().shards()).isZero();
+  }
+}
