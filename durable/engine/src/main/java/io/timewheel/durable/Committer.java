@@ -3,7 +3,6 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.Timer;
 import io.timewheel.durable.DurableTimerException.Reason;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
@@ -14,10 +13,11 @@ import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -29,20 +29,24 @@ import org.jspecify.annotations.Nullable;
  * bounded here, because windows are, and what runs is. Own changes are repeated until the store
  * answers: they may be taken twice. Those of callers are repeated after an unknown outcome only if
  * they carry a request id.
+ *
+ * <p>What has failed without a known outcome is repeated in halves, each by itself, until the
+ * change that the store cannot take is alone: it harms no other, and is never given up.
  */
 final class Committer {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final long FIRST_WAIT_MILLIS = 50;
   private static final long LONGEST_WAIT_MILLIS = 5_000;
+  private static final long REFUSED_WAIT_MILLIS = 1_000;
   private static final int MAX_TRIES_OF_UNKNOWN = 5;
 
   private final TimerStore store;
-  private final Timer timer;
+  private final Waits waits;
   private final Executor executor;
   private final int capacity;
   private final int maxBatch;
   private final boolean refuseWhenFull;
-  private final Consumer<Change> onUnknown;
+  private final Unknown onUnknown;
   private final Lane[] lanes;
   private final Availability availability;
   private volatile boolean refusing;
@@ -50,19 +54,24 @@ final class Committer {
 
   /** Makes a committer that tells somebody of outcomes that are unknown. */
   interface Factory {
-    Committer create(Consumer<Change> onUnknown, Availability availability);
+    Committer create(Waits waits, Unknown onUnknown, Availability availability);
+  }
+
+  /** Is told of an outcome that is not known; the engine's own are tried again in any case. */
+  interface Unknown {
+    void accept(Change change, boolean own);
   }
 
   Committer(
       TimerStore store,
-      Timer timer,
+      Waits waits,
       Executor[] executors,
       int capacity,
       boolean refuseWhenFull,
-      Consumer<Change> onUnknown,
+      Unknown onUnknown,
       Availability availability) {
     this.store = store;
-    this.timer = timer;
+    this.waits = waits;
     this.availability = availability;
     this.executor = executors[0];
     this.capacity = capacity;
@@ -146,6 +155,13 @@ final class Committer {
     }
   }
 
+  /** The wheel was stopped: what waits for its time has its last try. */
+  void wheelStopped() {
+    for (Lane lane : lanes) {
+      lane.comeBack();
+    }
+  }
+
   /** What has not been committed is given up. */
   void close() {
     refusing = true;
@@ -206,25 +222,66 @@ final class Committer {
       return then != null;
     }
 
-    boolean mayBeRepeated() {
+    /** Whether a failed try is followed by another one. */
+    boolean isRepeatedAfter(StoreException.Kind kind) {
+      tries++;
+      boolean unknown = kind == StoreException.Kind.UNKNOWN;
+      return isOwn()
+          ? kind != StoreException.Kind.REJECTED
+          : unknown && hasRequestId() && tries < MAX_TRIES_OF_UNKNOWN;
+    }
+
+    private boolean hasRequestId() {
       return change instanceof Change.Schedule schedule && schedule.requestId() != null;
     }
 
     void complete(Outcome outcome) {
-      if (call != null) {
-        call.answer(outcome);
-      } else {
-        requireNonNull(then).accept(outcome);
+      try {
+        if (call != null) {
+          call.answer(outcome);
+        } else {
+          requireNonNull(then).accept(outcome);
+        }
+      } catch (RuntimeException | Error e) {
+        LOG.log(System.Logger.Level.ERROR, "after the commit of " + change, e);
       }
     }
 
     void fail(Reason reason, Throwable cause) {
-      if (call != null) {
-        call.fail(
-            new DurableTimerException(reason, 0, change.key() + ": " + cause.getMessage(), cause));
-      } else {
-        requireNonNull(then).accept(null);
+      try {
+        if (call != null) {
+          call.fail(
+              new DurableTimerException(
+                  reason, 0, change.key() + ": " + cause.getMessage(), cause));
+        } else {
+          requireNonNull(then).accept(null);
+        }
+      } catch (RuntimeException | Error e) {
+        LOG.log(System.Logger.Level.ERROR, "after the failure of " + change, e);
       }
+    }
+  }
+
+  /** Changes that wait for another try. Not a record: no two are equal. */
+  private static final class Again {
+    final List<Item> items;
+
+    /** Whether they may have made the store fail, and so are committed by themselves. */
+    final boolean suspect;
+
+    Again(List<Item> items, boolean suspect) {
+      this.items = items;
+      this.suspect = suspect;
+    }
+
+    int callers() {
+      return (int) items.stream().filter(item -> !item.isOwn()).count();
+    }
+
+    long waitMillis() {
+      int tries = items.stream().mapToInt(item -> item.tries).max().orElse(1);
+      return Math.min(
+          LONGEST_WAIT_MILLIS, FIRST_WAIT_MILLIS << Math.max(0, Math.min(tries - 1, 20)));
     }
   }
 
@@ -233,13 +290,25 @@ final class Committer {
     private final Executor laneExecutor;
     private final ArrayDeque<Item> callers = new ArrayDeque<>();
     private final ArrayDeque<Item> own = new ArrayDeque<>();
+
+    /** What has failed, and waits for its time. */
+    private final Set<Again> waiting = new HashSet<>();
+
+    /** What has failed in a way that others must not share. */
+    private final ArrayDeque<Again> suspects = new ArrayDeque<>();
+
     private boolean draining;
-    private boolean ownWaits;
 
-    /** How many of {@link #own} are repeated changes of callers, who count until answered. */
+    /** The number of the present drain: one that an executor has refused must not run later. */
+    private int turn;
+
+    private boolean suspectsTurn;
+
+    /** Whether the executor has refused to run, and is asked again by a caller or in a while. */
+    private boolean refused;
+
+    /** How many changes of callers are to be repeated: they count until they are answered. */
     private int repeated;
-
-    private long waitMillis = FIRST_WAIT_MILLIS;
 
     Lane(Executor laneExecutor) {
       this.laneExecutor = laneExecutor;
@@ -328,7 +397,11 @@ final class Committer {
     }
 
     synchronized boolean isIdle() {
-      return !draining && callers.isEmpty() && own.isEmpty();
+      return !draining
+          && callers.isEmpty()
+          && own.isEmpty()
+          && waiting.isEmpty()
+          && suspects.isEmpty();
     }
 
     synchronized int callersWaiting() {
@@ -336,62 +409,99 @@ final class Committer {
     }
 
     synchronized int ownWaiting() {
-      return own.size() - repeated;
+      int again = 0;
+      for (Again items : waiting) {
+        again += items.items.size();
+      }
+      for (Again items : suspects) {
+        again += items.items.size();
+      }
+      return own.size() + again - repeated;
     }
 
     synchronized void wakeCallers() {
       notifyAll();
     }
 
+    /** Claims and their ends are left to the next owner; callers are told. */
     void close() {
       List<Item> left;
       synchronized (this) {
         left = new ArrayList<>(callers);
         left.addAll(own);
+        waiting.forEach(again -> left.addAll(again.items));
+        suspects.forEach(again -> left.addAll(again.items));
         callers.clear();
         own.clear();
+        waiting.clear();
+        suspects.clear();
         repeated = 0;
         notifyAll();
       }
+      left.removeIf(Item::isOwn);
       giveUp(left, Engine.closed());
     }
 
-    /** Claims and their ends are left to the next owner; callers are told. */
-    private void giveUp(List<Item> items, RuntimeException cause) {
+    private void giveUp(List<Item> items, Throwable cause) {
       for (Item item : items) {
-        if (!item.isOwn()) {
-          item.fail(item.mayBeDone ? Reason.UNKNOWN : Reason.STORE_UNAVAILABLE, cause);
-        }
+        item.fail(item.mayBeDone ? Reason.UNKNOWN : Reason.STORE_UNAVAILABLE, cause);
       }
     }
 
+    // One commit at a time
+
     private boolean startDraining() {
-      boolean work = !callers.isEmpty() || (!own.isEmpty() && !ownWaits);
+      boolean work = !callers.isEmpty() || (!refused && !(own.isEmpty() && suspects.isEmpty()));
       boolean start = work && !draining;
-      draining |= start;
+      if (start) {
+        draining = true;
+        turn++;
+      }
       return start;
     }
 
     private void execute() {
+      int mine;
+      synchronized (this) {
+        mine = turn;
+      }
       try {
-        laneExecutor.execute(this::drain);
-      } catch (RejectedExecutionException e) {
-        synchronized (this) {
+        laneExecutor.execute(() -> drain(mine));
+      } catch (RuntimeException | Error e) {
+        synchronized (this) { // first, and without a call: the stack may be full
+          turn++;
           draining = false;
         }
-        later(FIRST_WAIT_MILLIS, e);
+        refused(e);
       }
     }
 
-    /** Commits one batch, and goes on in a task of its own, so that others get their turn. */
-    private void drain() {
-      List<Item> batch = take();
-      if (!batch.isEmpty()) {
-        commit(batch);
+    /** The executor does not run: callers are told, and the engine's own changes wait for it. */
+    private void refused(Throwable refusal) {
+      List<Item> told;
+      boolean first;
+      synchronized (this) {
+        told = new ArrayList<>(callers);
+        callers.clear();
+        notifyAll();
+        first = !refused;
+        refused = true;
       }
+      giveUp(told, new IllegalStateException("the store's executor refuses to run", refusal));
+      if (first && !closed) {
+        LOG.log(System.Logger.Level.WARNING, "the store's executor refuses to run", refusal);
+        try {
+          waits.start(this::askAgain, Duration.ofMillis(REFUSED_WAIT_MILLIS));
+        } catch (IllegalStateException e) {
+          LOG.log(System.Logger.Level.DEBUG, "stopped while the executor refused to run", e);
+        }
+      }
+    }
+
+    private void askAgain() {
       boolean start;
       synchronized (this) {
-        draining = false;
+        refused = false;
         start = startDraining();
       }
       if (start) {
@@ -399,9 +509,41 @@ final class Committer {
       }
     }
 
-    private synchronized List<Item> take() {
-      List<Item> batch = new ArrayList<>(Math.min(maxBatch, own.size() + callers.size()));
-      while (batch.size() < maxBatch && !ownWaits && !own.isEmpty()) {
+    /** Commits one batch, and goes on in a task of its own, so that others get their turn. */
+    private void drain(int mine) {
+      boolean start = false;
+      try {
+        List<Item> batch = take(mine);
+        if (!batch.isEmpty()) {
+          commit(batch);
+        }
+      } finally {
+        synchronized (this) {
+          if (mine == turn) {
+            draining = false;
+            start = startDraining();
+          }
+        }
+        if (start) {
+          execute();
+        }
+      }
+    }
+
+    private synchronized List<Item> take(int mine) {
+      if (mine != turn) {
+        return List.of();
+      }
+      refused = false;
+      boolean others = !own.isEmpty() || !callers.isEmpty();
+      suspectsTurn = !suspects.isEmpty() && !(suspectsTurn && others);
+      List<Item> batch = new ArrayList<>();
+      if (suspectsTurn) {
+        Again again = suspects.remove();
+        repeated -= again.callers();
+        return again.items;
+      }
+      while (batch.size() < maxBatch && !own.isEmpty()) {
         Item item = own.remove();
         repeated -= item.isOwn() ? 0 : 1;
         batch.add(item);
@@ -416,7 +558,7 @@ final class Committer {
     private void commit(List<Item> batch) {
       List<Outcome> outcomes;
       try {
-        outcomes = store.commit(batch.stream().map(item -> item.change).toList());
+        outcomes = outcomes(batch.stream().map(item -> item.change).toList());
       } catch (StoreException e) {
         failed(batch, e);
         return;
@@ -424,16 +566,22 @@ final class Committer {
         failed(batch, new StoreException(StoreException.Kind.UNKNOWN, "the store threw " + e, e));
         return;
       }
-      waitMillis = FIRST_WAIT_MILLIS;
       availability.answered();
       for (int i = 0; i < batch.size(); i++) {
-        try {
-          batch.get(i).complete(outcomes.get(i));
-        } catch (RuntimeException | Error e) {
-          LOG.log(System.Logger.Level.ERROR, "after the commit of " + batch.get(i).change, e);
-        }
+        batch.get(i).complete(outcomes.get(i));
       }
     }
+
+    private List<Outcome> outcomes(List<Change> changes) {
+      List<Outcome> outcomes = List.copyOf(store.commit(changes));
+      if (outcomes.size() != changes.size()) {
+        throw new IllegalStateException(
+            outcomes.size() + " outcomes (expected: " + changes.size() + ")");
+      }
+      return outcomes;
+    }
+
+    // Failures
 
     private void failed(List<Item> batch, StoreException failure) {
       if (failure.kind() == StoreException.Kind.REJECTED && batch.size() > 1) {
@@ -443,13 +591,14 @@ final class Committer {
       if (failure.kind() != StoreException.Kind.REJECTED) {
         availability.failed("a commit of " + batch.size(), failure);
       }
+      boolean unknown = failure.kind() == StoreException.Kind.UNKNOWN;
       List<Item> again = new ArrayList<>();
       for (Item item : batch) {
-        if (failure.kind() == StoreException.Kind.UNKNOWN) {
+        if (unknown) {
           item.mayBeDone = true;
-          onUnknown.accept(item.change);
+          onUnknown.accept(item.change, item.isOwn());
         }
-        if (isRepeated(item, failure.kind())) {
+        if (item.isRepeatedAfter(failure.kind())) {
           again.add(item);
         } else {
           if (item.isOwn()) {
@@ -458,61 +607,70 @@ final class Committer {
           item.fail(item.mayBeDone ? Reason.UNKNOWN : reason(failure.kind()), failure);
         }
       }
-      repeatLater(again);
-    }
-
-    private boolean isRepeated(Item item, StoreException.Kind kind) {
-      if (closed || kind == StoreException.Kind.REJECTED) {
-        return false;
+      // Halved until the change that the store cannot take fails alone: the others must not wait,
+      int half = unknown ? again.size() / 2 : 0;
+      if (half > 0) {
+        again.stream().filter(Item::isOwn).forEach(item -> item.tries = 0); // nor for long
       }
-      boolean unknown = kind == StoreException.Kind.UNKNOWN;
-      return item.isOwn()
-          || (unknown && item.mayBeRepeated() && ++item.tries < MAX_TRIES_OF_UNKNOWN);
+      repeatLater(new Again(again.subList(0, half), unknown), failure);
+      repeatLater(new Again(again.subList(half, again.size()), unknown), failure);
     }
 
-    private void repeatLater(List<Item> again) {
-      if (again.isEmpty()) {
+    private void repeatLater(Again again, StoreException failure) {
+      if (again.items.isEmpty()) {
         return;
       }
-      long wait;
+      boolean open;
       synchronized (this) {
-        if (!closed) {
-          for (int i = again.size() - 1; i >= 0; i--) {
-            own.addFirst(again.get(i));
-            repeated += again.get(i).isOwn() ? 0 : 1;
-          }
-          again = List.of();
+        open = !closed;
+        if (open) {
+          waiting.add(again);
+          repeated += again.callers();
         }
-        ownWaits = true;
-        wait = waitMillis;
-        waitMillis = Math.min(LONGEST_WAIT_MILLIS, 2 * waitMillis);
       }
-      giveUp(again, Engine.closed());
-      later(wait, null);
-    }
-
-    /** Goes on in a while. Without a wheel that runs nothing goes on, and callers are told. */
-    private void later(long wait, @Nullable RuntimeException why) {
+      if (!open) {
+        again.items.removeIf(Item::isOwn);
+        giveUp(again.items, Engine.closed());
+        return;
+      }
       try {
-        timer.newTimeout(timeout -> goOn(), Duration.ofMillis(wait));
+        waits.start(() -> comeBack(again), Duration.ofMillis(again.waitMillis()));
       } catch (IllegalStateException e) {
-        LOG.log(System.Logger.Level.DEBUG, "closed while changes were on their way", e);
-        if (why != null) {
-          e.addSuppressed(why);
+        synchronized (this) {
+          waiting.remove(again);
+          repeated -= again.callers();
         }
-        close();
+        giveUp(again.items, failure); // nobody waits for a wheel that was stopped
       }
     }
 
-    private void goOn() {
+    private void comeBack(Again again) {
       boolean start;
       synchronized (this) {
-        ownWaits = false;
+        if (!waiting.remove(again)) {
+          return;
+        }
+        if (again.suspect) {
+          suspects.add(again);
+        } else {
+          for (int i = again.items.size() - 1; i >= 0; i--) {
+            own.addFirst(again.items.get(i));
+          }
+        }
         start = startDraining();
       }
       if (start) {
         execute();
       }
+    }
+
+    void comeBack() {
+      List<Again> all;
+      synchronized (this) {
+        all = List.copyOf(waiting);
+        refused = false;
+      }
+      all.forEach(this::comeBack);
     }
   }
 

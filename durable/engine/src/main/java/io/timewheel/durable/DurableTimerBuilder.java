@@ -257,13 +257,23 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Makes the timer and {@linkplain DurableTimer#start starts} it.
+   * Makes the timer and {@linkplain DurableTimer#start starts} it. If that fails it is closed, and
+   * its store with it.
    *
    * @return the timer
    */
   public DurableTimer start() {
     DurableTimer made = build();
-    made.start();
+    try {
+      made.start();
+    } catch (RuntimeException | Error e) {
+      try {
+        made.close(Duration.ZERO);
+      } catch (RuntimeException | Error late) {
+        e.addSuppressed(late);
+      }
+      throw e;
+    }
     return made;
   }
 
@@ -298,9 +308,9 @@ public final class DurableTimerBuilder {
             wheel,
             new EngineClock(clock, store::clockOffsetMillis),
             reader,
-            (unknown, availability) ->
+            (waits, unknown, availability) ->
                 new Committer(
-                    store, wheel, committers, queueCapacity, refuseWhenFull, unknown, availability),
+                    store, waits, committers, queueCapacity, refuseWhenFull, unknown, availability),
             new Engine.Settings(maxWindow, overduePerSecond, remember, rememberAtMost, random),
             handlers,
             runner);

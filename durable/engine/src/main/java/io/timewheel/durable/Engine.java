@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
+import io.timewheel.TimerTask;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
@@ -81,11 +82,11 @@ final class Engine implements StoreListener {
       Executor handlerExecutor) {
     this.store = store;
     this.timer = timer;
-    waits = new Waits(timer);
+    waits = new Waits(timer, this::wheelStopped);
     this.clock = clock;
     this.storeExecutor = storeExecutor;
     this.settings = settings;
-    committer = committers.create(this::outcomeUnknown, availability);
+    committer = committers.create(waits, this::outcomeUnknown, availability);
     this.handlers = handlers;
     this.handlerExecutor = handlerExecutor;
     minGraceMillis = Decision.graceMillis(MIN_GRACE, store.traits().lease());
@@ -106,11 +107,19 @@ final class Engine implements StoreListener {
         (name, config) -> made.put(name, new HandlerLane(this, config, handlerExecutor)));
     lanes = Map.copyOf(made);
     driftMillis = driftMillis();
-    store.start(this);
-    timer.newTimeout(this::beat, BEAT);
-    long sweepMillis = store.traits().sweep().toMillis();
-    if (sweepMillis > 0) {
-      timer.newTimeout(this::sweep, Duration.ofMillis(sweepMillis));
+    Timeout beat = null;
+    try {
+      beat = timer.newTimeout(new Beat(), BEAT);
+      store.start(this);
+    } catch (RuntimeException | Error e) {
+      started.set(false);
+      if (beat != null) {
+        beat.cancel();
+      }
+      throw e;
+    }
+    if (!store.traits().sweep().isZero()) {
+      waits.start(this::sweep, store.traits().sweep());
     }
     executeStoreWork(this::upkeep);
   }
@@ -238,14 +247,15 @@ final class Engine implements StoreListener {
     committer.submitOwn(
         change,
         outcome -> {
-          if (outcome != null) {
-            if (outcome.answer() == Outcome.Answer.STALE_OWNER) {
+          try {
+            if (outcome != null && outcome.answer() == Outcome.Answer.STALE_OWNER) {
               stale(change);
-            } else {
+            } else if (outcome != null) {
               observed(outcome);
             }
+          } finally {
+            then.accept(outcome);
           }
-          then.accept(outcome);
         });
   }
 
@@ -275,10 +285,10 @@ final class Engine implements StoreListener {
     }
   }
 
-  private void outcomeUnknown(Change change) {
+  private void outcomeUnknown(Change change, boolean own) {
     counters.unknownOutcomes.increment();
     Shard shard = shards.get(shardOf(change.key()));
-    if (shard != null) {
+    if (shard != null && !own) {
       shard.reload();
     }
   }
@@ -337,6 +347,9 @@ final class Engine implements StoreListener {
 
   @Override
   public void acquired(int number, long epoch) {
+    if (closing) {
+      return;
+    }
     Shard shard = new Shard(this, store, number, epoch, settings.windowCap(store));
     Shard before = shards.put(number, shard);
     if (before != null) {
@@ -347,23 +360,12 @@ final class Engine implements StoreListener {
 
   @Override
   public CompletionStage<Void> releasing(int number) {
-    CompletableFuture<Void> drained = new CompletableFuture<>();
     Shard shard = shards.get(number);
     if (shard == null) {
-      drained.complete(null);
-      return drained;
+      return CompletableFuture.completedFuture(null);
     }
     shard.close();
-    awaitQuiet(shard, drained);
-    return drained;
-  }
-
-  private void awaitQuiet(Shard shard, CompletableFuture<Void> drained) {
-    if (shard.isQuiet()) {
-      drained.complete(null);
-    } else {
-      timer.newTimeout(timeout -> awaitQuiet(shard, drained), Duration.ofMillis(10));
-    }
+    return shard.quiet();
   }
 
   @Override
@@ -389,11 +391,42 @@ final class Engine implements StoreListener {
 
   // The beat
 
-  private void beat(Timeout timeout) {
+  /** Goes on while the wheel does. The owner of a wheel may stop it too early. */
+  private final class Beat implements TimerTask {
+    @Override
+    public void run(Timeout timeout) {
+      if (closing) {
+        return;
+      }
+      if (timeout.reschedule(BEAT)) {
+        beat();
+      } else {
+        wheelStopped();
+      }
+    }
+
+    @Override
+    public void cancelled(Timeout timeout) {
+      if (timer.isStopped()) {
+        wheelStopped();
+      }
+    }
+  }
+
+  /** Without a wheel nothing fires, so nothing must be acknowledged: as good as closed. */
+  void wheelStopped() {
     if (closing) {
       return;
     }
-    timeout.reschedule(BEAT);
+    LOG.log(
+        System.Logger.Level.ERROR,
+        "the wheel was stopped before the durable timer was closed: nothing fires any more, and"
+            + " calls are refused");
+    beginClosing();
+    committer.wheelStopped();
+  }
+
+  private void beat() {
     lookAtClock();
     shards.values().forEach(Shard::beat);
     waits.beat();
@@ -432,11 +465,11 @@ final class Engine implements StoreListener {
     return nowMillis() - timer.timeSource().nanoTime() / 1_000_000;
   }
 
-  private void sweep(Timeout timeout) {
+  private void sweep() {
     if (closing) {
       return;
     }
-    timeout.reschedule(store.traits().sweep());
+    waits.start(this::sweep, store.traits().sweep());
     shards.values().forEach(Shard::reload);
     queues.sweep();
   }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -37,11 +39,11 @@ final class Shard {
   private final Window coming;
   private @Nullable Window overdue;
 
-  /** How many attempts of each timer are being handled; two, if it was replaced meanwhile. */
-  private final Map<TimerKey, Integer> running = new HashMap<>();
+  private final Map<TimerKey, Handled> running = new HashMap<>();
 
   private volatile long pacedBeforeMillis;
   private boolean closed;
+  private final CompletableFuture<Void> quiet = new CompletableFuture<>();
 
   Shard(Engine engine, TimerStore store, int number, long epoch, int cap) {
     this.engine = engine;
@@ -107,17 +109,32 @@ final class Shard {
 
   // What is being handled
 
-  /** Called under the lock. */
-  boolean isRunning(TimerKey key) {
-    return running.containsKey(key);
+  /**
+   * The latest reading of a timer that began to be handled, and how many times it is: twice, if it
+   * was replaced meanwhile.
+   */
+  private record Handled(DueTimer due, int count) {}
+
+  /** Whether a reading of a timer says nothing that is not being handled. Under the lock. */
+  boolean isHandling(DueTimer due) {
+    Handled handled = running.get(due.key());
+    return handled != null && (due.state() == TimerState.FIRING || !due.isNewerThan(handled.due()));
   }
 
   /** Called under the lock; false if nothing may begin. */
-  boolean begin(TimerKey key) {
+  boolean begin(DueTimer due) {
     if (!closed) {
-      running.merge(key, 1, Integer::sum);
+      running.merge(
+          due.key(), new Handled(due, 1), (old, one) -> new Handled(due, old.count() + 1));
     }
     return !closed;
+  }
+
+  private void end(TimerKey key) {
+    running.computeIfPresent(
+        key,
+        (same, handled) ->
+            handled.count() == 1 ? null : new Handled(handled.due(), handled.count() - 1));
   }
 
   /**
@@ -127,10 +144,11 @@ final class Shard {
   void ended(TimerKey key, @Nullable TimerRecord record) {
     lock.lock();
     try {
-      running.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
+      end(key);
     } finally {
       lock.unlock();
     }
+    completeIfQuiet();
     if (record != null) {
       observe(record);
     }
@@ -141,7 +159,7 @@ final class Shard {
   void endedUnknown(TimerKey key) {
     lock.lock();
     try {
-      running.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
+      end(key);
       coming.startAgainLater();
       if (overdue != null) {
         overdue.startAgainLater();
@@ -149,6 +167,7 @@ final class Shard {
     } finally {
       lock.unlock();
     }
+    completeIfQuiet();
   }
 
   /** A record as it was left by a commit. */
@@ -240,6 +259,25 @@ final class Shard {
     } finally {
       lock.unlock();
     }
+    completeIfQuiet();
+  }
+
+  /** Completed when it is closed and nothing of it is being handled any more. */
+  CompletableFuture<Void> quiet() {
+    return quiet.copy();
+  }
+
+  private void completeIfQuiet() {
+    boolean isQuiet;
+    lock.lock();
+    try {
+      isQuiet = closed && running.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+    if (isQuiet) {
+      quiet.complete(null);
+    }
   }
 
   /** Whether the shard is being given away, or has been: what has not begun here, does not. */
@@ -247,15 +285,6 @@ final class Shard {
     lock.lock();
     try {
       return closed;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  boolean isQuiet() {
-    lock.lock();
-    try {
-      return running.isEmpty();
     } finally {
       lock.unlock();
     }

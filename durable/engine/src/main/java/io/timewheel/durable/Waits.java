@@ -17,13 +17,18 @@ final class Waits {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
 
   private final Timer wheel;
+  private final Runnable onStopped;
   private final Queue<Refused> beside = new ConcurrentLinkedQueue<>();
 
   /** Work that the wheel refused. */
   private record Refused(Runnable work, long startNanos, long waitNanos) {}
 
-  Waits(Timer wheel) {
+  /**
+   * @param onStopped is told when the wheel turns out to be stopped
+   */
+  Waits(Timer wheel, Runnable onStopped) {
     this.wheel = wheel;
+    this.onStopped = onStopped;
   }
 
   /**
@@ -36,6 +41,7 @@ final class Waits {
     try {
       return wheel.newTimeout(timeout -> work.run(), wait);
     } catch (IllegalStateException e) {
+      onStopped.run();
       throw e;
     } catch (RuntimeException | Error e) {
       LOG.log(System.Logger.Level.WARNING, "the wheel refuses; work waits for a beat", e);

@@ -125,7 +125,10 @@ final class Window {
         timeout = engine.timer().newTimeout(this, millisLeft(), TimeUnit.MILLISECONDS);
         return true;
       } catch (RuntimeException | Error e) {
-        if (!again) {
+        if (e instanceof IllegalStateException) {
+          // Stopped. On another thread, which has no lock of a shard.
+          boolean unused = engine.executeStoreWork(engine::wheelStopped);
+        } else if (!again) {
           LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; read with each beat", e);
         }
         dropped = true;
@@ -151,7 +154,7 @@ final class Window {
     boolean begin() {
       lock.lock();
       try {
-        if (dropped || closed || !shard.begin(due.key())) {
+        if (dropped || closed || !shard.begin(due)) {
           return false;
         }
         dropped = true;
@@ -187,7 +190,7 @@ final class Window {
     boolean isDue;
     lock.lock();
     try {
-      if (closed || (due.state() == TimerState.FIRING && shard.isRunning(due.key()))) {
+      if (closed || shard.isHandling(due)) {
         return true;
       }
       Entry old = entries.get(due.key());

@@ -22,6 +22,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.time.Instant;
@@ -431,6 +432,23 @@ class DurableTimerTest {
     timer.schedule(spec("b").after(Duration.ofSeconds(5)));
     advance(6_000);
     assertThat(fired).hasSize(2);
+  }
+
+  @Test
+  void isNotEarlyThoughItTakesOverWhatWasClaimedAhead() {
+    kit.kill(timer);
+    store =
+        InMemoryTimerStore.create(
+            new StoreTraits(
+                1, 1, 100, Duration.ofMinutes(1), Duration.ofSeconds(2), Duration.ZERO));
+    timer = kit.start(store, this::settings);
+    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    advance(3_500);
+    assertThat(state("a")).isEqualTo(TimerState.FIRING);
+    restart();
+    assertThat(fired).isEmpty();
+    advance(5_000);
+    assertThat(fired).containsExactly("a@5000");
   }
 
   // Faults

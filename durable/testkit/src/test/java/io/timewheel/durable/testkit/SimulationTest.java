@@ -63,7 +63,7 @@ class SimulationTest {
 
   private static void assertFound(UnaryOperator<TimerStore> fault, String violation) {
     List<String> found = new ArrayList<>();
-    for (long seed = 1; seed <= 60 && found.isEmpty(); seed++) {
+    for (long seed = 1; seed <= 1_000 && found.isEmpty(); seed++) {
       new Simulation(seed, fault)
           .run(STEPS).stream().filter(text -> text.contains(violation)).forEach(found::add);
     }

@@ -39,6 +39,12 @@ final class Stand {
   }
 
   DurableTimer start(TimerStore store, Consumer<DurableTimerBuilder> settings) {
+    DurableTimer timer = builder(store, settings).start();
+    settle();
+    return timer;
+  }
+
+  DurableTimerBuilder builder(TimerStore store, Consumer<DurableTimerBuilder> settings) {
     DurableTimerBuilder builder =
         DurableTimer.builder(store)
             .timer(wheel)
@@ -47,9 +53,7 @@ final class Stand {
             .handlerExecutor(handlers)
             .random(() -> 0);
     settings.accept(builder);
-    DurableTimer timer = builder.start();
-    settle();
-    return timer;
+    return builder;
   }
 
   Instant now() {
