@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb;
 
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.TimerRecord;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.Snapshot;
+import tools.jackson.core.exc.JacksonIOException;
 
 /** What is done with an open database as a whole, beside its timers. */
 final class Maintenance {
@@ -42,6 +50,70 @@ final class Maintenance {
       return Verifier.verify(database);
     } catch (RocksDBException e) {
       throw failures.reading("cannot be verified", e);
+    }
+  }
+
+  long exportTo(OutputStream out) {
+    Snapshot snapshot = database.db().getSnapshot();
+    try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
+      return exportTo(out, snapshot, options);
+    } catch (JacksonIOException e) {
+      throw Export.unwrap(e);
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot be exported", e);
+    } finally {
+      database.db().releaseSnapshot(snapshot);
+    }
+  }
+
+  private long exportTo(OutputStream out, Snapshot snapshot, ReadOptions options)
+      throws RocksDBException {
+    byte[] lastVersion = database.get(Family.META, Meta.LAST_VERSION, options);
+    Set<String> paused = new HashSet<>();
+    byte[] pauses = Meta.allPaused();
+    database.scan(
+        Family.META,
+        pauses,
+        Keys.behindAll(pauses),
+        snapshot,
+        at -> {
+          paused.add(Meta.scope(at.key()));
+          return true;
+        });
+    try (Export export =
+        new Export(out, lastVersion == null ? 0 : Meta.number(lastVersion), paused)) {
+      database.scan(
+          Family.TIMERS,
+          null,
+          null,
+          snapshot,
+          at -> {
+            export.timer(read(at.key(), at.value(), options));
+            return true;
+          });
+      return export.end();
+    }
+  }
+
+  /** An export without a timer that cannot be read would look whole: it is refused. */
+  private TimerRecord read(byte[] timer, byte[] value, ReadOptions options) {
+    TimerKey key = Keys.timer(timer);
+    try {
+      return RecordCodec.decode(key, value, () -> payload(timer, options)).record();
+    } catch (MalformedException e) {
+      throw failures.of(Kind.REJECTED, "the record of " + key + " cannot be read", e);
+    }
+  }
+
+  private byte[] payload(byte[] timer, ReadOptions options) {
+    try {
+      byte[] payload = database.get(Family.PAYLOADS, timer, options);
+      if (payload == null) {
+        throw new MalformedException("its payload is missing");
+      }
+      return payload;
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot be exported", e);
     }
   }
 

@@ -18,6 +18,8 @@ import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,6 +28,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
@@ -57,6 +60,7 @@ public final class RocksTimerStore implements TimerStore {
   /** Null when it is closed, or could not be opened again. */
   private @Nullable Session session;
 
+  private volatile @Nullable StoreListener listener;
   private boolean closed;
   private long lastRepairNanos;
 
@@ -175,6 +179,14 @@ public final class RocksTimerStore implements TimerStore {
     return reading(work);
   }
 
+  private void writing(Consumer<Session> work) {
+    using(
+        open -> {
+          work.accept(open);
+          return true;
+        });
+  }
+
   /** As {@link #using}, but content with a database that nothing can be written to. */
   private <T extends @Nullable Object> T reading(Function<Session, T> work) {
     use.readLock().lock();
@@ -227,10 +239,10 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
-  public void start(StoreListener listener) {
-    requireNonNull(listener, "listener");
+  public void start(StoreListener engine) {
+    listener = requireNonNull(engine, "listener");
     long epoch = using(open -> open.writer().newEpoch());
-    listener.acquired(Rows.SHARD, epoch);
+    engine.acquired(Rows.SHARD, epoch);
   }
 
   @Override
@@ -270,20 +282,12 @@ public final class RocksTimerStore implements TimerStore {
 
   @Override
   public void pause(String scope) {
-    using(
-        open -> {
-          open.writer().pause(scope);
-          return true;
-        });
+    writing(open -> open.writer().pause(scope));
   }
 
   @Override
   public void resume(String scope) {
-    using(
-        open -> {
-          open.writer().resume(scope);
-          return true;
-        });
+    writing(open -> open.writer().resume(scope));
   }
 
   @Override
@@ -307,10 +311,10 @@ public final class RocksTimerStore implements TimerStore {
    */
   public void backup(Path target) {
     requireNonNull(target, "target");
-    reading(
+    this.<@Nullable Void>reading(
         open -> {
           open.maintenance().backup(target);
-          return true;
+          return null;
         });
   }
 
@@ -322,6 +326,69 @@ public final class RocksTimerStore implements TimerStore {
    */
   public VerifyReport verify() {
     return reading(open -> open.maintenance().verify());
+  }
+
+  /**
+   * Writes all timers as lines of JSON, as of one moment, while the store is at work. With them go
+   * the pauses, and the last version, so that versions grow on in another store.
+   *
+   * @param out where to; flushed, and not closed
+   * @return how many timers there are
+   * @throws java.io.UncheckedIOException if it cannot be written to
+   */
+  public long exportTo(OutputStream out) {
+    requireNonNull(out, "out");
+    return reading(open -> open.maintenance().exportTo(out));
+  }
+
+  /**
+   * Takes timers that {@link #exportTo} wrote. A timer takes the place of one with the same key if
+   * it is newer, by version and then by revision; otherwise the one that is here stays. So the same
+   * export may be imported again, after an error for instance. What was running when it was
+   * exported counts as lost, and is attempted again.
+   *
+   * <p>A line that is wrong ends it. The lines before it may have been taken.
+   *
+   * @param in where from; not closed
+   * @return how many timers were taken
+   * @throws IllegalArgumentException if it is no export, or cut off: says which line, and why
+   * @throws java.io.UncheckedIOException if it cannot be read
+   */
+  public long importFrom(InputStream in) {
+    requireNonNull(in, "in");
+    long[] taken = {0};
+    new Import(traits().maxBatch())
+        .read(
+            in,
+            new Import.Target() {
+              @Override
+              public void begin(Import.Header header) {
+                writing(
+                    open -> {
+                      open.writer().raiseVersion(header.lastVersion());
+                      header.paused().forEach(open.writer()::pause);
+                    });
+              }
+
+              @Override
+              public void take(List<TimerRecord> records) {
+                List<TimerRecord> newer = using(open -> open.writer().take(records));
+                taken[0] += newer.size();
+                newer.forEach(RocksTimerStore.this::hint);
+              }
+            });
+    return taken[0];
+  }
+
+  /** An engine that is at work must see what it has not put there itself. */
+  private void hint(TimerRecord record) {
+    StoreListener engine = listener;
+    if (engine != null && record.isIndexed()) {
+      engine.added(Rows.SHARD, record.fireAt());
+    }
+    if (engine != null && record.state() == TimerState.READY) {
+      engine.ready(record.key().namespace(), record.definition().handler());
+    }
   }
 
   /** {@return what the store takes up, and how its database is doing; quick} */
@@ -352,11 +419,7 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   private void flush() {
-    using(
-        open -> {
-          open.writer().sync();
-          return true;
-        });
+    writing(open -> open.writer().sync());
   }
 
   @Override

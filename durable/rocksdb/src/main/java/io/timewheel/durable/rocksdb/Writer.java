@@ -274,11 +274,11 @@ final class Writer implements Transitions.Context {
       for (Cell cell : cells) {
         put(cell, batch, opened);
       }
-      if (batch.isEmpty()) {
-        return;
-      }
       if (lastVersion != storedVersion) {
         batch.put(Family.META, Meta.LAST_VERSION, Meta.number(lastVersion));
+      }
+      if (batch.isEmpty()) {
+        return;
       }
       counts.writeTo(batch);
       batch.write(synced);
@@ -428,6 +428,46 @@ final class Writer implements Transitions.Context {
     } catch (MalformedException e) {
       throw failures.of(Kind.UNAVAILABLE, "the index " + family + " cannot be read", e);
     }
+  }
+
+  // Import
+
+  /** No version that is given out from now on is below this one. */
+  synchronized void raiseVersion(long version) {
+    lastVersion = Math.max(lastVersion, version);
+  }
+
+  /**
+   * Takes records as they are, if they are newer than those that are here.
+   *
+   * @return those that were taken
+   */
+  synchronized List<TimerRecord> take(List<TimerRecord> records) {
+    checkSound();
+    Map<TimerKey, Cell> cells = new LinkedHashMap<>();
+    records.forEach(record -> cells.computeIfAbsent(record.key(), Cell::new));
+    read(cells.values());
+    try {
+      List<TimerRecord> taken = new ArrayList<>();
+      for (TimerRecord record : records) {
+        Cell cell = requireNonNull(cells.get(record.key()));
+        if (cell.after == null || isNewer(record, cell.after)) {
+          replace(cell, record);
+          raiseVersion(record.version());
+          taken.add(record);
+        }
+      }
+      write(cells.values(), true);
+      return taken;
+    } finally {
+      counts.discard();
+    }
+  }
+
+  private static boolean isNewer(TimerRecord record, TimerRecord other) {
+    return record.version() != other.version()
+        ? record.version() > other.version()
+        : record.revision() > other.revision();
   }
 
   synchronized void pause(String scope) {

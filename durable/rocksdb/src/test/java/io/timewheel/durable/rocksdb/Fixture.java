@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** Drives a store as an engine would, one step at a time. */
-final class Fixture implements StoreListener {
+class Fixture implements StoreListener {
   static final long NOW = 1_800_000_000_000L;
 
   final TimerStore store;
@@ -101,7 +101,7 @@ final class Fixture implements StoreListener {
             schedule("paused", NOW),
             schedule("done", NOW),
             schedule("cancelled", NOW),
-            schedule(new TimerKey("ä\0\1", "\u0000"), NOW, definition(false, 1_025)),
+            schedule(new TimerKey("ä☃", "\ud83d\ude00"), NOW, definition(false, 1_025)),
             schedule(new TimerKey("closed", "held"), NOW, definition(false, 1_024)),
             new Change.Schedule(
                 key("recurring"),
