@@ -102,7 +102,8 @@ final class Reader {
       DuePosition position = Keys.due(at.key());
       found.add(RecordCodec.decodeDue(position.key(), position.fireAt(), at.value()));
     } catch (MalformedException e) {
-      LOG.log(System.Logger.Level.ERROR, "an entry of the due index cannot be read", e);
+      LOG.log(
+          System.Logger.Level.ERROR, "an entry of the due index cannot be read: " + e.getMessage());
     }
   }
 
@@ -162,7 +163,9 @@ final class Reader {
                   : record);
         }
       } catch (MalformedException e) {
-        LOG.log(System.Logger.Level.ERROR, "the record of " + key + " cannot be read", e);
+        LOG.log(
+            System.Logger.Level.ERROR,
+            "the record of " + key + " cannot be read: " + e.getMessage());
       }
       return true;
     }

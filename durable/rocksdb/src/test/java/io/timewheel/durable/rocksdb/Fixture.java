@@ -44,9 +44,14 @@ class Fixture implements StoreListener {
   }
 
   static TimerDefinition definition(boolean queue, int payloadBytes) {
+    return definition(queue, "orders", payloadBytes, false);
+  }
+
+  static TimerDefinition definition(
+      boolean queue, String target, int payloadBytes, boolean recurring) {
     return new TimerDefinition(
-        "",
-        "orders",
+        recurring ? "every PT1H" : "",
+        target,
         queue,
         new byte[payloadBytes],
         Map.of("trace", "ä"),
