@@ -36,7 +36,7 @@ import net.jqwik.api.ShrinkingMode;
 class ModelTest {
   private static final List<String> NAMESPACES = List.of("a", "ä\ud83d\ude00", "\uffff");
 
-  @Property(tries = 25, shrinking = ShrinkingMode.OFF)
+  @Property(tries = 6, shrinking = ShrinkingMode.OFF)
   void doesWhatTheStoreInMemoryDoes(@ForAll long seed) throws IOException {
     Path directory = Files.createTempDirectory("timewheel-model");
     try {
@@ -78,7 +78,7 @@ class ModelTest {
     }
 
     void run() {
-      for (int step = 0; step < 120; step++) {
+      for (int step = 0; step < 150; step++) {
         now += random.nextInt(20) - 2;
         switch (random.nextInt(14)) {
           case 0 -> restart();
