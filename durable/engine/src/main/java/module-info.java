@@ -3,6 +3,7 @@
 /** Durable timers: safe in a store when they are acknowledged, fired at least once. */
 module io.timewheel.durable {
   requires transitive io.timewheel.core;
+  requires static jdk.jfr; // its events are left out where it is missing
   requires static org.jspecify;
 
   exports io.timewheel.durable;

@@ -121,10 +121,12 @@ final class AttemptRun implements Runnable {
     Throwable error = null;
     Outcome recorded = null;
     Timeout limit = null;
+    Object event = null;
     try {
       // First, so that nothing is done that could not be recorded.
       long nextMillis = nextRunMillis();
       limit = beginThread();
+      event = Events.attemptBegins();
       if (config.handler() instanceof FinishingHandler finishing) {
         recorded = finishing.handle(firing, finish(succeeded(), nextMillis, null));
       } else {
@@ -133,6 +135,7 @@ final class AttemptRun implements Runnable {
     } catch (Throwable e) {
       error = e;
     } finally {
+      Events.attemptEnded(event, record, config.name(), nowMillis - record.fireAt(), error);
       boolean late = endThread(limit);
       if (late && error == null && recorded == null) {
         error = new InterruptedException();
@@ -194,6 +197,10 @@ final class AttemptRun implements Runnable {
 
   private void exhausted(String error) {
     engine.counters.setAside.increment();
+    engine.troubles.add(
+        record.definition().isRecurring() ? "given up for this run" : "set aside",
+        record.key(),
+        error);
     record(Change.Finish.End.EXHAUSTED, nextRunMillis(), error);
   }
 

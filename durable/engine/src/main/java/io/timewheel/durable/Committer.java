@@ -557,12 +557,16 @@ final class Committer {
 
     private void commit(List<Item> batch) {
       List<Outcome> outcomes;
+      Object event = Events.commitBegins();
       try {
         outcomes = outcomes(batch.stream().map(item -> item.change).toList());
+        Events.commitEnded(event, batch.size(), null);
       } catch (StoreException e) {
+        Events.commitEnded(event, batch.size(), e);
         failed(batch, e);
         return;
       } catch (RuntimeException | Error e) {
+        Events.commitEnded(event, batch.size(), e);
         failed(batch, new StoreException(StoreException.Kind.UNKNOWN, "the store threw " + e, e));
         return;
       }

@@ -66,6 +66,7 @@ final class Engine implements StoreListener {
   private final Queues queues;
   final Counters counters = new Counters();
   final Availability availability = new Availability();
+  final Troubles troubles = new Troubles();
   private final AtomicBoolean started = new AtomicBoolean();
   private volatile boolean closing;
   private long driftMillis;
@@ -329,6 +330,7 @@ final class Engine implements StoreListener {
       return;
     }
     counters.parked.increment();
+    troubles.add("parked", entry.due.key(), "no handler " + entry.due.handler() + " here");
     submitOwn(
         new Change.Park(
             entry.due.key(),
@@ -431,6 +433,7 @@ final class Engine implements StoreListener {
     shards.values().forEach(Shard::beat);
     waits.beat();
     if (++beats % BEATS_PER_UPKEEP == 0) {
+      troubles.report();
       executeStoreWork(this::upkeep);
     }
   }

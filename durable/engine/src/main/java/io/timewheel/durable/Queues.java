@@ -106,6 +106,10 @@ final class Queues {
     boolean exhausted = claim.attempt() >= record.definition().retry().maxAttempts();
     if (exhausted) {
       engine.counters.setAside.increment();
+      engine.troubles.add(
+          record.definition().isRecurring() ? "given up for this run" : "set aside",
+          record.key(),
+          error);
       return new Change.Finish(
           record.key(),
           claim.token(),

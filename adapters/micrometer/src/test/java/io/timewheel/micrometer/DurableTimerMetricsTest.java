@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.testkit.DurableTestkit;
+import io.timewheel.durable.testkit.FaultyStore;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What Prometheus reads of a durable timer. */
+class DurableTimerMetricsTest {
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final DurableTestkit kit = DurableTestkit.create();
+  private final FaultyStore store = new FaultyStore(InMemoryTimerStore.create());
+  private final DurableTimer timer =
+      kit.start(
+          store,
+          builder ->
+              builder
+                  .handler("h", firing -> {})
+                  .handler(
+                      "fails",
+                      firing -> {
+                        throw new IllegalStateException("no luck");
+                      }));
+
+  private static TimerSpec spec(String id, String handler) {
+    return TimerSpec.of("ns", id)
+        .handler(handler)
+        .after(Duration.ofSeconds(1))
+        .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1)));
+  }
+
+  @Test
+  void metersCarryWhatTheTimerCounts() {
+    new DurableTimerMetrics(timer, "orders").bindTo(registry);
+    timer.schedule(spec("a", "h"));
+    timer.schedule(spec("b", "fails"));
+    timer.schedule(spec("c", "unknown"));
+    kit.advanceBy(Duration.ofSeconds(1));
+    timer.schedule(spec("d", "h"));
+
+    assertThat(registry.scrape().lines())
+        .contains(
+            "timewheel_durable_fired_attempts_total{timer=\"orders\"} 2.0",
+            "timewheel_durable_succeeded_attempts_total{timer=\"orders\"} 1.0",
+            "timewheel_durable_failed_attempts_total{timer=\"orders\"} 1.0",
+            "timewheel_durable_set_aside_runs_total{timer=\"orders\"} 1.0",
+            "timewheel_durable_parked_timers_total{timer=\"orders\"} 1.0",
+            "timewheel_durable_window_timers{timer=\"orders\"} 1.0",
+            "timewheel_durable_shards{timer=\"orders\"} 1.0",
+            "timewheel_durable_queued_changes{timer=\"orders\"} 0.0",
+            "timewheel_durable_store_available{timer=\"orders\"} 1.0",
+            "timewheel_durable_lag_within_total{le=\"0.001\",timer=\"orders\"} 2.0",
+            "timewheel_durable_lag_within_total{le=\"+Inf\",timer=\"orders\"} 2.0",
+            "timewheel_durable_lag_longest_seconds{timer=\"orders\"} 0.0",
+            "timewheel_durable_timers{state=\"set_aside\",timer=\"orders\"} 1.0",
+            "timewheel_durable_timers{state=\"scheduled\",timer=\"orders\"} 1.0",
+            "timewheel_durable_timers{state=\"paused\",timer=\"orders\"} 0.0");
+  }
+
+  @Test
+  void showsAStoreThatIsGoneAndWhatWaitsForIt() {
+    new DurableTimerMetrics(timer, "orders").bindTo(registry);
+    timer.schedule(spec("a", "h"));
+    store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    kit.advanceBy(Duration.ofSeconds(3));
+    assertThat(registry.scrape().lines())
+        .contains(
+            "timewheel_durable_store_available{timer=\"orders\"} 0.0",
+            "timewheel_durable_own_queued_changes{timer=\"orders\"} 1.0");
+    store.faults(changes -> FaultyStore.Fault.NONE);
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(registry.scrape().lines())
+        .contains("timewheel_durable_store_available{timer=\"orders\"} 1.0")
+        .as("late by as long as the store was gone")
+        .contains("timewheel_durable_lag_within_total{le=\"1.0\",timer=\"orders\"} 0.0")
+        .contains("timewheel_durable_lag_within_total{le=\"10.0\",timer=\"orders\"} 1.0");
+  }
+
+  @Test
+  void nullIsRefused() {
+    assertThatNullPointerException()
+        .isThrownBy(() -> new DurableTimerMetrics(null, "a name"))
+        .withMessage("timer");
+    assertThatNullPointerException()
+        .isThrownBy(() -> new DurableTimerMetrics(timer, null))
+        .withMessage("name");
+  }
+}
