@@ -9,16 +9,23 @@ import io.timewheel.durable.spi.TimerStore;
 import java.time.Instant;
 import java.util.List;
 
-/** Our timer, on any store, with the settings that it has by itself. */
+/**
+ * Our timer, on any store, with the settings that it has by itself, but for one: so many attempts
+ * may run side by side, and twice as many are claimed at a time.
+ */
 final class TimewheelSubject implements Subject {
   private static final String NAMESPACE = "shop";
   private static final String HANDLER = "orders.cancel";
+
+  private static final int LIMIT = 2_000;
 
   private final DurableTimer timer;
 
   TimewheelSubject(TimerStore store, OnFire onFire) {
     timer =
-        DurableTimer.builder(store).handler(HANDLER, firing -> onFire.fired(firing.id())).start();
+        DurableTimer.builder(store)
+            .handler(HANDLER, firing -> onFire.fired(firing.id()), LIMIT, null)
+            .start();
   }
 
   @Override

@@ -83,7 +83,7 @@ public record StoreTraits(
 
   /** {@return the traits of a store that one process has to itself: one shard, nothing ahead} */
   public static StoreTraits embedded() {
-    return new StoreTraits(1, 1, 1_000, Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO);
+    return new StoreTraits(1, 1, 4_000, Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO);
   }
 
   private static void notNegative(String name, Duration value) {
