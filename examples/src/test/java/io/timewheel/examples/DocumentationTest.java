@@ -54,6 +54,16 @@ class DocumentationTest {
   }
 
   @Test
+  void theDurableExampleOfTheReadmeIsCompiled() throws IOException {
+    List<String> blocks = found(BLOCK, Files.readString(ROOT.resolve("README.md")));
+
+    assertThat(blocks)
+        .filteredOn(block -> block.contains("DurableTimer"))
+        .hasSize(1)
+        .allSatisfy(DocumentationTest::isCompiled);
+  }
+
+  @Test
   void everySeamIsCompiled() throws IOException {
     List<String> seams = found(SEAM, guide("INTEGRATIONS.md"));
 

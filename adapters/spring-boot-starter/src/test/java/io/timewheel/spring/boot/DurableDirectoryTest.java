@@ -47,7 +47,7 @@ class DurableDirectoryTest {
         .withBean(DurableLifeTest.Handling.class)
         .run(
             context ->
-                assertThat(context.getBean(DurableLifeTest.Handling.class).handled.take())
+                assertThat(context.getBean(DurableLifeTest.Handling.class).next())
                     .isEqualTo("kept"));
   }
 

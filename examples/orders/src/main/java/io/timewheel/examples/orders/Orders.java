@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples.orders;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.spring.boot.OnTimer;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Service;
+
+/**
+ * Places, pays and cancels orders. A row of the database decides between payment and cancellation,
+ * so a cancellation that is attempted twice, or too late, changes nothing.
+ */
+@Service
+class Orders {
+  private static final Logger LOG = LoggerFactory.getLogger(Orders.class);
+  private static final String NAMESPACE = "orders";
+
+  private final DurableTimer timer;
+  private final JdbcClient database;
+  private final Duration payWithin;
+
+  Orders(DurableTimer timer, JdbcClient database, @Value("${orders.pay-within}") Duration limit) {
+    this.timer = timer;
+    this.database = database;
+    payWithin = limit;
+  }
+
+  /**
+   * Places an order. The timer comes first: if the process dies in between, a timer fires for an
+   * order that is not there, which is harmless; the other way round an order would wait for ever.
+   */
+  Order place() {
+    String id = UUID.randomUUID().toString();
+    Instant now = Instant.now();
+    timer.schedule(
+        TimerSpec.of(NAMESPACE, id)
+            .at(now.plus(payWithin))
+            .handler("orders.cancel")
+            .payload(new OrderRef(id)));
+    database
+        .sql("insert into orders (id, state, placed_at) values (?, 'PLACED', ?)")
+        .params(id, Timestamp.from(now))
+        .update();
+    return find(id).orElseThrow();
+  }
+
+  /** Pays an order, if it is not too late. */
+  Optional<Order> pay(String id) {
+    if (end(id, Order.State.PAID)) {
+      timer.cancel(NAMESPACE, id);
+    }
+    return find(id);
+  }
+
+  @OnTimer("orders.cancel")
+  void cancel(OrderRef order, Firing firing) {
+    if (end(order.id(), Order.State.CANCELLED)) {
+      LOG.info(
+          "order {} was not paid in time, and is cancelled{}",
+          order.id(),
+          firing.isLate() ? ", late" : "");
+    }
+  }
+
+  private boolean end(String id, Order.State state) {
+    return database
+            .sql("update orders set state = ?, ended_at = ? where id = ? and state = 'PLACED'")
+            .params(state.name(), Timestamp.from(Instant.now()), id)
+            .update()
+        == 1;
+  }
+
+  Optional<Order> find(String id) {
+    return database
+        .sql("select * from orders where id = ?")
+        .param(id)
+        .query(Order.class)
+        .optional();
+  }
+}

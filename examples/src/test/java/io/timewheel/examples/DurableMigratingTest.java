@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples;
+
+import static io.timewheel.durable.CancelResult.Outcome.CANCELLED;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.FireId;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerFilter;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The code about durable timers in docs/MIGRATING.md and README.md, which DocumentationTest
+ * compares, and what the guide says of them.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what comes of it is seen in the timer
+class DurableMigratingTest {
+  private static final Duration LONG = Duration.ofHours(1);
+
+  private final DurableTestkit kit = DurableTestkit.create();
+  private final List<String> said = new ArrayList<>();
+  private final Orders orders = new Orders();
+  private final List<FireId> attempts = new ArrayList<>();
+
+  record Order(String id) {}
+
+  private final class Orders {
+    void cancel(String id) {
+      said.add("cancelled " + id);
+    }
+
+    void ship(Order order) {
+      said.add("shipped " + order.id());
+    }
+  }
+
+  // README
+
+  @Test
+  void anOrderIsCancelledUnlessItIsPaid(@TempDir Path directory) {
+    Order order = new Order("order-42");
+    // begin
+    DurableTimer timer =
+        DurableTimer.builder(RocksTimerStore.open(directory))
+            .handler("orders.cancel", firing -> orders.cancel(firing.id()))
+            .start();
+
+    timer.schedule(
+        TimerSpec.of("shop", order.id())
+            .after(Duration.ofMinutes(30))
+            .handler("orders.cancel")); // on disk when this returns
+
+    if (timer.cancel("shop", order.id()).outcome() == CANCELLED) {
+      orders.ship(order); // paid in time: the handler never runs
+    }
+    // end
+    timer.close();
+    assertThat(said).containsExactly("shipped order-42");
+  }
+
+  // Quartz
+
+  @Test
+  void aReportOnWorkdays() {
+    DurableTimer timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder -> builder.handler("report", firing -> said.add("" + firing.scheduledAt())));
+
+    timer.schedule(
+        TimerSpec.of("reports", "berlin")
+            .cron("0 0 9 ? * MON-FRI", ZoneId.of("Europe/Berlin"))
+            .missed(MissedRuns.SKIP)
+            .grace(Duration.ofMinutes(5))
+            .handler("report"));
+
+    kit.runUntil(Instant.parse("2026-01-01T08:00:00Z")); // a Thursday, 9 o'clock in Berlin
+    assertThat(said).containsExactly("2026-01-01T08:00:00Z");
+    assertThat(timer.get("reports", "berlin").orElseThrow().dueAt())
+        .isEqualTo(Instant.parse("2026-01-02T08:00:00Z"));
+  }
+
+  @Test
+  void whatFailsIsSetAsideAndRevived() {
+    boolean[] works = new boolean[1];
+    DurableTimer timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder ->
+                builder.handler(
+                    "report",
+                    firing -> {
+                      attempts.add(firing.fireId());
+                      if (!works[0]) {
+                        throw new IllegalStateException("no report");
+                      }
+                    }));
+    timer.schedule(
+        TimerSpec.of("reports", "once")
+            .after(Duration.ofMinutes(30))
+            .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofMinutes(1)))
+            .handler("report"));
+    kit.advanceBy(LONG);
+    assertThat(attempts).hasSize(3).containsOnly(attempts.get(0));
+
+    List<TimerInfo> setAside =
+        timer.list(TimerFilter.all().states(EnumSet.of(TimerState.SET_ASIDE)), 100, null).timers();
+    assertThat(setAside).hasSize(1);
+    assertThat(setAside.get(0).attempts()).hasSize(3);
+
+    works[0] = true;
+    timer.revive("reports", "once");
+    kit.settle();
+    assertThat(timer.get("reports", "once").orElseThrow().state()).isEqualTo(TimerState.DONE);
+  }
+
+  // db-scheduler
+
+  @Test
+  void schedulesOnceMovesAndReplaces() {
+    DurableTimer timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder -> builder.handler("orders.cancel", firing -> said.add("ran")));
+    TimerSpec spec =
+        TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel");
+    ScheduleResult first = timer.schedule(spec);
+
+    assertThatThrownBy(() -> timer.schedule(spec.onlyIfAbsent()))
+        .isInstanceOfSatisfying(
+            DurableTimerException.class,
+            e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.EXISTS));
+    assertThat(timer.move(new TimerKey("shop", "order-42"), kit.now().plus(LONG), 0))
+        .isEqualTo(VerbResult.DONE);
+    assertThatThrownBy(() -> timer.schedule(spec.onlyIfVersion(first.version())))
+        .isInstanceOfSatisfying(
+            DurableTimerException.class,
+            e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.VERSION_DIFFERS));
+
+    kit.advanceBy(LONG);
+    assertThat(said).containsExactly("ran");
+    assertThat(timer.cancel("shop", "order-42").outcome()).isEqualTo(CancelResult.Outcome.FIRED);
+    assertThat(timer.cancel("shop", "order-43").outcome())
+        .isEqualTo(CancelResult.Outcome.NOT_FOUND);
+  }
+
+  @Test
+  void aRecurringTimerThatIsThereIsLeftAlone() {
+    DurableTimer timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder -> builder.handler("clean", firing -> said.add("ran")));
+    TimerSpec spec = TimerSpec.of("jobs", "clean").everyAfter(Duration.ofHours(1)).handler("clean");
+    timer.schedule(spec);
+    kit.advanceBy(Duration.ofMinutes(59));
+
+    assertThat(timer.schedule(spec).outcome()).isEqualTo(ScheduleResult.Outcome.UNCHANGED);
+    kit.advanceBy(Duration.ofMinutes(1));
+    assertThat(said).containsExactly("ran");
+  }
+
+  @Test
+  void typedPayloads() {
+    DurableTimer timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder ->
+                builder
+                    .codec(new OrderCodec())
+                    .handler("orders.cancel", Order.class, (firing, o) -> orders.cancel(o.id())));
+    Instant time = kit.now().plus(Duration.ofMinutes(30));
+
+    timer.schedule(
+        TimerSpec.of("shop", "order-42")
+            .at(time)
+            .payload(new Order("42"))
+            .handler("orders.cancel"));
+
+    kit.advanceBy(LONG);
+    assertThat(said).containsExactly("cancelled 42");
+  }
+
+  private static final class OrderCodec implements PayloadCodec {
+    @Override
+    public byte[] encode(Object payload) {
+      return ((Order) payload).id().getBytes(UTF_8);
+    }
+
+    @Override
+    public <T> T decode(byte[] payload, Class<T> type) {
+      return type.cast(new Order(new String(payload, UTF_8)));
+    }
+  }
+
+  @Test
+  void whatNobodyHandlesIsParkedUntilSomebodyDoes() {
+    InMemoryTimerStore store = InMemoryTimerStore.create();
+    DurableTimer old = kit.start(store, builder -> {});
+    old.schedule(TimerSpec.of("shop", "a").after(Duration.ZERO).handler("new"));
+    kit.advanceBy(LONG);
+    assertThat(old.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.PARKED);
+    kit.kill(old);
+
+    kit.start(store.reopen(), builder -> builder.handler("new", firing -> said.add("ran")));
+    kit.settle();
+    assertThat(said).containsExactly("ran");
+  }
+
+  // Redisson's delayed queue
+
+  @Test
+  void consumersClaimAndAcknowledge() {
+    DurableTimer timer = kit.start(InMemoryTimerStore.create(), builder -> {});
+    timer.schedule(TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).queue("unpaid"));
+    kit.advanceBy(LONG);
+
+    timer
+        .claim("shop", "unpaid", 10, Duration.ofSeconds(30), Duration.ofSeconds(20))
+        .thenAccept(
+            due -> {
+              for (QueueFiring order : due) {
+                orders.cancel(order.firing().id());
+                timer.ack(order.firing().fireId(), order.lease());
+              }
+            });
+
+    kit.settle();
+    assertThat(said).containsExactly("cancelled order-42");
+    assertThat(timer.get("shop", "order-42").orElseThrow().state()).isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void aConsumerThatDiesLosesNothing() {
+    DurableTimer timer = kit.start(InMemoryTimerStore.create(), builder -> {});
+    timer.schedule(TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).queue("unpaid"));
+    kit.advanceBy(LONG);
+    for (int i = 0; i < 2; i++) {
+      timer
+          .claim("shop", "unpaid", 10, Duration.ofSeconds(30), Duration.ZERO)
+          .thenAccept(due -> due.forEach(claimed -> attempts.add(claimed.firing().fireId())));
+      kit.advanceBy(Duration.ofMinutes(1)); // and never acknowledges
+    }
+    assertThat(attempts).hasSize(2).containsOnly(attempts.get(0));
+  }
+
+  // RocketMQ
+
+  @Test
+  void limitsOfPayloadAndDelay() {
+    DurableTimer timer = kit.start(InMemoryTimerStore.create(), builder -> {});
+
+    timer.schedule(TimerSpec.of("a", "b").after(Duration.ofDays(36_500)).handler("h"));
+    assertThatThrownBy(() -> TimerSpec.of("a", "b").payload(new byte[64 * 1024 + 1]))
+        .hasMessage("payload: 65537 bytes (expected: at most 65536)");
+  }
+}
