@@ -418,6 +418,11 @@ public final class RocksTimerStore implements TimerStore {
     }
   }
 
+  /** Where the due index begins. */
+  byte[] dueFrom() {
+    return reading(open -> open.writer().dueBound().from());
+  }
+
   private void flush() {
     writing(open -> open.writer().sync());
   }

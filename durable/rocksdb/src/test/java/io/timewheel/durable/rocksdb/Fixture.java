@@ -101,7 +101,7 @@ class Fixture implements StoreListener {
             schedule("firing", NOW + 5),
             schedule(key("ready"), NOW, definition(true, 0)),
             schedule(key("leased"), NOW - 1, definition(true, 2_000)),
-            schedule(key("set aside"), NOW, definition(false, 60_000)),
+            schedule(key("set aside"), NOW, definition(false, 3_000)),
             schedule("parked", NOW),
             schedule("paused", NOW),
             schedule("done", NOW),
