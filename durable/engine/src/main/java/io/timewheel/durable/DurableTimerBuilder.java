@@ -159,6 +159,11 @@ public final class DurableTimerBuilder {
   /**
    * Sets what runs handlers: virtual threads where there are some, otherwise a pool of daemons.
    *
+   * <p>It runs each task on another thread than the caller's, or throws. An attempt that it rejects
+   * stays claimed, and is handed over again in a while. One that it drops without a word takes a
+   * place of its handler until the timer is closed, and is logged every minute; its timer fires
+   * again after the next start.
+   *
    * @param executor the executor
    * @return this builder
    */

@@ -9,7 +9,6 @@ import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StepExecutor;
-import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerQuery;
@@ -492,7 +491,7 @@ final class Engine implements StoreListener {
       for (String handler : lanes.keySet()) {
         each(query(TimerState.PARKED, handler), record -> Change.Verb.What.RELEASE);
       }
-    } catch (StoreException e) {
+    } catch (RuntimeException | Error e) {
       LOG.log(System.Logger.Level.WARNING, "upkeep has failed, and is tried again", e);
     }
   }

@@ -24,15 +24,36 @@ final class EngineClock {
   /** The times that the clock went back and was believed. */
   final LongAdder jumpsBack = new LongAdder();
 
+  private volatile boolean failing;
+
   EngineClock(InstantSource source, LongSupplier offsetMillis) {
     this.source = source;
     this.offsetMillis = offsetMillis;
   }
 
+  /** A clock that fails stands still: who looks at it has begun something that must end. */
+  private long wallMillis() {
+    try {
+      long millis =
+          EpochMillis.saturatedAdd(EpochMillis.floor(source.instant()), offsetMillis.getAsLong());
+      failing = false;
+      return millis;
+    } catch (RuntimeException e) {
+      long seenMillis = latestMillis.get();
+      if (seenMillis == Long.MIN_VALUE) {
+        throw e;
+      }
+      if (!failing) {
+        failing = true;
+        LOG.log(System.Logger.Level.ERROR, "the clock fails, and is taken to stand still", e);
+      }
+      return seenMillis;
+    }
+  }
+
   /** The current time, rounded down. */
   long nowMillis() {
-    long wallMillis =
-        EpochMillis.saturatedAdd(EpochMillis.floor(source.instant()), offsetMillis.getAsLong());
+    long wallMillis = wallMillis();
     while (true) {
       long seenMillis = latestMillis.get();
       if (wallMillis == seenMillis) {

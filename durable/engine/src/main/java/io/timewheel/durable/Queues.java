@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What is due for queues: made ready, leased to consumers, and taken back when leases run out. */
 final class Queues {
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private final Engine engine;
   private final TimerStore store;
   private final SecureRandom random = new SecureRandom();
@@ -88,10 +89,20 @@ final class Queues {
       engine.submitOwn(
           failure(record, claim, true, entry.shard().epoch, "the lease ran out", null),
           outcome -> ended(entry, outcome == null ? null : outcome.record()));
-    } catch (StoreException e) {
+    } catch (RuntimeException | Error e) {
       engine.availability.failed("a reading of " + entry.due.key(), e);
       entry.shard().endedUnknown(entry.due.key());
       readying.leave();
+    }
+  }
+
+  /** Never, if this release cannot read the recurrence: then the timer is set aside. */
+  private long nextRunMillis(TimerRecord record, Claim claim) {
+    try {
+      return engine.nextRunMillis(record.definition(), claim);
+    } catch (RuntimeException e) {
+      LOG.log(System.Logger.Level.WARNING, "no next run of " + record.key(), e);
+      return TimerRecord.NEVER;
     }
   }
 
@@ -115,7 +126,7 @@ final class Queues {
           claim.token(),
           epoch,
           lost ? Change.Finish.End.LOST_EXHAUSTED : Change.Finish.End.EXHAUSTED,
-          engine.nextRunMillis(record.definition(), claim),
+          nextRunMillis(record, claim),
           error,
           now);
     }
@@ -139,9 +150,6 @@ final class Queues {
       String namespace, String queue, int max, Duration lease, Duration wait) {
     Waiter waiter = new Waiter(new TimerKey(namespace, queue), max, EpochMillis.ceil(lease));
     boolean waits = !wait.isZero();
-    if (waits) {
-      waiter.timeout = engine.timer().newTimeout(timeout -> giveUp(waiter), wait);
-    }
     synchronized (this) {
       if (closed) {
         waiter.future.complete(List.of());
@@ -149,8 +157,18 @@ final class Queues {
       }
       waiters.computeIfAbsent(waiter.queue, key -> new ArrayDeque<>()).add(waiter);
     }
+    if (waits) { // not before it is there to be given up
+      limit(waiter, engine.waits().start(() -> giveUp(waiter), wait));
+    }
     engine.executeStoreWork(() -> serve(waiter.queue, waits ? null : waiter));
     return waiter.future;
+  }
+
+  private synchronized void limit(Waiter waiter, @Nullable Timeout timeout) {
+    waiter.timeout = timeout;
+    if (timeout != null && waiter.future.isDone()) {
+      timeout.cancel();
+    }
   }
 
   void ready(String namespace, String queue) {
@@ -184,19 +202,22 @@ final class Queues {
           firings.forEach(this::giveBack); // it has given up meanwhile
         }
       }
-    } catch (StoreException e) {
+    } catch (RuntimeException | Error e) {
       Waiter waiter = first(queue);
       if (waiter != null && remove(waiter)) {
         waiter.future.completeExceptionally(
             new DurableTimerException(
-                DurableTimerException.Reason.STORE_UNAVAILABLE,
+                e instanceof StoreException failure
+                    ? Committer.reason(failure.kind())
+                    : DurableTimerException.Reason.UNKNOWN,
                 0,
                 String.valueOf(e.getMessage()),
                 e));
       }
-    }
-    if (impatient != null) {
-      giveUp(impatient);
+    } finally {
+      if (impatient != null) {
+        giveUp(impatient);
+      }
     }
   }
 

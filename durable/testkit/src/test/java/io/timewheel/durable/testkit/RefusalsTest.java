@@ -18,14 +18,19 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 /** What the engine leans on refuses or throws: nothing is lost, and nothing comes to a halt. */
@@ -185,6 +190,51 @@ class RefusalsTest {
     assertThat(fired).containsExactly("a", "b");
   }
 
+  @Test
+  void saysThatAnExecutorDropsAttempts() {
+    List<String> logged = new ArrayList<>();
+    Logger logger = Logger.getLogger(DurableTimer.class.getName());
+    Level level = logger.getLevel();
+    java.util.logging.Handler listener = new Listener(logged);
+    logger.addHandler(listener);
+    logger.setLevel(Level.WARNING); // a simulation may have silenced it
+    try {
+      start();
+      stand.handlers.drops = true;
+      timer.schedule(spec("a").after(Duration.ZERO));
+      advance(125_000);
+    } finally {
+      logger.removeHandler(listener);
+      logger.setLevel(level);
+    }
+    assertThat(logged).anySatisfy(text -> assertThat(text).contains("does it drop tasks?"));
+    assertThat(timer("a").state()).isEqualTo(TimerState.FIRING);
+    timer.close();
+    stand = new Stand();
+    timer = stand.start(store.reopen(), this::settings);
+    advance(2_000);
+    assertThat(fired).containsExactly("a");
+  }
+
+  private static final class Listener extends java.util.logging.Handler {
+    private final List<String> logged;
+
+    Listener(List<String> logged) {
+      this.logged = logged;
+    }
+
+    @Override
+    public void publish(LogRecord record) {
+      logged.add(record.getMessage());
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
+  }
+
   // Handlers
 
   @Test
@@ -274,6 +324,82 @@ class RefusalsTest {
     advance(10_000);
     assertThat(fired).isEmpty();
     assertThat(timer("bad").state()).isEqualTo(TimerState.SET_ASIDE);
+  }
+
+  // Queues
+
+  @Test
+  void aClaimWhoseWaitIsOverAtOnceIsAnswered() {
+    start();
+    stand.wheel.whenTaken = () -> stand.manual.advanceBy(Duration.ofMillis(10));
+    var claim =
+        timer
+            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ofMillis(1))
+            .toCompletableFuture();
+    stand.wheel.whenTaken = () -> {};
+    advance(2_000);
+    assertThat(claim.getNow(null)).isEmpty();
+  }
+
+  @Test
+  void aClaimIsAnsweredThoughTheWheelRefusesItsWait() {
+    start();
+    stand.wheel.refusal = new RejectedExecutionException("full");
+    var claim =
+        timer
+            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ofSeconds(2))
+            .toCompletableFuture();
+    advance(3_100);
+    assertThat(claim.getNow(null)).isEmpty();
+  }
+
+  @Test
+  void aClaimIsToldWhatTheStoreThrew() {
+    timer =
+        stand.start(
+            new StoreBelow(store) {
+              @Override
+              public List<TimerRecord> lease(LeaseRequest request) {
+                throw new IllegalArgumentException("a record that cannot be read");
+              }
+            },
+            this::settings);
+    for (Duration wait : List.of(Duration.ZERO, Duration.ofSeconds(2))) {
+      var claim = timer.claim("shop", "q", 1, Duration.ofSeconds(30), wait).toCompletableFuture();
+      stand.settle();
+      assertThat(claim).isCompletedExceptionally();
+    }
+  }
+
+  // The clock
+
+  @Test
+  void aClockThatFailsStandsStill() {
+    boolean[] fails = new boolean[1];
+    timer =
+        stand.start(
+            store,
+            builder -> {
+              settings(builder);
+              builder.clock(
+                  () -> {
+                    if (fails[0]) {
+                      throw new IllegalStateException("no time");
+                    }
+                    return stand.now();
+                  });
+            });
+    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    handler = firing -> fails[0] = true;
+    timer.schedule(spec("b").after(Duration.ZERO));
+    stand.settle();
+    assertThat(timer("b").state()).isEqualTo(TimerState.DONE);
+    advance(10_000);
+    assertThat(fired).containsExactly("b");
+    fails[0] = false;
+    handler = firing -> {};
+    advance(2_000);
+    assertThat(fired).containsExactly("b", "a");
   }
 
   // The store

@@ -87,11 +87,14 @@ final class Stand {
   /** Throws what it is told to, instead of taking a timeout. */
   final class Wheel implements Timer {
     Throwable refusal;
+    Runnable whenTaken = () -> {};
 
     @Override
     public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
       throwIt(refusal);
-      return manual.newTimeout(task, delay, unit);
+      Timeout timeout = manual.newTimeout(task, delay, unit);
+      whenTaken.run();
+      return timeout;
     }
 
     @Override
@@ -125,19 +128,22 @@ final class Stand {
     }
   }
 
-  /** Throws what it is told to, before or after it has taken a task; or runs it at once. */
+  /**
+   * Throws what it is told to, before or after it has taken a task; or runs it at once, or never.
+   */
   static final class Runner implements StepExecutor {
     private final Steps steps = new Steps(null);
     Throwable refusal;
     Throwable lateRefusal;
     boolean runsAtOnce;
+    boolean drops;
 
     @Override
     public void execute(Runnable task) {
       throwIt(refusal);
       if (runsAtOnce) {
         task.run();
-      } else {
+      } else if (!drops) {
         steps.execute(task);
       }
       throwIt(lateRefusal);
