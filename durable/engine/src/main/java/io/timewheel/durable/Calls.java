@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -28,19 +27,14 @@ import org.jspecify.annotations.Nullable;
 final class Calls {
   private final Engine engine;
   private final TimerStore store;
-  private final Executor handlerExecutor;
+  private final Executor answers;
   private final PayloadCodec codec;
   private final long maxPending;
 
-  Calls(
-      Engine engine,
-      TimerStore store,
-      Executor handlerExecutor,
-      PayloadCodec codec,
-      long maxPending) {
+  Calls(Engine engine, TimerStore store, Executor answers, PayloadCodec codec, long maxPending) {
     this.engine = engine;
     this.store = store;
-    this.handlerExecutor = handlerExecutor;
+    this.answers = answers;
     this.codec = codec;
     this.maxPending = maxPending;
   }
@@ -301,16 +295,16 @@ final class Calls {
     }
   }
 
-  /** Completes on the handlers' executor: what hangs on it must not hold up commits. */
+  /** Completes on a thread for answers: what hangs on it must not hold up commits. */
   <T> CompletionStage<T> stage(CompletableFuture<T> future) {
     return future.whenCompleteAsync((result, error) -> {}, this::executeAnswer);
   }
 
   private void executeAnswer(Runnable answer) {
     try {
-      handlerExecutor.execute(answer);
-    } catch (RejectedExecutionException e) {
-      answer.run(); // closed, or full: an answer is never lost
+      answers.execute(answer);
+    } catch (RuntimeException | Error e) {
+      answer.run(); // closed, or no thread is to be had: an answer is never lost
     }
   }
 }

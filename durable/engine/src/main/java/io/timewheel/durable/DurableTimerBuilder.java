@@ -307,6 +307,13 @@ public final class DurableTimerBuilder {
       owned.add(workers);
       runner = workers;
     }
+    Executor answers = runner;
+    if (handlerExecutor != null && !(reader instanceof StepExecutor)) {
+      // It may be bounded, and full of handlers that wait for an answer.
+      ExecutorService threads = HandlerThreads.create();
+      owned.add(threads);
+      answers = threads;
+    }
     Engine engine =
         new Engine(
             store,
@@ -327,7 +334,7 @@ public final class DurableTimerBuilder {
             owned,
             reader instanceof StepExecutor steps ? steps : null);
     return new DurableTimer(
-        engine, store, new Calls(engine, store, runner, codec, maxPending), closing);
+        engine, store, new Calls(engine, store, answers, codec, maxPending), closing);
   }
 
   private static ExecutorService owned(List<ExecutorService> all, String name) {

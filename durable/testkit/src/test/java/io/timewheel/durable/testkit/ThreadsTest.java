@@ -15,6 +15,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** A durable timer as it is by default: with threads, on the clock of the machine. */
@@ -88,6 +92,33 @@ class ThreadsTest {
     timer.close(); // which waits for the record of its end
     assertThat(store.reopen().get(new TimerKey("ns", "a")).attempts().get(0).error())
         .contains("exceeded its time limit of PT0.02S");
+  }
+
+  @Test
+  void handlersThatWaitForAnswersDoNotNeedTheirOwnThreadsForThem() throws InterruptedException {
+    ExecutorService one = Executors.newSingleThreadExecutor();
+    AtomicReference<DurableTimer> itself = new AtomicReference<>();
+    CountDownLatch answered = new CountDownLatch(1);
+    DurableTimer timer =
+        DurableTimer.builder(InMemoryTimerStore.create())
+            .handlerExecutor(one)
+            .handler(
+                "h",
+                firing -> {
+                  itself
+                      .get()
+                      .scheduleAsync(TimerSpec.of("ns", "b").handler("h").after(Duration.ofDays(1)))
+                      .toCompletableFuture()
+                      .join();
+                  answered.countDown();
+                })
+            .build();
+    itself.set(timer);
+    timer.start();
+    timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ZERO));
+    assertThat(answered.await(30, TimeUnit.SECONDS)).isTrue();
+    timer.close();
+    one.shutdown();
   }
 
   /**
