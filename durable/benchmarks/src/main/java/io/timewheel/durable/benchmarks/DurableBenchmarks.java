@@ -34,6 +34,7 @@ final class DurableBenchmarks {
         --rounds N         at most so many
         --churn-minutes N  how long churn runs (2)
         --dir DIRECTORY    where the stores are: the disk that is measured
+        --into FILE        adds to what that file has
         --out FILE         the results (durable/benchmarks/results/<time>.json)
         --report FILE      measure nothing: print the tables of a file
         --write            the tables go to docs/benchmarks/durable.md too
@@ -94,11 +95,16 @@ final class DurableBenchmarks {
     Path out =
         Path.of(
             options.getOrDefault(
-                "out",
+                options.containsKey("into") ? "into" : "out",
                 "durable/benchmarks/results/"
                     + Instant.now().toString().replace(':', '-')
                     + ".json"));
     DurableBenchmarks benchmarks = new DurableBenchmarks(directory);
+    String into = options.get("into");
+    Results before = into == null ? null : Results.read(Path.of(into));
+    if (before != null) {
+      benchmarks.runs.addAll(before.runs());
+    }
     String commit = Surroundings.commit();
     Results results = null;
     for (int round = 1; round <= rounds; round++) {
@@ -111,7 +117,7 @@ final class DurableBenchmarks {
           benchmarks.run(cell, round);
           results =
               new Results(
-                  quick ? "quick" : "full",
+                  before != null ? before.mode() : quick ? "quick" : "full",
                   Instant.now(),
                   Surroundings.machine(),
                   commit,

@@ -81,7 +81,8 @@ final class Plan {
           Workload.FIRE,
           "due at once",
           subject,
-          "timers=%d,leadMillis=%d,limitMillis=120000".formatted(timers, peer ? 30_000 : 8_000));
+          "timers=%d,leadMillis=%d,limitMillis=120000"
+              .formatted(timers, peer ? (quick ? 8_000 : 30_000) : 8_000));
     }
   }
 

@@ -20,7 +20,7 @@ enum SubjectKind {
   MEMORY(
       "engine",
       "Our engine on a store in memory",
-      (directory, onFire) -> new TimewheelSubject(InMemoryTimerStore.create(), onFire)),
+      (directory, onFire) -> new TimewheelSubject(InMemoryTimerStore.create(), () -> -1, onFire)),
   QUARTZ("quartz", "Quartz, JobStoreTX on H2", QuartzSubject::new),
   DB_SCHEDULER("db-scheduler", "db-scheduler on H2", DbSchedulerSubject::new),
   ROCKSDB("rocksdb", "RocksDB alone, synced", (directory, onFire) -> new RocksFloor(directory)),
@@ -44,8 +44,10 @@ enum SubjectKind {
   }
 
   private static Subject.Opener timewheel(SyncMode sync) {
-    return (directory, onFire) ->
-        new TimewheelSubject(RocksTimerStore.builder(directory).sync(sync).open(), onFire);
+    return (directory, onFire) -> {
+      RocksTimerStore store = RocksTimerStore.builder(directory).sync(sync).open();
+      return new TimewheelSubject(store, () -> store.figures().pendingCompactionBytes(), onFire);
+    };
   }
 
   String id() {

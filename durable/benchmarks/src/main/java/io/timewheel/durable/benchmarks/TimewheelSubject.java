@@ -8,6 +8,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * Our timer, on any store, with the settings that it has by itself, but for one: so many attempts
@@ -20,8 +21,10 @@ final class TimewheelSubject implements Subject {
   private static final int LIMIT = 2_000;
 
   private final DurableTimer timer;
+  private final LongSupplier pendingCompactionBytes;
 
-  TimewheelSubject(TimerStore store, OnFire onFire) {
+  TimewheelSubject(TimerStore store, LongSupplier pendingCompactionBytes, OnFire onFire) {
+    this.pendingCompactionBytes = pendingCompactionBytes;
     timer =
         DurableTimer.builder(store)
             .handler(HANDLER, firing -> onFire.fired(firing.id()), LIMIT, null)
@@ -55,6 +58,11 @@ final class TimewheelSubject implements Subject {
         throw new IllegalStateException(result.key().toString(), result.error());
       }
     }
+  }
+
+  @Override
+  public long pendingCompactionBytes() {
+    return pendingCompactionBytes.getAsLong();
   }
 
   @Override

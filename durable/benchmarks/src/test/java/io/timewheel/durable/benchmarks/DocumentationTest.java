@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+final class DocumentationTest {
+  private static final Path MODULE = Path.of("").toAbsolutePath();
+
+  @Test
+  void thePageShowsTheLatestRecordingToTheDigit() throws Exception {
+    Results latest = Results.read(MODULE.resolve("results/latest.json"));
+
+    assertThat(MODULE.resolve("../../docs/benchmarks/durable.md").normalize())
+        .as("to write it: durable/benchmarks/run --report FILE --write")
+        .hasContent(Report.page(latest));
+    assertThat(latest.runs()).isNotEmpty();
+  }
+}
