@@ -489,7 +489,7 @@ final class Engine implements StoreListener {
       }
       release();
       for (String handler : lanes.keySet()) {
-        each(query(TimerState.PARKED, handler), record -> Change.Verb.What.RELEASE);
+        each(TimerState.PARKED, handler, record -> Change.Verb.What.RELEASE);
       }
     } catch (RuntimeException | Error e) {
       LOG.log(System.Logger.Level.WARNING, "upkeep has failed, and is tried again", e);
@@ -501,7 +501,8 @@ final class Engine implements StoreListener {
     Set<String> paused = store.paused();
     if (!paused.contains(TimerStore.EVERYTHING)) {
       each(
-          query(TimerState.PAUSED, null),
+          TimerState.PAUSED,
+          null,
           record ->
               record.isHeld() && !paused.contains(record.key().namespace())
                   ? Change.Verb.What.RELEASE
@@ -513,7 +514,12 @@ final class Engine implements StoreListener {
     Change.Verb.@Nullable What choose(TimerRecord record);
   }
 
-  private void each(TimerQuery query, Choice choice) {
+  /** Not where the counters say that there are none: to find that out reads the whole store. */
+  private void each(TimerState state, @Nullable String handler, Choice choice) {
+    if (store.counts().values().stream().noneMatch(counts -> counts.containsKey(state))) {
+      return;
+    }
+    TimerQuery query = query(state, handler);
     TimerKey after = null;
     do {
       var page = store.page(query, after, PAGE);
