@@ -160,7 +160,9 @@ public final class Child {
       case 4 -> Thread.sleep(random.nextInt(50));
       case 5 -> {
         if (!firing.id().startsWith(Story.RATE)) {
-          firing.reschedule(Instant.ofEpochMilli(clock.millis() + 1 + random.nextInt(500)));
+          // Never to an earlier time, also if the clock has jumped back.
+          long fromMillis = Math.max(firing.scheduledAt().toEpochMilli(), clock.millis());
+          firing.reschedule(Instant.ofEpochMilli(fromMillis + 1 + random.nextInt(500)));
         }
       }
       default -> {}

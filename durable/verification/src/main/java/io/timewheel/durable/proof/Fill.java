@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
+import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.TimerStore;
@@ -16,7 +17,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fills a store with timers of the next year, and shows at each milestone what that costs: memory
@@ -29,6 +33,7 @@ public final class Fill {
   private static final String NAMESPACE = "fill";
   private static final String HANDLER = "h";
   private static final int BATCH = 1_000;
+  private static final int BATCHES_UNDER_WAY = 3;
   private static final Duration NEAREST = Duration.ofMinutes(10);
   private static final Duration SPREAD = Duration.ofDays(365);
 
@@ -160,17 +165,32 @@ public final class Fill {
   private static void schedule(DurableTimer timer, long from, long to) {
     Random random = new Random(from);
     Instant nearest = Instant.now().plus(NEAREST);
-    byte[] payload = "{\"order\":\"0123456789\"}".getBytes(StandardCharsets.UTF_8);
+    AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
+    Semaphore underWay = new Semaphore(BATCHES_UNDER_WAY);
     for (long i = from; i < to; i += BATCH) {
       List<TimerSpec> batch = new ArrayList<>(BATCH);
       for (long n = i; n < Math.min(to, i + BATCH); n++) {
         batch.add(
             TimerSpec.of(NAMESPACE, "order-" + n)
                 .handler(HANDLER)
-                .payload(payload)
+                .payload(("{\"order\":" + random.nextLong() + "}").getBytes(StandardCharsets.UTF_8))
                 .at(nearest.plusMillis(random.nextLong(SPREAD.toMillis()))));
       }
-      timer.scheduleAll(batch).forEach(result -> result.orThrow());
+      underWay.acquireUninterruptibly();
+      timer
+          .scheduleAllAsync(batch)
+          .thenAccept(results -> results.forEach(BatchResult::orThrow))
+          .whenComplete(
+              (done, error) -> {
+                if (error != null) {
+                  failed.set(error);
+                }
+                underWay.release();
+              });
+    }
+    underWay.acquireUninterruptibly(BATCHES_UNDER_WAY);
+    if (failed.get() != null) {
+      throw new IllegalStateException("not all were scheduled", failed.get());
     }
   }
 

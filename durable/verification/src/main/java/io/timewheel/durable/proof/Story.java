@@ -66,12 +66,16 @@ final class Story {
         Asked what = new Asked(dueAtMillis, Integer.parseInt(words[6]));
         asked.put(call, what);
         unanswered.computeIfAbsent(key(words, 2), same -> new HashMap<>()).put(call, what);
+        TimerKey key = key(words, 2);
+        History.Call kind = History.Call.valueOf(words[4]);
+        boolean recurs = kind == History.Call.SCHEDULE && key.id().startsWith(RATE);
         history.add(
             new History.Invoked(
                 call,
-                key(words, 2),
-                History.Call.valueOf(words[4]),
+                key,
+                kind,
                 dueAtMillis,
+                recurs ? Load.RATE_MILLIS : 0,
                 words[7].equals(Log.NONE) ? null : words[7]));
       }
       case "A" -> answered(words);
