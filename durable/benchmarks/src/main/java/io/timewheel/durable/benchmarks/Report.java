@@ -34,6 +34,7 @@ final class Report {
 
       * **Callers that wait one by one.** What is synced waits for the disk, so 64 callers get no more than 64 timers from each sync: RocksDB alone gets no more. Peers on H2 do not wait for the disk; with 1 or 8 callers db-scheduler is ahead by that. Use `scheduleAll` or `scheduleAsync`, or another mode.
       * **Many callers of batches.** One thread commits; RocksDB alone shares the work among the callers.
+      * **Opening a small store.** db-scheduler on H2 opens 100,000 in less time; what ours takes does not grow with what is stored.
 
       ## How
 
