@@ -164,6 +164,7 @@ public record TimerRecord(
     private boolean cancelRequested;
     private @Nullable String note;
     private List<Attempt> attempts;
+    private List<Request> requests;
 
     private Builder(TimerRecord from) {
       this.from = from;
@@ -180,6 +181,7 @@ public record TimerRecord(
       cancelRequested = from.cancelRequested;
       note = from.note;
       attempts = from.attempts;
+      requests = from.requests;
     }
 
     Builder version(long newVersion) {
@@ -242,6 +244,15 @@ public record TimerRecord(
       return this;
     }
 
+    /** Remembers what a schedule request was answered, and forgets the oldest of too many. */
+    Builder request(String id, Outcome.Answer answer) {
+      List<Request> longer = new ArrayList<>(requests);
+      longer.add(new Request(id, answer, version));
+      int surplus = longer.size() - MAX_REQUESTS_KEPT;
+      requests = surplus > 0 ? longer.subList(surplus, longer.size()) : longer;
+      return this;
+    }
+
     TimerRecord build(long now) {
       return new TimerRecord(
           from.key,
@@ -261,7 +272,7 @@ public record TimerRecord(
           now,
           note,
           attempts,
-          from.requests);
+          requests);
     }
   }
 }

@@ -135,7 +135,7 @@ public final class Transitions {
           : of(Answer.VERSION_DIFFERS, current);
     }
     if (present != null && isSame(present, change)) {
-      return of(Answer.UNCHANGED, present);
+      return of(Answer.UNCHANGED, remembering(present, change.requestId()));
     }
     if (!unfinished && context.pending(change.key().namespace()) >= change.maxPending()) {
       return current == null
@@ -153,6 +153,13 @@ public final class Transitions {
         && !current.cancelRequested()
         && current.definition().equals(change.definition())
         && (current.definition().isRecurring() || current.dueAt() == change.dueAt());
+  }
+
+  /** The same again, so that the request is answered so after the timer has fired, too. */
+  private static TimerRecord remembering(TimerRecord current, @Nullable String requestId) {
+    return requestId == null
+        ? current
+        : current.toBuilder().request(requestId, Answer.UNCHANGED).build(current.changedAt());
   }
 
   private static TimerRecord made(

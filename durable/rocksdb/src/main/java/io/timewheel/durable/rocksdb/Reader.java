@@ -181,7 +181,11 @@ final class Reader {
           Keys.due(Rows.SHARD, last),
           null,
           at -> {
-            count(at, namespace, bounds, buckets);
+            try {
+              count(at, namespace, bounds, buckets);
+            } catch (MalformedException e) {
+              LOG.log(System.Logger.Level.ERROR, "an entry of the due index cannot be read", e);
+            }
             return true;
           });
     } catch (RocksDBException e) {

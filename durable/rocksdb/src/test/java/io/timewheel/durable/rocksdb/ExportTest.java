@@ -237,14 +237,17 @@ class ExportTest {
   @Test
   void takesUpToTheLineThatIsWrong() {
     Fixture fixture = new Fixture(store);
+    int batch = store.traits().maxBatch();
     List<Change> changes = new ArrayList<>();
-    for (int i = 0; i < 2_500; i++) {
-      changes.add(schedule("id-%04d".formatted(i), NOW));
+    for (int i = 0; i < batch + 500; i++) {
+      changes.add(schedule("id-%06d".formatted(i), NOW));
     }
-    fixture.store.commit(changes);
+    fixture.store.commit(changes.subList(0, batch));
+    fixture.store.commit(changes.subList(batch, batch + 500));
     String good = export(store);
-    refuses(good.replace("\"id-2400\"", "5"), "line 2402: id: 5 (expected: a text)");
-    assertThat(other.counts().get("shop")).containsEntry(TimerState.SCHEDULED, 2_000L);
+    String wrong = good.replace("\"id-%06d\"".formatted(batch + 400), "5");
+    refuses(wrong, "line " + (batch + 402) + ": id: 5 (expected: a text)");
+    assertThat(other.counts().get("shop")).containsEntry(TimerState.SCHEDULED, (long) batch);
     assertThat(load(other, good)).isEqualTo(500);
     assertThat(Fixture.all(other)).isEqualTo(Fixture.all(store));
   }

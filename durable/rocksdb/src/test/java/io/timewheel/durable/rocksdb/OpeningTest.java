@@ -202,6 +202,7 @@ class OpeningTest {
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
       Fixture fixture = new Fixture(store);
       assertThat(store.due(0, Long.MAX_VALUE, null, 10)).hasSize(2);
+      assertThat(store.histogram(null, new long[] {NOW - 10, NOW + 10})).containsExactly(2);
       assertThat(fixture.all()).hasSize(1);
       assertThat(store.forget(Long.MAX_VALUE, 0, 10)).isZero();
       assertThatThrownBy(

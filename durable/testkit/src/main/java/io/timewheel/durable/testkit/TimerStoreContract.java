@@ -279,6 +279,24 @@ public abstract class TimerStoreContract {
   }
 
   @Test
+  void answersARepeatedRequestThatChangedNothingAsTheFirst() {
+    commit(schedule(key("a"), NOW));
+    Change.Schedule request =
+        schedule(key("a"), NOW, definition(false, ""), Change.Condition.NONE, 0, "r-1");
+    Outcome first = commit(request);
+    assertEquals(Outcome.Answer.UNCHANGED, first.answer());
+    assertEquals(1, store.due(shard(key("a")), NOW + 1, null, 10).size());
+    Change.Begin claim = begin(key("a"));
+    commit(claim);
+    commit(finish(claim, Change.Finish.End.SUCCEEDED, NEVER));
+    restart();
+    Outcome again = commit(request);
+    assertEquals(Outcome.Answer.UNCHANGED, again.answer());
+    assertEquals(first.version(), again.version());
+    assertEquals(DONE, read(key("a")).state());
+  }
+
+  @Test
   void refusesOverTheLimitOfANamespace() {
     commit(schedule(key("a"), NOW + 5));
     Change.Schedule second =
