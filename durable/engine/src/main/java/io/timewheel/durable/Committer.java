@@ -57,7 +57,7 @@ final class Committer {
     Committer create(Waits waits, Unknown onUnknown, Availability availability);
   }
 
-  /** Is told of an outcome that is not known; the engine's own are tried again in any case. */
+  /** Notified of an outcome that is not known; the engine's own are tried again in any case. */
   interface Unknown {
     void accept(Change change, boolean own);
   }

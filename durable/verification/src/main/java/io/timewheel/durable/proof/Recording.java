@@ -13,7 +13,7 @@ import java.util.List;
 final class Recording extends StoreBelow {
   private final Listener listener;
 
-  /** Is told of successes. */
+  /** Notified of successes. */
   interface Listener {
     void completed(TimerKey key, long version, long scheduledAtMillis);
   }
