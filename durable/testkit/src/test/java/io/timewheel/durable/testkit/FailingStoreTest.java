@@ -41,8 +41,8 @@ class FailingStoreTest {
   /** Throws what a batch makes the store throw, before anything is done. */
   private Consumer<List<Change>> before = changes -> {};
 
-  private final StoreBelow store =
-      new StoreBelow(data) {
+  private final ForwardingTimerStore store =
+      new ForwardingTimerStore(data) {
         @Override
         public List<Outcome> commit(List<Change> changes) {
           before.accept(changes);
@@ -256,7 +256,7 @@ class FailingStoreTest {
     DurableTimer second =
         stand
             .builder(
-                new StoreBelow(data.reopen()) {
+                new ForwardingTimerStore(data.reopen()) {
                   @Override
                   public void start(StoreListener listener) {
                     if (fails[0]) {
@@ -283,7 +283,7 @@ class FailingStoreTest {
     assertThatThrownBy(
             () ->
                 stand.start(
-                    new StoreBelow(data.reopen()) {
+                    new ForwardingTimerStore(data.reopen()) {
                       @Override
                       public void start(StoreListener listener) {
                         throw new StoreException(

@@ -357,7 +357,7 @@ class RefusalsTest {
   void aClaimIsToldWhatTheStoreThrew() {
     timer =
         stand.start(
-            new StoreBelow(store) {
+            new ForwardingTimerStore(store) {
               @Override
               public List<TimerRecord> lease(LeaseRequest request) {
                 throw new IllegalArgumentException("a record that cannot be read");
@@ -412,7 +412,7 @@ class RefusalsTest {
     stand = new Stand();
     timer =
         stand.start(
-            new StoreBelow(store.reopen()) {
+            new ForwardingTimerStore(store.reopen()) {
               @Override
               public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
                 if (reads[0]++ == 0) {

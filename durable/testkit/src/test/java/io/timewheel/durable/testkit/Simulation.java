@@ -308,7 +308,7 @@ final class Simulation {
   }
 
   /** Lets others go on before a commit is done, and before its answer comes. */
-  private final class Slow extends StoreBelow {
+  private final class Slow extends ForwardingTimerStore {
     Slow(TimerStore store) {
       super(store);
     }
@@ -333,7 +333,7 @@ final class Simulation {
   }
 
   /** Notes each success that the store has taken. */
-  private final class Recording extends StoreBelow {
+  private final class Recording extends ForwardingTimerStore {
     Recording(TimerStore store) {
       super(store);
     }

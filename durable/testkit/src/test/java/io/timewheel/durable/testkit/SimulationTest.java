@@ -106,7 +106,7 @@ class SimulationTest {
   }
 
   /** Says that it has moved a timer, and has not. */
-  private static final class NothingIsMoved extends StoreBelow {
+  private static final class NothingIsMoved extends ForwardingTimerStore {
     NothingIsMoved(TimerStore store) {
       super(store);
     }
@@ -124,7 +124,7 @@ class SimulationTest {
   }
 
   /** Says that it has paused a timer, and has not. */
-  private static final class NothingIsPaused extends StoreBelow {
+  private static final class NothingIsPaused extends ForwardingTimerStore {
     NothingIsPaused(TimerStore store) {
       super(store);
     }
@@ -144,7 +144,7 @@ class SimulationTest {
   }
 
   /** Changes the ends of runs on their way to the store. */
-  private abstract static class OtherEnds extends StoreBelow {
+  private abstract static class OtherEnds extends ForwardingTimerStore {
     OtherEnds(TimerStore store) {
       super(store);
     }
@@ -201,7 +201,7 @@ class SimulationTest {
   }
 
   /** Answers every seventh schedule without storing it. */
-  private static final class NothingIsStored extends StoreBelow {
+  private static final class NothingIsStored extends ForwardingTimerStore {
     private int schedules;
 
     NothingIsStored(TimerStore store) {
@@ -220,7 +220,7 @@ class SimulationTest {
   }
 
   /** Says CANCELLED, and does nothing. */
-  private static final class NothingIsCancelled extends StoreBelow {
+  private static final class NothingIsCancelled extends ForwardingTimerStore {
     NothingIsCancelled(TimerStore store) {
       super(store);
     }
@@ -238,7 +238,7 @@ class SimulationTest {
   }
 
   /** Lets attempts begin that are not claimed: each claim is answered as if it had been taken. */
-  private static final class EveryoneMayBegin extends StoreBelow {
+  private static final class EveryoneMayBegin extends ForwardingTimerStore {
     EveryoneMayBegin(TimerStore store) {
       super(store);
     }

@@ -18,8 +18,8 @@ class UpkeepTest {
   void doesNotReadThroughTheStoreForWhatIsNotThere() {
     DurableTestkit kit = DurableTestkit.create();
     AtomicInteger pages = new AtomicInteger();
-    StoreBelow store =
-        new StoreBelow(InMemoryTimerStore.create()) {
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
           @Override
           public TimerPage page(TimerQuery query, TimerKey after, int limit) {
             pages.incrementAndGet();

@@ -6,6 +6,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.ForwardingTimerStore;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,7 +26,7 @@ final class FaultyStores {
   }
 
   /** Acknowledges every tenth timer without storing it. */
-  private static final class Forgets extends StoreBelow {
+  private static final class Forgets extends ForwardingTimerStore {
     private int schedules;
 
     Forgets(TimerStore store) {
@@ -47,7 +48,7 @@ final class FaultyStores {
   }
 
   /** Answers that a success is recorded, and records nothing. */
-  private static final class Repeats extends StoreBelow {
+  private static final class Repeats extends ForwardingTimerStore {
     Repeats(TimerStore store) {
       super(store);
     }
@@ -69,7 +70,7 @@ final class FaultyStores {
   }
 
   /** Answers CANCELLED, and cancels with the next commit, which a kill may forestall. */
-  private static final class LateCancel extends StoreBelow {
+  private static final class LateCancel extends ForwardingTimerStore {
     private final List<TimerKey> late = new ArrayList<>();
 
     LateCancel(TimerStore store) {

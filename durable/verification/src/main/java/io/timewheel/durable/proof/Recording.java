@@ -7,10 +7,11 @@ import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.ForwardingTimerStore;
 import java.util.List;
 
 /** Tells of each success that the store below has acknowledged. */
-final class Recording extends StoreBelow {
+final class Recording extends ForwardingTimerStore {
   private final Listener listener;
 
   /** Notified of successes. */

@@ -22,6 +22,7 @@ import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.FaultyStore;
 import io.timewheel.durable.testkit.FaultyStore.Fault;
+import io.timewheel.durable.testkit.ForwardingTimerStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -187,7 +188,7 @@ class ComplaintsTest {
   void whatIsFarAwayIsNotEvenRead() {
     List<DueTimer> read = new ArrayList<>();
     start(
-        new StoreBelow(Stores.open(directory, Log.NONE)) {
+        new ForwardingTimerStore(Stores.open(directory, Log.NONE)) {
           @Override
           public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
             List<DueTimer> page = super.due(shard, until, after, limit);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -17,13 +19,19 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** A store that passes everything on to another, for tests that change some of it. */
-class StoreBelow implements TimerStore {
+/** A store that passes everything on to another: extend it to change some of that. */
+public class ForwardingTimerStore implements TimerStore {
   private final TimerStore store;
 
-  StoreBelow(TimerStore store) {
-    this.store = store;
+  /**
+   * Makes a store on top of another.
+   *
+   * @param store the store below
+   */
+  protected ForwardingTimerStore(TimerStore store) {
+    this.store = requireNonNull(store, "store");
   }
 
   @Override
@@ -42,22 +50,22 @@ class StoreBelow implements TimerStore {
   }
 
   @Override
-  public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
+  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
     return store.due(shard, until, after, limit);
   }
 
   @Override
-  public TimerRecord get(TimerKey key) {
+  public @Nullable TimerRecord get(TimerKey key) {
     return store.get(key);
   }
 
   @Override
-  public TimerPage page(TimerQuery query, TimerKey after, int limit) {
+  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
     return store.page(query, after, limit);
   }
 
   @Override
-  public long[] histogram(String namespace, long[] bounds) {
+  public long[] histogram(@Nullable String namespace, long[] bounds) {
     return store.histogram(namespace, bounds);
   }
 
