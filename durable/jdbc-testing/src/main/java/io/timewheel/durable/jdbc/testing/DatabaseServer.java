@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server with its own data, which is deleted when it is closed. Stopped or crashed, it can be
+ * started again on the same port and data.
+ *
+ * <p>Programs make one for themselves; tests share those of {@link TestDatabases}.
+ */
+public abstract class DatabaseServer implements AutoCloseable {
+  private static final long PATIENCE_SECONDS = 60;
+  private static final int STARTS = 5;
+
+  private final Path directory;
+  private final Map<String, String> settings = new LinkedHashMap<>();
+  private int port;
+  private int databases;
+  private @Nullable Process process;
+
+  DatabaseServer() {
+    directory = Directories.create();
+  }
+
+  /**
+   * A PostgreSQL, not started yet.
+   *
+   * @throws java.util.NoSuchElementException if this machine has none
+   */
+  public static DatabaseServer postgresql() {
+    return new PostgreSqlServer(Binaries.find("initdb"), Binaries.find("postgres"));
+  }
+
+  /**
+   * A MariaDB, not started yet.
+   *
+   * @throws java.util.NoSuchElementException if this machine has none
+   */
+  public static DatabaseServer mariadb() {
+    return new MariaDbServer(Binaries.find("mariadb-install-db"), Binaries.find("mariadbd"));
+  }
+
+  /** Sets a setting of the server, as its documentation names it. Holds from the next start on. */
+  public final DatabaseServer set(String setting, Object value) {
+    settings.put(setting, value.toString());
+    return this;
+  }
+
+  /**
+   * Sets whether a commit waits until it is on the disk. If not, a commit still survives whatever
+   * happens to the server, but not to the machine.
+   */
+  public abstract DatabaseServer sync(boolean sync);
+
+  /** Makes the data. */
+  abstract void initialize() throws IOException, InterruptedException;
+
+  abstract List<String> command(int port, Map<String, String> settings);
+
+  /** {@return the signal that ends the server in good order and soon} */
+  abstract String stopSignal();
+
+  /** {@return the signal for when this JVM dies} */
+  abstract String deathSignal();
+
+  /** {@return the database of the administrator} */
+  public abstract Database administration();
+
+  abstract Database create(Statement statement, String name) throws SQLException;
+
+  final Path data() {
+    return directory.resolve("data");
+  }
+
+  /** {@return the directory of the server, writable for it} */
+  final Path directory() {
+    return directory;
+  }
+
+  /** {@return the port on the loopback interface, the same for life} */
+  public final int port() {
+    return port;
+  }
+
+  /** {@return the process id of the server} */
+  public final long pid() {
+    return running().pid();
+  }
+
+  /** {@return whether the server runs; it may be starting or stopping} */
+  public final boolean isRunning() {
+    Process current = process;
+    return current != null && current.isAlive();
+  }
+
+  private Process running() {
+    Process current = process;
+    if (current == null) {
+      throw new IllegalStateException("the server has not been started");
+    }
+    return current;
+  }
+
+  /** Starts the server, and returns when it takes connections. */
+  public final DatabaseServer start() {
+    if (isRunning()) {
+      throw new IllegalStateException("the server runs already");
+    }
+    try {
+      boolean first = port == 0;
+      if (first) {
+        initialize();
+      }
+      // What a crash left behind may hold the data for a moment, and a port may be taken.
+      for (int i = 1; ; i++) {
+        if (first) {
+          port = Ports.free();
+        }
+        process = Processes.start(log(), deathSignal(), command(port, settings));
+        if (awaitConnections()) {
+          return this;
+        }
+        crash();
+        if (i == STARTS) {
+          throw new IllegalStateException("the server has not started: " + Processes.tail(log()));
+        }
+        TimeUnit.MILLISECONDS.sleep(200);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while a server was started", e);
+    }
+  }
+
+  private boolean awaitConnections() throws InterruptedException {
+    long startNanos = System.nanoTime();
+    while (isRunning()) {
+      try (Connection connection = administration().connect()) {
+        return connection.isValid(0);
+      } catch (SQLException e) {
+        if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+          throw new IllegalStateException("the server takes no connections: see " + log(), e);
+        }
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+    }
+    return false;
+  }
+
+  private Path log() {
+    return directory.resolve("log");
+  }
+
+  /** Stops the server in good order, and returns when it has ended. Connections are cut. */
+  public final void stop() {
+    Process current = running();
+    Processes.signal(stopSignal(), List.of(current.toHandle()));
+    try {
+      current.onExit().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      crash();
+      throw new IllegalStateException("the server has not stopped: see " + log(), e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while a server was stopped", e);
+    }
+  }
+
+  /** Kills all processes of the server at once, as nothing can refuse. */
+  public final void crash() {
+    Processes.kill(running());
+  }
+
+  /** Suspends all processes of the server until {@link #goOn}. */
+  public final void suspend() {
+    signalAll("STOP");
+  }
+
+  /** Continues what was suspended. */
+  public final void goOn() {
+    signalAll("CONT");
+  }
+
+  private void signalAll(String signal) {
+    List<ProcessHandle> all = new ArrayList<>();
+    all.add(running().toHandle());
+    running().descendants().forEach(all::add);
+    Processes.signal(signal, all);
+  }
+
+  /** Makes an empty database of a name of its own, with a user who owns it. */
+  public final synchronized Database createDatabase() {
+    String name = "timewheel_" + ++databases;
+    try (Connection connection = administration().connect();
+        Statement statement = connection.createStatement()) {
+      return create(statement, name);
+    } catch (SQLException e) {
+      throw new IllegalStateException("no database could be made", e);
+    }
+  }
+
+  /** Ends the server, in no good order, and deletes its data. */
+  @Override
+  public final void close() {
+    if (isRunning()) {
+      crash();
+    }
+    Directories.delete(directory);
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.testing;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Finds free ports for servers. They are not among those that the system gives to clients: a client
+ * could be given the port of a server that is down, and even be connected with itself.
+ */
+final class Ports {
+  private static final int FIRST = 15_000;
+  private static final int LAST = 30_000;
+  private static final int TRIES = 1_000;
+
+  private Ports() {}
+
+  static int free() throws IOException {
+    for (int i = 1; ; i++) {
+      int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return socket.getLocalPort();
+      } catch (IOException e) {
+        if (i == TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.testing;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/**
+ * Starts programs without privileges that never outlive this JVM.
+ *
+ * <p>The system sends the signal of death when the <em>thread</em> that started a program ends. So
+ * one thread starts them all, and lives as long as the JVM.
+ */
+final class Processes {
+  private static final int TAIL_LINES = 20;
+  private static final Set<Process> STARTED = ConcurrentHashMap.newKeySet();
+  private static final ExecutorService STARTER =
+      Executors.newSingleThreadExecutor(
+          task -> {
+            Thread thread = new Thread(task, "database-servers");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  private Processes() {}
+
+  /** Runs a program to its end. */
+  static void run(Path log, List<String> command) throws IOException, InterruptedException {
+    int status = start(log, "KILL", command).waitFor();
+    if (status != 0) {
+      throw new IllegalStateException(command.get(0) + " ended with " + status + ": " + tail(log));
+    }
+  }
+
+  /**
+   * Starts a program.
+   *
+   * @param log the file that its output is added to
+   * @param deathSignal what it is sent when this JVM dies
+   */
+  static Process start(Path log, String deathSignal, List<String> command)
+      throws IOException, InterruptedException {
+    List<String> whole = new ArrayList<>();
+    whole.addAll(List.of(Binaries.find("setpriv").toString(), "--pdeathsig", deathSignal));
+    if (Directories.IS_ROOT) {
+      // Databases refuse to run as root.
+      whole.addAll(List.of("--reuid", Directories.UNPRIVILEGED));
+      whole.addAll(List.of("--regid", Directories.UNPRIVILEGED_GROUP, "--clear-groups"));
+    }
+    whole.addAll(command);
+    ProcessBuilder builder =
+        new ProcessBuilder(whole)
+            .directory(Directories.parent().toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+    // The surroundings configure no server; its messages are in English.
+    builder.environment().keySet().removeIf(name -> name.matches("(PG|MYSQL|MARIADB|LC_|LANG).*"));
+    Callable<Process> start = builder::start;
+    try {
+      Process process = STARTER.submit(start).get();
+      STARTED.removeIf(other -> !other.isAlive());
+      STARTED.add(process);
+      return process;
+    } catch (ExecutionException e) {
+      throw new IOException(e.getCause());
+    }
+  }
+
+  /** Sends a signal. */
+  static void signal(String name, List<ProcessHandle> processes) {
+    List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+    processes.forEach(process -> command.add(Long.toString(process.pid())));
+    try {
+      new ProcessBuilder(command).start().waitFor();
+    } catch (IOException e) {
+      throw new IllegalStateException("no signal could be sent", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Kills a program and all that it has started, and returns when they are gone. */
+  static void kill(Process process) {
+    List<ProcessHandle> all = new ArrayList<>();
+    all.add(process.toHandle());
+    process.descendants().forEach(all::add);
+    all.forEach(ProcessHandle::destroyForcibly);
+    all.forEach(handle -> handle.onExit().join());
+  }
+
+  static void killAll() {
+    STARTED.forEach(Processes::kill);
+  }
+
+  /** {@return the last lines of a log} */
+  static String tail(Path log) throws IOException {
+    List<String> lines = Files.readAllLines(log);
+    return String.join(
+        System.lineSeparator(),
+        lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
+  }
+}

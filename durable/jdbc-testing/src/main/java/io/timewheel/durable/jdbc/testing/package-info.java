@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Real database servers for tests, proofs and benchmarks.
+ *
+ * <p>A <em>server</em> is started from the binaries of the system, on a port of the loopback
+ * interface, with its data in a temporary directory. It can be stopped, crashed and started again
+ * on the same data, and never outlives the JVM. A <em>database</em> is one of many on a server.
+ */
+@NullMarked
+package io.timewheel.durable.jdbc.testing;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What holds for every server. */
+abstract class DatabaseServerTest {
+  private static final long PATIENCE_SECONDS = 60;
+
+  private final DatabaseServer server = shared();
+
+  abstract DatabaseServer shared();
+
+  abstract String name();
+
+  /** Others use it too. */
+  @AfterEach
+  void startsAgain() {
+    if (!server.isRunning()) {
+      server.start();
+    }
+  }
+
+  private static void execute(Database database, String sql) throws SQLException {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static long number(Database database, String sql) throws SQLException {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    }
+  }
+
+  @Test
+  void isTheSameForAllTests() {
+    assertThat(shared()).isSameAs(server);
+  }
+
+  @Test
+  void keepsWhatWasCommittedOverAStopAndACrash() throws SQLException {
+    Database database = server.createDatabase();
+    execute(database, "CREATE TABLE t (n BIGINT)");
+    execute(database, "INSERT INTO t VALUES (1)");
+    server.stop();
+    assertThat(server.isRunning()).isFalse();
+    assertThatThrownBy(database::connect).isInstanceOf(SQLException.class);
+    server.start();
+    execute(database, "INSERT INTO t VALUES (2)");
+    server.crash();
+    assertThat(server.isRunning()).isFalse();
+    server.start();
+    assertThat(number(database, "SELECT sum(n) FROM t")).isEqualTo(3);
+  }
+
+  @Test
+  void cutsConnectionsWhenItStops() throws SQLException {
+    try (Connection connection = server.createDatabase().connect()) {
+      server.stop();
+      assertThatThrownBy(() -> connection.createStatement().execute("SELECT 1"))
+          .isInstanceOf(SQLException.class);
+    }
+  }
+
+  @Test
+  void keepsDatabasesApart() throws SQLException {
+    Database one = server.createDatabase();
+    Database other = server.createDatabase();
+    execute(one, "CREATE TABLE t (n BIGINT)");
+    execute(other, "CREATE TABLE t (n BIGINT)");
+    assertThat(number(other, "SELECT count(*) FROM t")).isZero();
+  }
+
+  @Test
+  void offersAPool() throws SQLException {
+    try (var pool = server.createDatabase().pool(2);
+        Connection first = pool.getConnection();
+        Connection second = pool.getConnection()) {
+      assertThat(first).isNotSameAs(second);
+    }
+  }
+
+  @Test
+  void standsStillWhileItIsSuspended() throws SQLException {
+    Database database = server.createDatabase();
+    Database impatient =
+        database
+            .with("socketTimeout", name().equals("mariadb") ? 300 : 1)
+            .with("connectTimeout", 1);
+    server.suspend();
+    try {
+      assertThatThrownBy(() -> number(impatient, "SELECT 1")).isInstanceOf(SQLException.class);
+    } finally {
+      server.goOn();
+    }
+    assertThat(number(database, "SELECT 1")).isOne();
+  }
+
+  @Test
+  void diesWithAJvmThatIsKilled() throws Exception {
+    Process jvm = startHolder();
+    try (BufferedReader said = jvm.inputReader()) {
+      ProcessHandle held = ProcessHandle.of(Long.parseLong(said.readLine())).orElseThrow();
+      assertThat(said.readLine()).isEqualTo("true");
+      List<ProcessHandle> all = held.descendants().toList();
+      jvm.destroyForcibly().waitFor();
+      held.onExit().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      for (ProcessHandle process : all) {
+        process.onExit().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  @Test
+  void endsWithAJvmThatEnds() throws Exception {
+    Process jvm = startHolder();
+    try (BufferedReader said = jvm.inputReader()) {
+      ProcessHandle held = ProcessHandle.of(Long.parseLong(said.readLine())).orElseThrow();
+      jvm.getOutputStream().close();
+      assertThat(jvm.waitFor()).isZero();
+      held.onExit().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  private Process startHolder() throws IOException {
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Holder.class.getName(),
+            name())
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .start();
+  }
+}
