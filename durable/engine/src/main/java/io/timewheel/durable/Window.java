@@ -114,9 +114,13 @@ final class Window {
       engine.due(this);
     }
 
+    /**
+     * Only what a handler will run is claimed ahead: nothing waits between a queue and its time.
+     */
     private long millisLeft() {
+      long early = due.queue() ? 0 : aheadMillis;
       return EpochMillis.saturatedSubtract(
-          due.fireAt(), EpochMillis.saturatedAdd(engine.nowMillis(), aheadMillis));
+          due.fireAt(), EpochMillis.saturatedAdd(engine.nowMillis(), early));
     }
 
     /** Puts the entry on the wheel; if the wheel refuses, the next beat reads it again. */
