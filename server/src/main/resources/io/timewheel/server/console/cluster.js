@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes, and which shards they fire.
+
+import * as api from "./api.js";
+import { h, name, put } from "./dom.js";
+import { durationMillis, duration, plural } from "./format.js";
+import * as live from "./live.js";
+import { ago, failure, heading } from "./parts.js";
+
+/** A clock that is off by more is worth a look. */
+const CLOCK_WARN_MILLIS = 500;
+
+export const title = () => "Cluster";
+
+export function show(main, route, signal) {
+  const body = h("div", { class: "cluster" });
+  put(main, heading("Cluster"), body);
+  let inner = new AbortController();
+  let before = "";
+
+  function draw(cluster) {
+    const key = JSON.stringify(cluster);
+    if (key === before) {
+      return;
+    }
+    before = key;
+    inner.abort();
+    inner = new AbortController();
+    const { nodes, shards } = cluster;
+    const numbers = new Map(nodes.map((node, i) => [node.id, i]));
+    const orphans = shards.filter((shard) => shard.owner === undefined);
+    put(body,
+      h("p", { class: "lead" }, cluster.shared
+        ? `${plural(nodes.filter((n) => n.alive).length, "live node")} share one database. Each fires the timers of its own shards; when a node is lost, the others take its shards over once its lease has run out.`
+        : "One node on an embedded store: it owns the only shard, and there is nobody to take over. For more nodes, start them with --store and a database that they share."),
+      orphans.length > 0 && h("p", { class: "notice bad", role: "alert" }, `${plural(orphans.length, "shard")} without an owner: their timers wait. A live node takes them over within seconds.`),
+      h("section", {}, h("h2", {}, "Nodes"),
+        h("div", { class: "node-list" }, nodes.map((node, i) => nodeCard(node, i, cluster, inner.signal)))),
+      h("section", {}, h("h2", {}, "Shards"),
+        h("p", { class: "muted" }, cluster.shared ? "A square is a shard, in the colour of the node that fires it. Its epoch grows each time it changes hands." : "Its epoch grows with each start."),
+        h("ol", { class: "shards" }, shards.map((shard) => {
+          const owner = shard.owner === undefined ? "nobody" : shard.owner;
+          const colour = numbers.has(shard.owner) ? `node-${numbers.get(shard.owner) % 8}` : "node-none";
+          return h("li", { class: `shard ${colour}`, title: `Shard ${shard.shard}: ${owner}, epoch ${shard.epoch}` },
+            h("span", {}, shard.shard), h("span", { class: "unseen" }, ` owned by ${owner}, epoch ${shard.epoch}`));
+        }))));
+  }
+
+  const refresh = live.oneAtATime(async () => {
+    try {
+      draw(await api.get("/v1/cluster", {}, signal));
+    } catch (e) {
+      if (!signal.aborted && before === "") {
+        put(body, failure(e, () => show(main, route, signal)));
+      }
+    }
+  });
+
+  signal.addEventListener("abort", () => inner.abort());
+  live.on("cluster", draw, signal);
+  let seconds = 0;
+  live.eachSecond(() => ++seconds % 5 === 0 && refresh(), signal);
+  refresh();
+}
+
+function nodeCard(node, i, cluster, signal) {
+  const offset = node.clockOffset === undefined ? NaN : durationMillis(node.clockOffset);
+  const owned = cluster.shards.filter((shard) => shard.owner === node.id).length;
+  const fact = (label, ...value) => h("div", {}, h("dt", {}, label), h("dd", {}, value));
+  return h("article", { class: `panel node${node.alive ? "" : " lost"}` },
+    h("h3", {}, h("i", { class: `swatch node-${i % 8}` }), name(node.id),
+      node.self && h("span", { class: "tag" }, "this node"), !node.alive && h("span", { class: "tag bad" }, "lost")),
+    h("dl", { class: "facts" },
+      node.address && fact("Address", name(node.address)),
+      fact("Shards", `${owned} of ${cluster.shards.length}`),
+      node.leaseUntil && fact(node.alive ? "Lease ends" : "Lease ended", ago(node.leaseUntil, signal)),
+      !Number.isNaN(offset) && fact("Clock",
+        h("span", { class: Math.abs(offset) > CLOCK_WARN_MILLIS ? "error-text" : "" },
+          offset === 0 ? (cluster.shared ? "as the database's" : "its own decides") : `${duration(Math.abs(offset))} ${offset > 0 ? "behind" : "ahead of"} the database's`)),
+      node.startedAt && fact("Started", ago(node.startedAt, signal)),
+      node.version && fact("Version", node.version),
+      node.handlers?.length > 0 && fact("Handlers", node.handlers.map((each, n) => [n > 0 && ", ", name(each)]))));
+}

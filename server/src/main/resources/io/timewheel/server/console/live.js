@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server tells by itself: one stream of events for the whole console, which can be paused.
+
+import { events } from "./api.js";
+
+const target = new EventTarget();
+
+/** "connecting", "live", "reconnecting" or "paused". */
+export let state = "connecting";
+
+/** The latest figures; undefined until the first came. */
+export let stats;
+
+let connection;
+let namespace = "";
+let clockAheadMillis = 0;
+let pausedAt = 0;
+
+/** The server's clock, as far as the last figures told it; while paused, the moment of the pause. */
+export function now() {
+  return (state === "paused" ? pausedAt : Date.now()) + clockAheadMillis;
+}
+
+/** Calls back for "state", "stats", "timer", "dropped" and "cluster" until the signal. */
+export function on(type, listener, signal) {
+  target.addEventListener(type, (event) => listener(event.detail), { signal });
+}
+
+function say(type, detail) {
+  target.dispatchEvent(new CustomEvent(type, { detail }));
+}
+
+function become(next) {
+  if (state !== next) {
+    state = next;
+    say("state", next);
+  }
+}
+
+/** Takes figures that were asked for, as if they had come by themselves. */
+export function took(figures) {
+  stats = figures;
+  clockAheadMillis = Date.parse(figures.now) - Date.now();
+  say("stats", figures);
+}
+
+/** Connects, for one namespace or (empty) for all. */
+export function connect(to = namespace) {
+  namespace = to;
+  if (state === "paused") {
+    return;
+  }
+  connection?.abort();
+  connection = new AbortController();
+  become("connecting");
+  const { signal } = connection;
+  const query = { types: "stats,timer,cluster", ...(namespace && { namespace }) };
+  events(
+    query,
+    (type, data) => {
+      if (signal.aborted || data === undefined) {
+        return;
+      }
+      if (type === "stats") {
+        took(data);
+      } else {
+        say(type, data);
+      }
+    },
+    (next) => signal.aborted || become(next),
+    signal,
+  );
+}
+
+/** Stops the stream and the clock, or lets them go on. */
+export function togglePause() {
+  if (state === "paused") {
+    become("connecting");
+    connect();
+  } else {
+    connection?.abort();
+    pausedAt = Date.now();
+    become("paused");
+  }
+}
+
+/** The same, but while a call is under way no other begins: a slow server is not asked more often than it answers. */
+export function oneAtATime(call) {
+  let running = false;
+  return async () => {
+    if (!running) {
+      running = true;
+      try {
+        await call();
+      } finally {
+        running = false;
+      }
+    }
+  };
+}
+
+/** Calls back once a second, and at once, while it is not paused and the page is in sight. */
+export function eachSecond(listener, signal) {
+  const tick = () => {
+    if (state !== "paused" && !document.hidden) {
+      listener();
+    }
+  };
+  const interval = setInterval(tick, 1000);
+  signal.addEventListener("abort", () => clearInterval(interval));
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// One timer: what it is, what happened to it, what comes, and what can be done.
+
+import * as api from "./api.js";
+import { ask, labelled } from "./dialog.js";
+import { h, name, put, toast } from "./dom.js";
+import { duration, instantOf, isoDuration, millisOf, stateMeaning, zoneName } from "./format.js";
+import * as live from "./live.js";
+import { ago, badge, empty, failure, heading, time } from "./parts.js";
+import { go, link } from "./router.js";
+import { localInput } from "./timers.js";
+import { targetWords, whenWords } from "./words.js";
+import { inZone, knowsZone, offset, offsetText, runs, shiftText } from "./zone.js";
+
+export const title = (route) => route.path[2] ?? "Timer";
+
+/** What can be asked of a timer in a state. The server has the last word. */
+const VERBS = {
+  scheduled: ["run", "pause", "move", "edit", "cancel"],
+  ready: ["pause", "edit", "cancel"],
+  firing: ["edit", "cancel"],
+  retrying: ["run", "pause", "move", "edit", "cancel"],
+  set_aside: ["revive", "edit", "cancel"],
+  parked: ["revive", "edit", "cancel"],
+  paused: ["resume", "edit", "cancel"],
+  done: ["edit"],
+  cancelled: ["edit"],
+};
+
+const SIMPLE = {
+  run: ["Run now", "It fires now"],
+  pause: ["Pause", "Paused: it does not fire until it is resumed"],
+  resume: ["Resume", "Resumed"],
+  revive: ["Revive", "Revived: it fires now"],
+};
+
+const CANCELLED = {
+  cancelled: "Cancelled: no attempt begins any more",
+  firing: "Cancelled while an attempt runs: none comes after it",
+  fired: "Too late: it has fired",
+};
+
+export function show(main, route, signal) {
+  const [, namespace, id = ""] = route.path;
+  const body = h("div", { class: "timer" });
+  const path = (verb) => api.timerPath(namespace, id, verb);
+  let timer;
+  let inner = new AbortController();
+  signal.addEventListener("abort", () => inner.abort());
+  put(main, h("p", { class: "crumbs" }, h("a", { href: link(["timers"], { ns: namespace }) }, "Timers of ", name(namespace))), body);
+
+  async function load() {
+    try {
+      timer = await api.get(path(), {}, signal);
+      if (!signal.aborted) {
+        draw();
+      }
+    } catch (e) {
+      if (signal.aborted) {
+        return;
+      }
+      put(body, heading(name(id)), e.status === 404
+        ? empty("There is no such timer", h("p", {}, "It was never made, or it ended and is forgotten: finished timers are remembered for a day."))
+        : failure(e, load));
+    }
+  }
+
+  function draw() {
+    inner.abort();
+    inner = new AbortController();
+    const focused = body.contains(document.activeElement) ? document.activeElement.dataset.verb : undefined;
+    put(body,
+      heading(name(timer.id), badge(timer.state)),
+      h("p", { class: "lead" }, h("strong", {}, whenWords(timer)), timer.cron ? ` (${timer.zone ?? "UTC"})` : "", ", ", targetWords(timer.target), "."),
+      h("div", { class: "actions", role: "group", "aria-label": "Actions" }, (VERBS[timer.state] ?? ["edit", "cancel"]).map(button)),
+      timer.lastError && ["set_aside", "retrying", "parked"].includes(timer.state) && h("div", { class: "notice bad" },
+        h("strong", {}, timer.state === "set_aside" ? `Set aside after ${timer.attempts?.length ?? timer.attempt} attempts. ` : timer.state === "parked" ? "Parked. " : "The last attempt failed. "),
+        name(timer.lastError, "wrap")),
+      h("div", { class: "columns" },
+        h("div", {}, timeline(timer, inner.signal), next(timer)),
+        h("div", {}, facts(timer))));
+    if (focused) {
+      body.querySelector(`[data-verb="${focused}"]`)?.focus();
+    }
+  }
+
+  function button(verb) {
+    const actions = {
+      edit: ["Edit", () => go(link(["edit", namespace, id]))],
+      move: ["Move …", move],
+      cancel: ["Cancel …", cancel],
+    };
+    const [label, act] = actions[verb] ?? [SIMPLE[verb][0], () => perform(verb)];
+    const kind = verb === "cancel" ? "danger" : verb === "revive" || verb === "resume" ? "primary" : "";
+    const words = verb === "edit" && ["done", "cancelled"].includes(timer.state) ? "Schedule again" : label;
+    return h("button", { class: `button ${kind}`, "data-verb": verb, onclick: act }, words);
+  }
+
+  async function perform(verb) {
+    try {
+      await api.call("POST", path(verb), { ifMatch: timer.version });
+      toast(SIMPLE[verb][1]);
+    } catch (e) {
+      toast(e.status === 412 ? "It was changed meanwhile: look again" : e.words, "bad");
+    }
+    load();
+  }
+
+  function cancel() {
+    return ask({
+      title: "Cancel this timer?",
+      body: h("p", {}, name(id, "wrap"), " never fires again. This cannot be undone."),
+      close: "Leave it",
+      action: {
+        label: "Cancel the timer",
+        kind: "danger",
+        async run() {
+          const { body: answer } = await api.call("DELETE", path(), { ifMatch: timer.version });
+          toast(CANCELLED[answer?.outcome] ?? "Cancelled");
+          load();
+        },
+      },
+    });
+  }
+
+  function move() {
+    const at = h("input", { type: "datetime-local", step: "1", required: true, "data-first": true, value: localInput(millisOf(timer.dueAt)) });
+    return ask({
+      title: "Move the next run",
+      body: labelled("To", at, `In ${Intl.DateTimeFormat().resolvedOptions().timeZone}. A time that is past fires at once.`),
+      action: {
+        label: "Move",
+        async run() {
+          await api.call("POST", path("move"), { body: { at: instantOf(new Date(at.value).getTime()) }, ifMatch: timer.version });
+          toast("Moved");
+          load();
+        },
+      },
+    });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const verb = { e: "edit", r: "run" }[event.key];
+    if (verb && !event.target.closest("input, select, textarea, dialog") && !event.ctrlKey && !event.metaKey && !event.altKey
+        && localStorage.getItem("timewheel.keys") !== "off") {
+      body.querySelector(`[data-verb="${verb}"]`)?.click();
+    }
+  }, { signal });
+  live.on("timer", (event) => {
+    if (event.namespace === namespace && event.id === id) {
+      load();
+    }
+  }, signal);
+  load();
+}
+
+// What happened
+
+const ENDS = {
+  succeeded: ["Succeeded", "good"],
+  failed: ["Failed", "bad"],
+  lost: ["Lost", "bad"],
+  given_back: ["Given back untouched", "info"],
+  rescheduled: ["Moved by its handler", "info"],
+  superseded: ["Replaced meanwhile", "info"],
+};
+
+function timeline(timer, signal) {
+  const item = (kind, when, ...what) => h("li", { class: kind }, h("div", {}, what[0]), when && h("p", { class: "muted small" }, when), what.slice(1));
+  const attempts = (timer.attempts ?? []).map((attempt) => {
+    const [label, kind] = ENDS[attempt.end] ?? [attempt.end, "info"];
+    const took = millisOf(attempt.endedAt) - millisOf(attempt.beganAt);
+    const late = millisOf(attempt.beganAt) - millisOf(attempt.scheduledAt);
+    return item(kind,
+      [time(attempt.beganAt), `, took ${duration(Math.max(0, took))}`, attempt.attempt === 1 && late > 1000 && `, began ${duration(late)} late`],
+      h("strong", {}, `Attempt ${attempt.attempt}: ${label.toLowerCase()}`),
+      attempt.error && h("pre", { class: "error-text", tabindex: "0", "aria-label": `Error of attempt ${attempt.attempt}` }, attempt.error));
+  });
+  const waits = { scheduled: timer.dueAt, ready: timer.dueAt, retrying: timer.fireAt ?? timer.dueAt }[timer.state];
+  return h("section", {}, h("h2", {}, "What happened"),
+    h("ol", { class: "timeline" },
+      item("info", time(timer.createdAt), [h("strong", {}, "Scheduled"), ` as version ${timer.version}`]),
+      attempts,
+      item(`present state-${timer.state}`, waits && [timer.state === "retrying" ? "next attempt " : "due ", ago(waits, signal), ", ", time(waits)],
+        [h("strong", {}, "Now"), badge(timer.state), h("span", { class: "muted" }, stateMeaning(timer.state))])));
+}
+
+// What comes
+
+function next(timer) {
+  if (!timer.next || timer.next.length === 0) {
+    return null;
+  }
+  const zone = timer.cron ? (timer.zone ?? "UTC") : zoneName();
+  const known = knowsZone(zone) ? zone : "UTC";
+  const rows = runs(timer.next.map(millisOf), known, live.now()).flatMap((run) => [
+    timer.cron && run.shift && h("li", { class: "shift" },
+      `The clocks ${shiftText(run.shift.by)} on ${inZone(run.shift.at - 1, known).replace(/, [\d:]+$/, "")}: ` +
+      `from ${offsetText(offset(run.shift.at - 1, known))} to ${offsetText(offset(run.shift.at, known))}`),
+    h("li", {}, h("time", { datetime: instantOf(run.at), title: instantOf(run.at) }, run.text), h("span", { class: "muted small" }, ` ${run.offset}`),
+      timer.cron && run.oddity === "gap" && h("p", { class: "muted small" }, "The clocks skip the time that the cron names; it runs as the gap ends."),
+      timer.cron && run.oddity === "overlap" && h("p", { class: "muted small" }, "This local time comes twice; this is the first.")),
+  ]);
+  return h("section", {}, h("h2", {}, "Next runs"),
+    h("p", { class: "muted" }, `On the clocks of ${known}${known === zone ? "" : `, since this browser does not know ${zone}`}.`),
+    h("ol", { class: "runs" }, rows));
+}
+
+// What it is
+
+function facts(timer) {
+  const fact = (label, ...value) => h("div", {}, h("dt", {}, label), h("dd", {}, value));
+  const block = (title, content) => h("section", {}, h("h2", {}, title), content);
+  const pre = (label, value) => h("pre", { tabindex: "0", "aria-label": label }, JSON.stringify(value, null, 2));
+  const { target = {}, retry } = timer;
+  return [
+    block("What it is", h("dl", { class: "facts panel" },
+      fact("Id", name(timer.id, "wrap")),
+      fact("Namespace", name(timer.namespace, "wrap")),
+      timer.cron && fact("Cron", h("code", {}, timer.cron)),
+      timer.every && fact("Every", isoDuration(timer.every)),
+      timer.dueAt && fact("Due", time(timer.dueAt)),
+      target.queue && fact("Queue", name(target.queue, "wrap")),
+      target.url && fact("URL", name(target.url, "wrap")),
+      target.secret && fact("Signed with", name(target.secret)),
+      target.timeout && fact("Time limit", isoDuration(target.timeout)),
+      retry && fact("Attempts", `up to ${retry.maxAttempts}, ${isoDuration(retry.backoff)} to ${isoDuration(retry.maxBackoff)} apart`),
+      (timer.every || timer.cron) && timer.missed && fact("Missed runs", { fire_once: "one for all", fire_all: "each of them", skip: "left out" }[timer.missed] ?? timer.missed),
+      fact("Version", timer.version))),
+    timer.payload !== undefined && block("Payload", pre("Payload", timer.payload)),
+    Object.keys(timer.headers ?? {}).length > 0 && block("Headers", pre("Headers", timer.headers)),
+  ];
+}

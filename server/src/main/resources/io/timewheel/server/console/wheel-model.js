@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wheel without its picture: which timers sit in which slot, and where a slot is drawn.
+
+import { DAY, HOUR, MINUTE, SECOND } from "./format.js";
+
+/** The rings from the inside out. A slot of one is a whole turn of the ring inside it. */
+export const RINGS = [
+  { name: "minute", unit: "second", slots: 60, millis: SECOND, inner: 92, outer: 138 },
+  { name: "hour", unit: "minute", slots: 60, millis: MINUTE, inner: 162, outer: 208 },
+  { name: "day", unit: "hour", slots: 24, millis: HOUR, inner: 232, outer: 278 },
+  { name: "year", unit: "day", slots: 366, millis: DAY, inner: 302, outer: 348 },
+];
+
+export const SIZE = 736;
+const CENTRE = SIZE / 2;
+
+/** The beginning of the slot of a ring that a moment is in. */
+export function slotStart(ring, millis) {
+  return Math.floor(millis / ring.millis) * ring.millis;
+}
+
+/** The place on its ring of the slot that a moment is in. */
+export function place(ring, millis) {
+  return Math.floor(millis / ring.millis) % ring.slots;
+}
+
+/**
+ * The rings as they are at a moment. The levels of the server overlap: each counts from now on. Here each timer is in
+ * one slot: that of the ring inside of which the moment and its time are in the same slot. So behind the hand a ring
+ * is empty, and its slot under the hand is open: what was in it is on the ring inside.
+ *
+ * @param levels what /v1/wheel answers
+ * @return for each ring an array of {count, start}, by place; start is undefined where nothing can be
+ */
+export function fill(levels, now) {
+  return RINGS.map((ring, i) => {
+    const slots = Array.from({ length: ring.slots }, () => ({ count: 0, start: undefined }));
+    const level = levels[i];
+    const first = i === 0 ? slotStart(ring, now) : slotStart(ring, now) + ring.millis;
+    const outside = RINGS[i + 1];
+    const end = outside ? slotStart(outside, now) + outside.millis : first + (ring.slots - 1) * ring.millis;
+    const from = level ? Date.parse(level.from) : 0;
+    for (let start = first; start < end; start += ring.millis) {
+      const count = level?.counts[Math.round((start - from) / ring.millis)] ?? 0;
+      slots[place(ring, start)] = { count, start };
+    }
+    return slots;
+  });
+}
+
+/** Seven shades: none, 1, 10, 100, … and a hundred thousand or more. */
+export function shade(count) {
+  return count === 0 ? 0 : Math.min(6, Math.floor(Math.log10(count) + 1e-9) + 1);
+}
+
+/** How far a moment is round a ring, from 0 at the top to 1, clockwise. */
+export function turn(ring, millis) {
+  const length = ring.slots * ring.millis;
+  return (millis % length) / length;
+}
+
+/** The point at a radius and a part of a turn. */
+export function point(radius, part) {
+  const angle = part * 2 * Math.PI;
+  return [CENTRE + radius * Math.sin(angle), CENTRE - radius * Math.cos(angle)];
+}
+
+/** The path of a slot; between two slots there is a gap of a pixel or so. */
+export function slotPath(ring, at) {
+  const gap = (length, radius) => Math.min(length * 0.2, 1.6 / (2 * Math.PI * radius));
+  const length = 1 / ring.slots;
+  const corner = (radius, end) => {
+    const half = gap(length, radius) / 2;
+    return point(radius, end ? (at + 1) * length - half : at * length + half)
+      .map((n) => n.toFixed(2))
+      .join(" ");
+  };
+  const { inner, outer } = ring;
+  return (
+    `M${corner(outer, false)}A${outer} ${outer} 0 0 1 ${corner(outer, true)}` +
+    `L${corner(inner, true)}A${inner} ${inner} 0 0 0 ${corner(inner, false)}Z`
+  );
+}
+
+/** The slot at a point of the picture: {ring, at}, as indexes; null if there is none. */
+export function slotAt(x, y) {
+  const radius = Math.hypot(x - CENTRE, y - CENTRE);
+  const slack = 8; // a finger is wider than a gap
+  const ring = RINGS.findIndex((r) => radius >= r.inner - slack && radius <= r.outer + slack);
+  if (ring < 0) {
+    return null;
+  }
+  const part = (Math.atan2(x - CENTRE, CENTRE - y) / (2 * Math.PI) + 1) % 1;
+  return { ring, at: Math.floor(part * RINGS[ring].slots) % RINGS[ring].slots };
+}
+
+/** The moves that a step of time makes: for each ring that opened a slot, its place and the ring that it fell to. */
+export function falls(before, now) {
+  const moves = [];
+  for (let i = 1; i < RINGS.length; i++) {
+    if (slotStart(RINGS[i], before) !== slotStart(RINGS[i], now)) {
+      moves.push({ from: i, at: place(RINGS[i], now) });
+    }
+  }
+  return moves;
+}
+
+/** How many timers a ring holds. */
+export function sum(slots) {
+  return slots.reduce((total, slot) => total + slot.count, 0);
+}

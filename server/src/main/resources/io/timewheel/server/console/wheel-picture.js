@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The picture of the wheel. It draws what wheel-model.js computed, and moves the hands.
+
+import { announce, h, s, text } from "./dom.js";
+import { clock, moment, number } from "./format.js";
+import * as live from "./live.js";
+import { RINGS, SIZE, falls, place, point, shade, slotAt, slotPath, slotStart, turn } from "./wheel-model.js";
+
+const CENTRE = SIZE / 2;
+/** Only so many dots fall at once: more would say nothing more. */
+const DOTS = 40;
+const FALL_MILLIS = 1_200;
+
+/** What "Follow one timer" says: where it waits, from the outside in, and how many slots ahead of the hand. */
+const JOURNEY = [
+  { ring: 3, ahead: 0, says: "Far from its time, it waits in the slot of its day. Nobody looks at it." },
+  { ring: 2, ahead: 5, says: "Its day begins, and the slot opens: it falls to the slot of its hour." },
+  { ring: 1, ahead: 20, says: "Its hour begins: it falls to the slot of its minute." },
+  { ring: 0, ahead: 20, says: "Its minute begins: it falls to the slot of its second." },
+  { says: "Its second is here: it fires. Three falls, and never a search." },
+];
+const STOP_MILLIS = 3_200;
+
+/**
+ * The picture: {element, set(rings, animate), select({ring, at}), follow()}.
+ *
+ * @param onPick ({ring, at}) when a slot is clicked
+ */
+export function picture(onPick, signal) {
+  const slots = RINGS.map((ring) =>
+    Array.from({ length: ring.slots }, (_, at) => s("path", { d: slotPath(ring, at), class: "wheel-slot shade-0" })));
+  const labels = RINGS.map((ring) => s("text", { class: "ring-label", x: CENTRE, y: CENTRE - ring.outer - 7, "text-anchor": "middle" },
+    s("tspan", { class: "ring-name" }, ring.name), s("tspan", { class: "ring-unit" }, ` in ${ring.unit}s`)));
+  const hands = RINGS.map((ring) => s("line", { class: "hand", x1: CENTRE, x2: CENTRE, y1: CENTRE - ring.inner + 5, y2: CENTRE - ring.outer - 4 }));
+  const chosen = s("path", { class: "wheel-chosen", d: "" });
+  const dots = s("g", { class: "dots" });
+  const time = s("text", { class: "wheel-time", x: CENTRE, y: CENTRE - 2, "text-anchor": "middle" });
+  const under = s("text", { class: "wheel-under", x: CENTRE, y: CENTRE + 24, "text-anchor": "middle" }, "timers fire here");
+  const centre = s("circle", { class: "wheel-centre", cx: CENTRE, cy: CENTRE, r: RINGS[0].inner - 14 });
+  const svg = s("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "wheel", role: "img",
+    "aria-label": "The timing wheel: four rings of slots, a minute inside, a year outside", "aria-describedby": "wheel-summary" },
+    centre, slots.map((ring, i) => s("g", { class: `ring ring-${i}` }, ring)), chosen, labels, hands, dots, time, under);
+  const tip = h("p", { class: "readout", "aria-hidden": "true" });
+  const element = h("div", { class: "wheel-frame" }, svg, tip);
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const toSvg = (event) => {
+    const box = svg.getBoundingClientRect();
+    return slotAt(((event.clientX - box.left) / box.width) * SIZE, ((event.clientY - box.top) / box.height) * SIZE);
+  };
+  let rings;
+  let drawnAt = 0;
+  let hovered;
+  let following = false;
+  let picked;
+
+  svg.addEventListener("pointermove", (event) => hover(toSvg(event)));
+  svg.addEventListener("pointerleave", () => hover(null));
+  svg.addEventListener("click", (event) => {
+    const at = toSvg(event);
+    if (at) {
+      onPick(at);
+    }
+  });
+
+  function hover(at) {
+    hovered = at;
+    outline();
+    const slot = at && rings?.[at.ring][at.at];
+    const unit = at && RINGS[at.ring].unit;
+    text(tip, !slot ? coming()
+      : slot.start === undefined
+        ? (at.at === place(RINGS[at.ring], live.now()) ? `This ${unit}: open, on the ring inside` : `This ${unit} is past`)
+      : `${moment(slot.start, live.now())}, a ${unit}: ${number(slot.count)}`);
+  }
+
+  /** What will be seen next: whoever reads it knows what to wait for. */
+  function coming() {
+    if (!rings) {
+      return "";
+    }
+    const now = live.now();
+    const next = slotStart(RINGS[1], now) + RINGS[1].millis;
+    const ring = RINGS.findIndex((_, i) => i > 0 && rings[i].some((slot) => slot.start === next));
+    const count = rings[ring]?.find((slot) => slot.start === next).count ?? 0;
+    const opens = `In ${Math.ceil((next - now) / 1000)} s the next ${RINGS[Math.max(1, ring)].unit} opens`;
+    return count > 0 ? `${opens}, and ${number(count)} fall one ring inwards` : opens;
+  }
+
+  function outline() {
+    const at = hovered ?? picked;
+    chosen.setAttribute("d", at ? slotPath(RINGS[at.ring], at.at) : "");
+  }
+
+  function set(next, animate) {
+    const before = rings;
+    rings = next;
+    const now = live.now();
+    next.forEach((ring, i) => {
+      const under = place(RINGS[i], now);
+      ring.forEach((slot, at) => {
+        const state = slot.start === undefined ? (at === under ? " open" : " past") : "";
+        const wanted = `wheel-slot shade-${shade(slot.count)}${state}`;
+        if (slots[i][at].getAttribute("class") !== wanted) {
+          slots[i][at].setAttribute("class", wanted);
+        }
+      });
+    });
+    text(time, clock(now));
+    if (!hovered && !following) {
+      text(tip, coming());
+    }
+    if (animate && before && drawnAt && !still.matches) {
+      fall(before, drawnAt, now);
+    }
+    drawnAt = now;
+  }
+
+  /** What was in the slots that opened falls to where it is now; what was under the second hand fires. */
+  function fall(before, then, now) {
+    if (now - then > 5_000) {
+      return; // a pause is over, or the machine slept: that was no fall
+    }
+    for (const { from, at } of falls(then, now)) {
+      const inside = RINGS[from - 1];
+      const filled = rings[from - 1].map((slot, i) => ({ ...slot, at: i })).filter((slot) => slot.count > 0);
+      const every = Math.max(1, Math.ceil(filled.length / DOTS));
+      filled.filter((_, i) => i % every === 0).forEach((slot, i) =>
+        dot(mid(RINGS[from], at), mid(inside, slot.at), i * 12));
+    }
+    const fired = place(RINGS[0], then);
+    const count = before[0][fired].count;
+    if (count > 0 && fired !== place(RINGS[0], now)) {
+      for (let i = 0; i < Math.min(5, count); i++) {
+        dot(mid(RINGS[0], fired), point(28, fired / RINGS[0].slots), i * 60, true);
+      }
+    }
+  }
+
+  /** Shows the way of one timer through the rings, for whoever sees a wheel for the first time. */
+  async function follow() {
+    if (following) {
+      return;
+    }
+    following = true;
+    const now = live.now();
+    const traveller = s("circle", { r: 9, class: "traveller" });
+    dots.append(traveller);
+    let from;
+    for (const { ring, ahead, says } of JOURNEY) {
+      const to = ring === undefined
+        ? [CENTRE, CENTRE]
+        : mid(RINGS[ring], (place(RINGS[ring], now) + ahead) % RINGS[ring].slots);
+      const move = ([x, y]) => ({ transform: `translate(${x}px, ${y}px)` });
+      text(tip, says);
+      announce(says);
+      const moving = traveller.animate([move(from ?? to), move(to)],
+        { duration: still.matches || !from ? 1 : FALL_MILLIS, easing: "cubic-bezier(.5,0,.3,1)", fill: "forwards" });
+      from = to;
+      await moving.finished;
+      await new Promise((resolve) => setTimeout(resolve, STOP_MILLIS));
+      if (signal.aborted) {
+        return;
+      }
+    }
+    traveller.remove();
+    following = false;
+  }
+
+  function mid(ring, at) {
+    return point((ring.inner + ring.outer) / 2, (at + 0.5) / ring.slots);
+  }
+
+  function dot([x0, y0], [x1, y1], delay, fires = false) {
+    const made = s("circle", { r: 5, class: fires ? "dot-fires" : "dot" });
+    dots.append(made);
+    made.animate(
+      [
+        { transform: `translate(${x0}px, ${y0}px)`, opacity: 0.2 },
+        { transform: `translate(${x0}px, ${y0}px)`, opacity: 1, offset: 0.15 },
+        { transform: `translate(${x1}px, ${y1}px)`, opacity: 1, offset: 0.9 },
+        { transform: `translate(${x1}px, ${y1}px)`, opacity: 0 },
+      ],
+      { duration: FALL_MILLIS, delay, easing: "cubic-bezier(.5,0,.3,1)", fill: "backwards" },
+    ).finished.finally(() => made.remove());
+  }
+
+  /** The hands move with the frames of the screen; where motion is not wanted, with the seconds. */
+  function turnHands() {
+    if (signal.aborted) {
+      return;
+    }
+    const now = live.now();
+    const shown = still.matches ? Math.floor(now / 1000) * 1000 : now;
+    hands.forEach((hand, i) => hand.setAttribute("transform", `rotate(${(turn(RINGS[i], shown) * 360).toFixed(3)} ${CENTRE} ${CENTRE})`));
+    requestAnimationFrame(turnHands);
+  }
+  turnHands();
+
+  return {
+    element,
+    set,
+    follow,
+    select(at) {
+      picked = at;
+      outline();
+    },
+  };
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wheel: what it holds, and what a chosen slot holds.
+
+import * as api from "./api.js";
+import { announce, h, icon, put, text } from "./dom.js";
+import { clock, compact, date, hourMinute, instantOf, moment, number, plural, relative } from "./format.js";
+import * as live from "./live.js";
+import { badge, dueQuery, empty, failure, firstTimer, heading, newTimerLink, time, timerLink } from "./parts.js";
+import { link } from "./router.js";
+import { RINGS, fill, place, sum } from "./wheel-model.js";
+import { picture } from "./wheel-picture.js";
+
+const LISTED = 50;
+
+export const title = () => "Wheel";
+
+export function show(main, route, signal) {
+  const namespace = route.query.get("ns") ?? "";
+  let answer;
+  let rings;
+  let selected;
+  const drawn = picture((at) => select(at), signal);
+  const summary = h("p", { class: "wheel-summary", id: "wheel-summary" });
+  const panel = h("section", { class: "slot panel", "aria-label": "Chosen slot" });
+  const table = twin((at) => select(at));
+  const first = h("div", {});
+  put(main,
+    heading("Wheel"),
+    h("p", { class: "lead" }, "Every timer waits in one slot. The hands move, and as its time comes near a timer falls from ring to ring inwards, until it fires in the middle."),
+    first,
+    h("div", { class: "wheel-page" },
+      h("div", { class: "wheel-left" }, drawn.element, summary, shades()),
+      h("div", { class: "wheel-right" }, panel, explanation(drawn.follow), table.element)));
+  hint();
+
+  function hint() {
+    put(panel, h("h2", {}, "Choose a slot"),
+      h("p", { class: "muted" }, "Click one, or use the arrow keys: ", h("kbd", {}, "←"), " ", h("kbd", {}, "→"),
+        " to go round, ", h("kbd", {}, "↑"), " ", h("kbd", {}, "↓"), " to change the ring."),
+      steps());
+  }
+
+  function steps() {
+    const button = (label, sign, ring, by) => h("button", { class: "button small", "aria-label": label, title: label, onclick: () => step(ring, by) }, icon(sign));
+    return h("div", { class: "steps" },
+      button("Previous slot", "back", 0, -1), button("Next slot", "next", 0, 1),
+      h("label", { class: "unseen", for: "ring" }, "Ring"),
+      h("select", { id: "ring", onchange: (event) => selectRing(Number(event.target.value)) },
+        RINGS.map((ring, i) => h("option", { value: i }, `Ring: ${ring.name}`))));
+  }
+
+  /** The first slot of a ring that holds something, or else the first that can. */
+  function firstOf(ring) {
+    const slots = rings[ring];
+    const from = place(RINGS[ring], live.now());
+    const order = slots.map((_, i) => (from + i) % slots.length);
+    return order.find((i) => slots[i].count > 0) ?? order.find((i) => slots[i].start !== undefined) ?? from;
+  }
+
+  function selectRing(ring) {
+    select({ ring, at: firstOf(ring) });
+  }
+
+  function step(ringBy, by) {
+    if (!rings) {
+      return;
+    }
+    const ring = Math.max(0, Math.min(RINGS.length - 1, (selected?.ring ?? 0) + ringBy));
+    if (!selected || ringBy !== 0) {
+      selectRing(ring);
+    } else {
+      const { slots } = RINGS[ring];
+      select({ ring, at: (selected.at + by + slots) % slots });
+    }
+  }
+
+  function select(at) {
+    if (!rings) {
+      return;
+    }
+    selected = at;
+    drawn.select(at);
+    showSlot();
+  }
+
+  let loading;
+
+  async function showSlot() {
+    const { ring, at } = selected;
+    const slot = rings[ring][at];
+    const { unit, millis } = RINGS[ring];
+    loading?.abort();
+    loading = new AbortController();
+    signal.addEventListener("abort", () => loading.abort());
+    const { signal: now } = loading;
+    const list = h("ul", { class: "slot-list", "aria-busy": "true" });
+    const from = slot.start;
+    const heldOpen = from === undefined && at === place(RINGS[ring], live.now());
+    put(panel, h("h2", {}, from === undefined ? `A ${unit} that is past` : slotName(ring, from)));
+    if (from === undefined) {
+      panel.append(h("p", { class: "muted" }, heldOpen && ring > 0
+        ? `This ${unit} is under the hand: its slot is open, and its timers are on the ring inside.`
+        : "It is behind the hand, and empty until the ring begins its next turn."), steps());
+      panel.querySelector("select").value = ring;
+      announce(panel.querySelector("h2").textContent);
+      return;
+    }
+    const say = `${plural(slot.count, "timer")}, ${relative(Math.max(from, live.now()), live.now())}`;
+    panel.append(h("p", { class: "muted" }, say), steps(), list);
+    panel.querySelector("select").value = ring;
+    announce(`${panel.querySelector("h2").textContent}: ${say}`);
+    try {
+      const found = await timersBetween(namespace, from, from + millis, now);
+      list.removeAttribute("aria-busy");
+      put(list, found.map((timer) => h("li", {}, timerLink(timer), badge(timer.state), time(timer.dueAt))));
+      if (found.length === 0) {
+        put(list, h("li", { class: "muted" }, slot.count === 0 ? "Nothing is in it." : "What was in it has fired, or moved."));
+      }
+      if (slot.count > found.length || found.length === LISTED) {
+        panel.append(h("a", { class: "button", href: link(["timers"], dueQuery(namespace, from, from + millis)) }, "All of them in Timers"));
+      }
+    } catch (e) {
+      if (!now.aborted) {
+        put(list, h("li", {}, failure(e)));
+      }
+    }
+  }
+
+  function take(next) {
+    const before = rings;
+    answer = next;
+    advance(false);
+    const { levels } = answer;
+    const any = answer.overdue > 0 || answer.beyond > 0 || levels.some((level) => level.counts.some((c) => c > 0));
+    if (!before || first.hasChildNodes() === any) {
+      put(first, !any && empty("The wheel is empty", h("p", {}, "Make a timer, and watch it fall."), firstTimer(), newTimerLink()));
+    }
+  }
+
+  function advance(animate = true) {
+    if (!answer) {
+      return;
+    }
+    rings = fill(answer.levels, live.now());
+    drawn.set(rings, animate);
+    table.set(rings);
+    const totals = rings.map(sum);
+    text(summary, words(totals, answer));
+  }
+
+  const refresh = live.oneAtATime(async () => {
+    try {
+      const next = await api.get("/v1/wheel", { namespace }, signal);
+      if (!signal.aborted) {
+        take(next);
+      }
+    } catch (e) {
+      if (!signal.aborted && !answer) {
+        put(main, failure(e, () => show(main, route, signal)));
+      }
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
+    if (move && !event.target.closest("input, select, textarea, dialog, .scroll, pre") && !event.ctrlKey && !event.altKey && !event.metaKey) {
+      event.preventDefault();
+      step(...move);
+    } else if (event.key === "Escape" && selected && !event.target.closest("dialog")) {
+      selected = undefined;
+      drawn.select(undefined);
+      hint();
+    }
+  }, { signal });
+
+  live.eachSecond(() => advance(), signal);
+  live.on("stats", () => refresh(), signal);
+  refresh();
+}
+
+/** The first timers that are due within a span, of one namespace or of all. */
+async function timersBetween(namespace, from, to, signal) {
+  const names = namespace
+    ? [namespace]
+    : (await api.get("/v1/namespaces", {}, signal)).namespaces.map((n) => n.namespace);
+  const found = [];
+  for (const each of names) {
+    const { timers } = await api.get(api.namespacePath(each, "/timers"),
+      { dueFrom: instantOf(from), dueTo: instantOf(to), state: "scheduled,retrying", pageSize: LISTED }, signal);
+    found.push(...timers);
+    if (found.length >= LISTED) {
+      break;
+    }
+  }
+  return found.slice(0, LISTED).sort((a, b) => Date.parse(a.dueAt) - Date.parse(b.dueAt));
+}
+
+function slotName(ring, start) {
+  const { millis } = RINGS[ring];
+  return [
+    () => `The second ${clock(start)}`,
+    () => `The minute ${hourMinute(start)}`,
+    () => `The hour ${moment(start).replace(/:00$/, "")} – ${hourMinute(start + millis)}`,
+    () => date(start),
+  ][ring]();
+}
+
+function words(totals, { overdue, beyond }) {
+  const [minute, hour, day, year] = totals.map(compact);
+  return [
+    `${minute} due within this minute`, `${hour} later this hour`, `${day} later today (UTC)`, `${year} within a year`,
+    beyond > 0 && `${compact(beyond)} beyond`, overdue > 0 && `${compact(overdue)} overdue`,
+  ].filter(Boolean).join(" · ");
+}
+
+function shades() {
+  const labels = ["none", "1", "10", "100", "1,000", "10,000", "100,000 or more"];
+  return h("p", { class: "shades" }, h("span", {}, "Timers in a slot:"),
+    labels.map((label, i) => h("span", {}, h("i", { class: `swatch shade-${i}` }), label)),
+    h("span", {}, h("i", { class: "swatch past" }), "past"), h("span", {}, h("i", { class: "swatch open" }), "open: on the ring inside"));
+}
+
+function explanation(follow) {
+  return h("details", { class: "panel about", open: true },
+    h("summary", {}, h("h2", {}, "What am I looking at?")),
+    h("ol", {},
+      h("li", {}, h("strong", {}, "It is a clock that keeps appointments. "), "The inner ring is this minute, a slot for each second. Around it: this hour in minutes, this day in hours, a year in days."),
+      h("li", {}, h("strong", {}, "A timer is dropped into one slot"), ": the stronger its colour, the more are in it. Finding the slot takes the same few steps whether there are ten timers or ten million: nothing is ever sorted."),
+      h("li", {}, h("strong", {}, "When a hand reaches a slot, it opens"), ", and its timers fall one ring inwards, each to its finer slot. Watch it when the minute is full."),
+      h("li", {}, h("strong", {}, "In the middle they fire. "), "So there is only ever one small slot to look at: the one under the hand.")),
+    h("p", {}, h("button", { class: "button", onclick: follow }, icon("play"), "Follow one timer")),
+    h("p", { class: "muted small" }, "The picture cuts time as a clock does. The minute before they fire, timers are on the wheel in memory, whose slots are finer still (256 a ring, the finest a millisecond). Until then they wait in the store, which the outer rings count."));
+}
+
+/** The same as tables, for whoever does not see the picture, or wants numbers. */
+function twin(onPick) {
+  const body = h("div", {});
+  const element = h("details", { class: "twin" }, h("summary", {}, "The wheel as a table"), body);
+  let rings;
+  let before = "";
+  function draw() {
+    if (!element.open || !rings) {
+      return;
+    }
+    const rows = rings.map((slots, ring) => slots.map((slot, at) => ({ ...slot, ring, at })).filter((slot) => slot.count > 0)
+      .sort((a, b) => a.start - b.start));
+    const key = JSON.stringify(rows);
+    if (key === before) {
+      return;
+    }
+    before = key;
+    put(body, rows.map((slots, ring) => h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Ring of the ${RINGS[ring].name}` },
+      h("table", {}, h("caption", {}, `Ring of the ${RINGS[ring].name}: ${plural(sum(slots), "timer")}, a slot for each ${RINGS[ring].unit}`),
+        slots.length > 0 && h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Slot"), h("th", { scope: "col", class: "right" }, "Timers"))),
+        h("tbody", {}, slots.map((slot) => h("tr", {},
+          h("td", {}, h("button", { class: "plain", onclick: () => onPick({ ring: slot.ring, at: slot.at }) }, slotName(ring, slot.start))),
+          h("td", { class: "right" }, number(slot.count)))))))));
+  }
+  element.addEventListener("toggle", draw);
+  return {
+    element,
+    set(next) {
+      rings = next;
+      draw();
+    },
+  };
+}

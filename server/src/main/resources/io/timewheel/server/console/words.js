@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timer in words, and durations as people write them.
+
+import { words } from "./cron.js";
+import { DAY, HOUR, MINUTE, SECOND, durationMillis, isoDuration, millisOf, moment } from "./format.js";
+
+/** When it fires: "Every 5 min", "At 09:00, Monday to Friday", "Once, 14:30:00". */
+export function whenWords(timer) {
+  if (timer.cron) {
+    const said = words(timer.cron);
+    return said === null ? `By the cron ${timer.cron}` : said[0].toUpperCase() + said.slice(1);
+  }
+  if (timer.every) {
+    return `Every ${isoDuration(timer.every)}`;
+  }
+  return `Once, ${moment(millisOf(timer.dueAt ?? timer.at))}`;
+}
+
+/** Where it goes. */
+export function targetWords(target = {}) {
+  if (target.queue !== undefined) {
+    return `into the queue ${target.queue}`;
+  }
+  if (target.url !== undefined) {
+    return `to ${target.url}`;
+  }
+  return target.handler === undefined ? "nowhere" : `to the handler ${target.handler}`;
+}
+
+const UNITS = { ms: 1, s: SECOND, sec: SECOND, m: MINUTE, min: MINUTE, h: HOUR, d: DAY, w: 7 * DAY };
+
+/** An ISO duration from what a person types: "30m", "1h 30m", "PT5S", "90" (seconds). Null if it is none. */
+export function isoOf(typed) {
+  const text = typed.trim();
+  if (!Number.isNaN(durationMillis(text.toUpperCase()))) {
+    return text.toUpperCase();
+  }
+  if (/^\d+(\.\d+)?$/.test(text)) {
+    return `PT${text}S`;
+  }
+  const parts = [...text.toLowerCase().matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy)];
+  if (parts.length === 0 || parts.reduce((sum, part) => sum + part[0].length, 0) !== text.length) {
+    return null;
+  }
+  let millis = 0;
+  for (const [, amount, unit] of parts) {
+    if (!(unit in UNITS)) {
+      return null;
+    }
+    millis += Number(amount) * UNITS[unit];
+  }
+  return isoOfMillis(Math.round(millis));
+}
+
+export function isoOfMillis(millis) {
+  const hours = Math.floor(millis / HOUR);
+  const minutes = Math.floor((millis % HOUR) / MINUTE);
+  const seconds = (millis % MINUTE) / SECOND;
+  const parts = [hours && `${hours}H`, minutes && `${minutes}M`, seconds && `${seconds}S`].filter(Boolean);
+  return `PT${parts.join("") || "0S"}`;
+}
