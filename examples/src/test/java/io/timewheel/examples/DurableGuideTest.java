@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.CancelResult.Outcome;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerFilter;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerList;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.ObjectMapper;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The code in docs/DURABLE.md, which DocumentationTest compares. */
+class DurableGuideTest {
+  private final List<String> cancelled = new ArrayList<>();
+  private final Shop shop = new Shop();
+  private final Path directory;
+
+  DurableGuideTest(@TempDir Path directory) {
+    this.directory = directory;
+  }
+
+  private final class Shop {
+    boolean open;
+
+    void cancel(String id) {
+      if (!open) {
+        throw new IllegalStateException("the shop is closed");
+      }
+      cancelled.add(id);
+    }
+  }
+
+  // begin
+  record OrderRef(String id) {}
+
+  static final class JsonCodec implements PayloadCodec {
+    private final ObjectMapper mapper = JsonMapper.builder().build();
+
+    @Override
+    public byte[] encode(Object payload) {
+      return mapper.writeValueAsBytes(payload);
+    }
+
+    @Override
+    public <T> T decode(byte[] payload, Class<T> type) {
+      return mapper.readValue(payload, type);
+    }
+  }
+
+  // end
+
+  @Test
+  void typedHandlersRunOnADirectory() throws Exception {
+    CompletableFuture<String> fired = new CompletableFuture<>();
+    // begin
+    DurableTimer timer =
+        DurableTimer.builder(RocksTimerStore.open(directory))
+            .codec(new JsonCodec())
+            .handler("orders.cancel", OrderRef.class, (firing, order) -> fired.complete(order.id()))
+            .start();
+    timer.schedule(
+        TimerSpec.of("shop", "order-42")
+            .after(Duration.ofMillis(10))
+            .payload(new OrderRef("42"))
+            .handler("orders.cancel"));
+    // end
+    assertThat(fired.get()).isEqualTo("42");
+    timer.close();
+  }
+
+  @Test
+  void whatIsSetAsideIsFoundAndRevived() {
+    DurableTestkit kit = DurableTestkit.create();
+    DurableTimer timer = start(kit);
+    // begin
+    timer.schedule(
+        TimerSpec.of("shop", "order-42")
+            .after(Duration.ofMinutes(30))
+            .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofMinutes(1)))
+            .handler("orders.cancel"));
+    // end
+    kit.advanceBy(Duration.ofHours(1));
+    List<String> errors = new ArrayList<>();
+    // begin
+    TimerFilter filter =
+        TimerFilter.all().namespace("shop").states(EnumSet.of(TimerState.SET_ASIDE));
+    Optional<String> page = Optional.empty();
+    do {
+      TimerList found = timer.list(filter, 1_000, page.orElse(null));
+      for (TimerInfo one : found.timers()) {
+        errors.add(one.key().id() + ": " + one.lastError().orElse(""));
+      }
+      page = found.nextPage();
+    } while (page.isPresent());
+
+    timer.revive("shop", "order-42"); // its attempts are counted anew
+    // end
+    assertThat(errors)
+        .containsExactly("order-42: java.lang.IllegalStateException: the shop is closed");
+    shop.open = true;
+    kit.settle();
+    assertThat(cancelled).containsExactly("order-42");
+  }
+
+  @Test
+  void tellsWhatIsDueWhen() {
+    DurableTestkit kit = DurableTestkit.create();
+    DurableTimer timer = start(kit);
+    // begin
+    TimerSpec report =
+        TimerSpec.of("shop", "report")
+            .cron("0 9 * * MON-FRI", ZoneId.of("Europe/Berlin"))
+            .handler("orders.cancel");
+    List<Instant> firstRuns = timer.preview(report, 5);
+    timer.schedule(report);
+
+    Instant now = kit.now(); // Instant.now() in a program
+    long[] dueByHour = timer.histogram("shop", now, now.plus(Duration.ofDays(1)), 24);
+    // end
+    assertThat(firstRuns).hasSize(5).startsWith(Instant.parse("2026-01-01T08:00:00Z"));
+    assertThat(dueByHour[8]).isEqualTo(1);
+  }
+
+  @Test
+  void tellsWhetherItWasDone() {
+    DurableTestkit kit = DurableTestkit.create();
+    DurableTimer timer = start(kit);
+    TimerSpec spec =
+        TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel");
+    // begin
+    CompletionStage<Boolean> paid =
+        timer
+            .scheduleAsync(spec.requestId("checkout-4711")) // a repeated call is answered as this
+            .thenCompose(scheduled -> timer.cancelAsync("shop", "order-42"))
+            .thenApply(answer -> answer.outcome() == Outcome.CANCELLED);
+    // end
+    kit.settle();
+    assertThat(paid.toCompletableFuture()).isCompletedWithValue(true);
+  }
+
+  // begin
+  @Test
+  void anOrderThatIsNotPaidIsCancelled() {
+    DurableTestkit kit = DurableTestkit.create(); // no threads, and a clock that stands still
+    DurableTimer timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder -> builder.handler("orders.cancel", firing -> cancelled.add(firing.id())));
+
+    timer.schedule(
+        TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel"));
+    kit.advanceBy(Duration.ofMinutes(29));
+    assertThat(cancelled).isEmpty();
+    kit.advanceBy(Duration.ofMinutes(1));
+    assertThat(cancelled).containsExactly("order-42");
+  }
+
+  // end
+
+  private DurableTimer start(DurableTestkit kit) {
+    return kit.start(
+        InMemoryTimerStore.create(),
+        builder -> builder.handler("orders.cancel", firing -> shop.cancel(firing.id())));
+  }
+}
