@@ -174,6 +174,13 @@ final class Calls {
         .thenApply(Calls::leaseResult);
   }
 
+  /** Whether a time that is so far ahead will come, and is not past. */
+  boolean isInReach(Duration ahead) {
+    return !ahead.isNegative()
+        && EpochMillis.saturatedAdd(engine.nowMillis(), EpochMillis.ceil(ahead))
+            != EpochMillis.NEVER;
+  }
+
   private static LeaseResult leaseResult(Outcome outcome) {
     return switch (outcome.answer()) {
       case APPLIED -> LeaseResult.DONE;

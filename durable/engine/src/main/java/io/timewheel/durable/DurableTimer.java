@@ -566,8 +566,9 @@ public final class DurableTimer implements AutoCloseable {
       FireId fireId, String lease, String error, @Nullable Duration after) {
     requireNonNull(fireId, "fireId");
     requireNonNull(error, "error");
-    if (after != null && after.isNegative()) {
-      throw new IllegalArgumentException("after: " + after + " (expected: zero or more)");
+    if (after != null && !calls.isInReach(after)) {
+      throw new IllegalArgumentException(
+          "after: " + after + " (expected: zero or more, and not for ever)");
     }
     ClaimToken token = QueueFiring.parse(lease);
     return calls.stage(() -> calls.end(fireId, token, error, after));

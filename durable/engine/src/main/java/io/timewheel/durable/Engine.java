@@ -458,6 +458,9 @@ final class Engine implements StoreListener {
           settings.overduePerSecond());
       long nowMillis = nowMillis();
       shards.values().forEach(shard -> shard.partAndPace(nowMillis));
+    } else if (change < 0) {
+      long nowMillis = nowMillis();
+      shards.values().forEach(shard -> shard.clockWentBack(nowMillis));
     }
     shards.values().forEach(Shard::rearm);
   }
@@ -483,16 +486,25 @@ final class Engine implements StoreListener {
     }
     lanes.values().forEach(HandlerLane::upkeep);
     try {
-      long finishedBefore = nowMillis() - settings.remember().toMillis();
-      while (store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
-        // There may be more.
-      }
+      forget();
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.WARNING, "cannot forget what is finished; tried again", e);
+    }
+    try {
       release();
       for (String handler : lanes.keySet()) {
         each(TimerState.PARKED, handler, record -> Change.Verb.What.RELEASE);
       }
     } catch (RuntimeException | Error e) {
       LOG.log(System.Logger.Level.WARNING, "upkeep has failed, and is tried again", e);
+    }
+  }
+
+  private void forget() {
+    long finishedBefore =
+        EpochMillis.saturatedSubtract(nowMillis(), EpochMillis.ceil(settings.remember()));
+    while (store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
+      // There may be more.
     }
   }
 

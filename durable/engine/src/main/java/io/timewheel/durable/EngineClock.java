@@ -53,9 +53,11 @@ final class EngineClock {
 
   /** The current time, rounded down. */
   long nowMillis() {
-    long wallMillis = wallMillis();
     while (true) {
+      // Before the wall: a thread that is held up here, as when the machine is suspended, must not
+      // compare its old reading with a newer one, and take that for a clock that has gone back.
       long seenMillis = latestMillis.get();
+      long wallMillis = wallMillis();
       if (wallMillis == seenMillis) {
         return wallMillis;
       }

@@ -77,7 +77,7 @@ final class HandlerLane {
   }
 
   private synchronized Window.@Nullable Entry next() {
-    if (closed || claims >= 2 * config.limit()) {
+    if (closed || claims >= 2L * config.limit()) {
       return null;
     }
     Window.Entry entry = waiting.poll();

@@ -73,6 +73,19 @@ final class Shard {
     }
   }
 
+  /** The clock has gone back: the world was not asleep before a time that is yet to come. */
+  void clockWentBack(long nowMillis) {
+    lock.lock();
+    try {
+      if (pacedBeforeMillis > nowMillis) {
+        pacedBeforeMillis = nowMillis;
+        part(nowMillis);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void part(long nowMillis) {
     if (closed) {
       return;

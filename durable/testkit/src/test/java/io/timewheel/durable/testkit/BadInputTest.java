@@ -21,6 +21,7 @@ import io.timewheel.durable.spi.Change.Verb.What;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -170,6 +171,7 @@ class BadInputTest {
         bad("lease: x", () -> timer.ack(fireId, "x")),
         bad("error", () -> timer.nack(fireId, "x", null, null)),
         bad("after: PT-1S", () -> timer.nack(fireId, "x", "e", Duration.ofSeconds(-1))),
+        bad("not for ever", () -> timer.nack(fireId, "x", "e", ChronoUnit.FOREVER.getDuration())),
         bad("by", () -> timer.extend(fireId, "x", null)),
         bad("by: PT0S", () -> timer.extend(fireId, "x", Duration.ZERO)),
         bad("patience", () -> timer.close(null)),

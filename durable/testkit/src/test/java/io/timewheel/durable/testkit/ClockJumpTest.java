@@ -149,6 +149,20 @@ class ClockJumpTest {
   }
 
   @Test
+  void whatBecomesDueAfterAClockThatWasAheadIsNotHeldEither() {
+    advance(2_000);
+    kit.skew(timer, Duration.ofHours(1));
+    advance(3_000);
+    kit.skew(timer, Duration.ZERO);
+    advance(3_000);
+    for (int i = 0; i < 500; i++) {
+      schedule("t" + i, 10);
+    }
+    advance(20);
+    assertThat(fired).hasSize(500);
+  }
+
+  @Test
   void aSmallJumpBackHoldsAndALargeOneIsBelieved() {
     advance(10_000);
     schedule("a", 1_000);

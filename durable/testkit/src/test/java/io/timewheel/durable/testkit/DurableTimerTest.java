@@ -132,6 +132,17 @@ class DurableTimerTest {
   }
 
   @Test
+  void firesForAHandlerWithoutALimit() {
+    timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder -> builder.handler("h", this::handle, Integer.MAX_VALUE, null));
+    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    advance(1_000);
+    assertThat(fired).containsExactly("a@1000");
+  }
+
+  @Test
   void survivesAKillAndFiresOnce() {
     timer.schedule(spec("a").after(Duration.ofHours(5)));
     restart();

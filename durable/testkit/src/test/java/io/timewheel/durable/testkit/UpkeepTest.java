@@ -7,9 +7,13 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -32,5 +36,45 @@ class UpkeepTest {
     kit.advanceBy(Duration.ofMinutes(10));
 
     assertThat(pages).hasValue(0);
+  }
+
+  @Test
+  void releasesThoughFinishedTimersAreRememberedForEver() {
+    DurableTestkit kit = DurableTestkit.create();
+    List<String> fired = new ArrayList<>();
+    DurableTimer timer =
+        kit.start(
+            InMemoryTimerStore.create(),
+            builder ->
+                builder
+                    .handler("h", firing -> fired.add(firing.id()))
+                    .remember(ChronoUnit.FOREVER.getDuration(), Long.MAX_VALUE));
+    timer.pause("ns");
+    timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(5));
+    timer.resume("ns");
+    kit.settle();
+    assertThat(fired).containsExactly("a");
+  }
+
+  @Test
+  void releasesThoughTheStoreCannotForget() {
+    DurableTestkit kit = DurableTestkit.create();
+    List<String> fired = new ArrayList<>();
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public int forget(long finishedBefore, long keep, int limit) {
+            throw new StoreException(StoreException.Kind.REJECTED, "a bad record", null);
+          }
+        };
+    DurableTimer timer =
+        kit.start(store, builder -> builder.handler("h", firing -> fired.add(firing.id())));
+    timer.pause("ns");
+    timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(5));
+    timer.resume("ns");
+    kit.settle();
+    assertThat(fired).containsExactly("a");
   }
 }
