@@ -124,7 +124,7 @@ public sealed interface Change {
   record Begin(
       TimerKey key,
       long version,
-      int revision,
+      long revision,
       long epoch,
       ClaimToken token,
       long scheduledAt,
@@ -140,7 +140,7 @@ public sealed interface Change {
    * @param epoch the epoch of the owner
    * @param now the time of the change
    */
-  record MakeReady(TimerKey key, long version, int revision, long epoch, long now)
+  record MakeReady(TimerKey key, long version, long revision, long epoch, long now)
       implements Change {}
 
   /**
@@ -153,7 +153,7 @@ public sealed interface Change {
    * @param dueAt when it runs next; {@link TimerRecord#NEVER} if never again
    * @param now the time of the change
    */
-  record Skip(TimerKey key, long version, int revision, long epoch, long dueAt, long now)
+  record Skip(TimerKey key, long version, long revision, long epoch, long dueAt, long now)
       implements Change {}
 
   /**
@@ -166,7 +166,7 @@ public sealed interface Change {
    * @param note says why
    * @param now the time of the change
    */
-  record Park(TimerKey key, long version, int revision, long epoch, String note, long now)
+  record Park(TimerKey key, long version, long revision, long epoch, String note, long now)
       implements Change {}
 
   /**

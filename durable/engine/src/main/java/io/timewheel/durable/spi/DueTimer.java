@@ -23,7 +23,7 @@ public record DueTimer(
     TimerKey key,
     long fireAt,
     long version,
-    int revision,
+    long revision,
     TimerState state,
     String handler,
     boolean queue,

@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 public record TimerRecord(
     TimerKey key,
     long version,
-    int revision,
+    long revision,
     TimerState state,
     TimerDefinition definition,
     long dueAt,
@@ -152,7 +152,7 @@ public record TimerRecord(
   static final class Builder {
     private final TimerRecord from;
     private long version;
-    private int revision;
+    private long revision;
     private TimerState state;
     private long dueAt;
     private long fireAt;

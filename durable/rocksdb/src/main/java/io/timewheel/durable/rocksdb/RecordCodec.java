@@ -182,7 +182,7 @@ final class RecordCodec {
     TimerState state = Codes.STATES.at(from.u8());
     int flags = from.u8();
     long version = from.unsigned();
-    int revision = from.unsignedInt();
+    long revision = from.unsigned();
     long dueAt = from.fixed64();
     long fireAt = dueAt + from.signed();
     int attempt = from.unsignedInt();
@@ -304,7 +304,7 @@ final class RecordCodec {
         key,
         fireAt,
         from.unsigned(),
-        from.unsignedInt(),
+        from.unsigned(),
         state,
         from.text(),
         (flags & QUEUE) != 0,

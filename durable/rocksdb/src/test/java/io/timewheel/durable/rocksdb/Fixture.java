@@ -152,6 +152,29 @@ class Fixture implements StoreListener {
     commit(new Change.Verb(key("recurring"), Change.Verb.What.RUN, 0, NOW + 1));
   }
 
+  /** A record as no store makes it. */
+  static TimerRecord with(TimerRecord record, long revision, long fireAt) {
+    return new TimerRecord(
+        record.key(),
+        record.version(),
+        revision,
+        record.state(),
+        record.definition(),
+        record.dueAt(),
+        fireAt,
+        record.runAt(),
+        record.attempt(),
+        record.claim(),
+        record.former(),
+        record.paused(),
+        record.cancelRequested(),
+        record.createdAt(),
+        record.changedAt(),
+        record.note(),
+        record.attempts(),
+        record.requests());
+  }
+
   List<TimerRecord> all() {
     return all(store);
   }

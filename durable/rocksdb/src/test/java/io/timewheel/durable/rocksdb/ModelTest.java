@@ -146,7 +146,7 @@ class ModelTest {
       TimerRecord known = memory.get(key);
       boolean stale = random.nextInt(10) == 0;
       long version = known == null ? 5 : known.version() - (stale ? 1 : 0);
-      int revision = known == null ? 0 : known.revision();
+      long revision = known == null ? 0 : known.revision();
       long any = random.nextInt(3) == 0 ? version : 0;
       long owner = random.nextInt(20) == 0 ? epoch - 1 : epoch;
       return switch (random.nextInt(10)) {
