@@ -13,14 +13,13 @@ import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -48,9 +47,6 @@ final class Import {
                   .maxStringLength(MAX_TEXT)
                   .build())
           .build();
-
-  private static final Set<TimerState> INDEXED =
-      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
 
   /** What the first line says. */
   record Header(long lastVersion, List<String> paused) {}
@@ -143,7 +139,19 @@ final class Import {
     }
     Header header = new Header(version("lastVersion", object), object.texts("paused"));
     object.end();
+    header.paused().forEach(Import::checkScope);
     return header;
+  }
+
+  /** A pause that no call can name could never be ended. */
+  private static void checkScope(String scope) {
+    if (!scope.equals(TimerStore.EVERYTHING)) {
+      try {
+        TimerSpec.of(scope, "id");
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException("paused: " + e.getMessage(), e);
+      }
+    }
   }
 
   private void end(JsonObject object) {
@@ -165,14 +173,16 @@ final class Import {
           "claim: " + (firing ? "is missing" : "is not for the state " + state));
     }
     long fireAt = object.number("fireAt", TimerRecord.NEVER);
-    if (fireAt != TimerRecord.NEVER && !INDEXED.contains(state)) {
-      throw new IllegalArgumentException("fireAt: is not for the state " + state);
+    boolean waits = Rows.WAITING.contains(state);
+    if ((fireAt != TimerRecord.NEVER) != waits) {
+      throw new IllegalArgumentException(
+          "fireAt: " + (waits ? "is missing" : "is not for the state " + state));
     }
     TimerRecord record =
         new TimerRecord(
             key,
             version("version", object),
-            object.smallCount("revision"),
+            version("revision", object),
             state,
             definition(key, object),
             object.number("dueAt"),

@@ -4,6 +4,8 @@ package io.timewheel.durable.rocksdb;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.rocksdb.RecordCodec.Stored;
 import io.timewheel.durable.spi.TimerRecord;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -14,6 +16,10 @@ import org.rocksdb.RocksDBException;
 final class Rows {
   /** The only shard. */
   static final int SHARD = 0;
+
+  /** The states of what waits for a time, and so has a place in the due index. */
+  static final Set<TimerState> WAITING =
+      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
 
   private final DueBound dueBound;
   private final ByteWriter scratch = new ByteWriter();

@@ -138,6 +138,14 @@ final class Verifier {
     if (stored.payloadApart()) {
       expect(Family.PAYLOADS, timer, null, key);
     }
+    if (record.isIndexed() != Rows.WAITING.contains(record.state())) {
+      problem(
+          key,
+          "in state "
+              + record.state()
+              + (record.isIndexed() ? " with" : " without")
+              + " a time to fire at");
+    }
     if (record.isIndexed()) {
       byte[] due = Rows.due(timer, record);
       expect(Family.DUE, due, RecordCodec.encodeDue(record, scratch), key);

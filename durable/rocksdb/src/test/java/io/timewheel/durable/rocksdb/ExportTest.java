@@ -13,6 +13,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -154,6 +155,27 @@ class ExportTest {
     assertThat(new Fixture(other).commit(schedule("gone", NOW)).version()).isGreaterThan(version);
   }
 
+  /** A recurring timer makes two revisions with each run, and never a new version. */
+  @Test
+  void goesOnBeyondARevisionOf32Bits() {
+    new Fixture(store).commit(schedule("a", NOW));
+    String late = export(store).replace("\"revision\":0", "\"revision\":" + Integer.MAX_VALUE);
+    load(other, late);
+    Fixture there = new Fixture(other);
+    there.commit(there.begin("a"));
+    assertThat(there.read("a").revision()).isEqualTo(1L << 31);
+    assertThat(other.due(0, Long.MAX_VALUE, null, 9).get(0).revision()).isEqualTo(1L << 31);
+    assertThat(export(other)).contains("\"revision\":2147483648,");
+    assertThat(other.verify().texts()).isEmpty();
+  }
+
+  @Test
+  void carriesAPauseOfEverything() {
+    store.pause(TimerStore.EVERYTHING);
+    load(other, export(store));
+    assertThat(other.paused()).containsExactly(TimerStore.EVERYTHING);
+  }
+
   @Test
   void tellsAnEngineThatIsAtWork() {
     Fixture fixture = new Fixture(store);
@@ -201,6 +223,11 @@ class ExportTest {
     refuses(
         head + timer.replace("\"SCHEDULED\"", "\"DONE\""), "line 2: fireAt: is not for the state");
     refuses(head + timer.replace("\"SCHEDULED\"", "\"FIRING\""), "line 2: claim: is missing");
+    refuses(head + timer.replaceFirst("\"fireAt\":\\d+,", ""), "line 2: fireAt: is missing");
+    refuses(
+        head.replace("[]", "[\"" + "x".repeat(300) + "\"]"),
+        "line 1: paused: namespace: 300 bytes (expected: 1 to 256)");
+    refuses(head.replace("[]", "[\"\\u0001\"]"), "line 1: paused: namespace: character U+0001");
     refuses(head + timer.replace("\"dueAt\":", "\"due\":"), "line 2: dueAt: is missing");
     refuses(
         head + timer.replace("\"version\":1", "\"version\":\"1\""),

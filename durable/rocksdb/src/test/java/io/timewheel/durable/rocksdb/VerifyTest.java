@@ -4,6 +4,7 @@ package io.timewheel.durable.rocksdb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.TimerRecord;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -142,6 +143,22 @@ class VerifyTest {
         .containsExactly(
             "shop/scheduled: the record cannot be read: it has format 9 (expected: 1)",
             "the counter of shop in state SCHEDULED: 2 (expected: 1)");
+  }
+
+  @Test
+  void findsATimerThatWaitsForNoTime() throws RocksDBException {
+    find(Family.TIMERS, "scheduled");
+    TimerRecord record =
+        RecordCodec.decode(Keys.timer(entry), value, RecordCodec.LEFT_OUT).record();
+    TimerRecord stuck = Fixture.with(record, record.revision(), TimerRecord.NEVER);
+    byte[] timer = entry;
+    damage(
+        batch -> {
+          batch.put(Family.TIMERS, timer, RecordCodec.encode(stuck, false, new ByteWriter()));
+          batch.delete(Family.DUE, Rows.due(timer, record));
+        });
+    assertThat(verify().texts())
+        .containsExactly("shop/scheduled: in state SCHEDULED without a time to fire at");
   }
 
   @Test
