@@ -84,19 +84,34 @@ class BackPressureTest {
   @Test
   void callersAreRefusedIfAskedFor() throws InterruptedException {
     DurableTimer timer = start(true);
+    CountDownLatch full = new CountDownLatch(1);
+    store.faults(
+        changes -> {
+          Threads.await(full);
+          return FaultyStore.Fault.NONE;
+        });
     AtomicInteger accepted = new AtomicInteger();
     AtomicInteger refused = new AtomicInteger();
+    AtomicInteger failed = new AtomicInteger();
     inThreads(
-        id -> {
-          try {
-            timer.schedule(spec(id));
-            accepted.incrementAndGet();
-          } catch (DurableTimerException e) {
-            assertThat(e.reason()).isEqualTo(Reason.BUSY);
-            refused.incrementAndGet();
-          }
-        });
+        id ->
+            timer
+                .scheduleAsync(spec(id))
+                .whenComplete(
+                    (result, e) -> {
+                      if (e == null) {
+                        accepted.incrementAndGet();
+                      } else if (e instanceof DurableTimerException busy
+                          && busy.reason() == Reason.BUSY) {
+                        refused.incrementAndGet();
+                        full.countDown();
+                      } else {
+                        failed.incrementAndGet();
+                      }
+                    }));
     timer.close();
+    assertThat(failed.get()).isZero();
+    assertThat(refused.get()).isPositive();
     assertThat(accepted.get() + refused.get()).isEqualTo(THREADS * EACH);
     assertThat(data.reopen().counts().get("ns"))
         .containsEntry(TimerState.SCHEDULED, (long) accepted.get());
