@@ -5,7 +5,7 @@ import * as api from "./api.js";
 import { words } from "./cron.js";
 import { labelled } from "./dialog.js";
 import { h, name, put, text, toast } from "./dom.js";
-import { HOUR, instantOf, isoDuration, millisOf } from "./format.js";
+import { HOUR, SECOND, instantOf, isoDuration, millisOf } from "./format.js";
 import { failure, heading } from "./parts.js";
 import { go, link } from "./router.js";
 import { localInput } from "./timers.js";
@@ -15,7 +15,7 @@ import { knowsZone } from "./zone.js";
 export const title = (route) => (route.path[0] === "edit" ? `Edit ${route.path[2]}` : "New timer");
 
 const WHEN = ["after", "at", "every", "cron"];
-const RETURNED = ["version", "state", "dueAt", "fireAt", "attempt", "createdAt", "changedAt", "lastError", "next", "attempts", "namespace", "id"];
+const RETURNED = ["version", "state", "dueAt", "fireAt", "attempt", "createdAt", "changedAt", "lastError", "next", "attempts", "namespace", "id", "everyAfter"];
 
 export async function show(main, route, signal) {
   const [page, namespace, id] = route.path;
@@ -112,8 +112,9 @@ function form(timer, namespaceGiven) {
       body[kind] = iso;
     } else if (kind === "at") {
       // The field has whole seconds: what was not changed keeps its milliseconds.
-      const same = timer?.at && at.value === localInput(millisOf(timer.at));
-      body.at = same ? timer.at : instantOf(new Date(at.value).getTime());
+      const chosen = new Date(at.value).getTime();
+      const same = timer?.at && chosen === Math.floor(millisOf(timer.at) / SECOND) * SECOND;
+      body.at = same ? timer.at : instantOf(chosen);
     } else {
       body.cron = cron.value.trim();
       if (zone.value) {

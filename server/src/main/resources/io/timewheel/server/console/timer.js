@@ -225,7 +225,7 @@ function facts(timer) {
       target.secret && fact("Signed with", name(target.secret)),
       target.timeout && fact("Time limit", isoDuration(target.timeout)),
       retry && fact("Attempts", `up to ${retry.maxAttempts}, ${isoDuration(retry.backoff)} to ${isoDuration(retry.maxBackoff)} apart`),
-      (timer.every || timer.cron) && timer.missed && fact("Missed runs", { fire_once: "one for all", fire_all: "each of them", skip: "left out" }[timer.missed] ?? timer.missed),
+      (timer.every || timer.cron || timer.everyAfter) && timer.missed && fact("Missed runs", { fire_once: "one for all", fire_all: "each of them", skip: "left out" }[timer.missed] ?? timer.missed),
       fact("Version", timer.version))),
     timer.payload !== undefined && block("Payload", pre("Payload", timer.payload)),
     Object.keys(timer.headers ?? {}).length > 0 && block("Headers", pre("Headers", timer.headers)),
