@@ -3,12 +3,19 @@ package io.timewheel.durable.rocksdb;
 
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Status;
 
 /** Says what went wrong, where, and what is known about it. */
 final class Failures {
+  private static final Pattern TABLE = Pattern.compile("\\d\\.(sst|blob)\\b");
+  private static final Pattern BLAMES_MANIFEST =
+      Pattern.compile("\\s*The file \\S*MANIFEST\\S* may be corrupted\\.?");
+
   private final Path directory;
 
   Failures(Path directory) {
@@ -20,7 +27,23 @@ final class Failures {
   }
 
   StoreException of(Kind kind, String what, Throwable cause) {
-    return new StoreException(kind, directory + ": " + what + ": " + cause.getMessage(), cause);
+    return new StoreException(kind, directory + ": " + what + ": " + reason(cause), cause);
+  }
+
+  /** Why, in words: some exceptions of files have but the name of the file for a message. */
+  static String reason(Throwable cause) {
+    if (cause instanceof FileSystemException e && e.getReason() == null) {
+      String what =
+          e instanceof AccessDeniedException
+              ? "permission denied"
+              : e.getClass().getSimpleName().replace("Exception", "");
+      return e.getFile() + ": " + what;
+    }
+    String message = String.valueOf(cause.getMessage());
+    // RocksDB names the manifest whatever file it was that it could not read.
+    return TABLE.matcher(message).find()
+        ? BLAMES_MANIFEST.matcher(message).replaceFirst("")
+        : message;
   }
 
   /** A read or a step of maintenance that failed: nothing was done. */

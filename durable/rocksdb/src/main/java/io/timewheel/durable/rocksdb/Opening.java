@@ -25,6 +25,8 @@ import org.rocksdb.RocksDBException;
 final class Opening {
   static final int FORMAT = 1;
 
+  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+
   /** What RocksDB has in a directory before CURRENT is there; and what a mounted disk brings. */
   private static final Pattern HARMLESS =
       Pattern.compile(
@@ -49,6 +51,7 @@ final class Opening {
     }
     try {
       checkFamilies();
+      checkLog();
       Database database = Database.open(directory, settings);
       try {
         checkFormat(database);
@@ -74,10 +77,13 @@ final class Opening {
           : failures.of(Kind.UNAVAILABLE, "cannot be made", e);
     }
     if (!Files.isReadable(directory) || !Files.isExecutable(directory)) {
-      throw failures.of(Kind.UNAVAILABLE, "must not be read by this user");
+      throw failures.of(
+          Kind.UNAVAILABLE, "cannot be read (expected: a permission to read and to enter it)");
     }
     if (!Files.isWritable(directory)) {
-      throw failures.of(Kind.UNAVAILABLE, "must not be written by this user, or is read-only");
+      throw failures.of(
+          Kind.UNAVAILABLE,
+          "cannot be written (expected: a permission, and no read-only file system)");
     }
     if (hasDatabase()) {
       return;
@@ -136,6 +142,57 @@ final class Opening {
     try (var at = db.newIterator()) {
       at.seekToFirst();
       return !at.isValid();
+    }
+  }
+
+  /** Tells of what RocksDB passes over in silence. */
+  private void checkLog() {
+    try {
+      if (Files.exists(directory.resolve(VersionFloor.FILE))
+          && LogCheck.files(directory).isEmpty()) {
+        LOG.log(
+            System.Logger.Level.WARNING,
+            directory + ": the write-ahead log is missing: what was written last is lost");
+      }
+      LogCheck.Damage damage = LogCheck.find(directory);
+      if (damage != null) {
+        tell(damage);
+      }
+    } catch (IOException e) {
+      throw failures.of(Kind.UNAVAILABLE, "the write-ahead log cannot be read", e);
+    }
+  }
+
+  private void tell(LogCheck.Damage damage) {
+    String name = damage.file().getFileName().toString();
+    String where = " " + name + " at " + damage.position() + ": the last ";
+    if (!damage.soundBehind()) {
+      LOG.log(
+          System.Logger.Level.INFO,
+          directory
+              + ": the write-ahead log ends with an incomplete record, as a kill leaves it, in"
+              + where
+              + damage.droppedBytes()
+              + " bytes are dropped");
+      return;
+    }
+    LOG.log(
+        System.Logger.Level.WARNING,
+        directory
+            + ": the write-ahead log is damaged, with sound records behind the damage, in"
+            + where
+            + damage.droppedBytes()
+            + " bytes are dropped, and what was acknowledged in them is lost; "
+            + keep(damage.file(), name + ".damaged"));
+  }
+
+  /** RocksDB deletes a log that it has read, and somebody may want what is in this one. */
+  private String keep(Path file, String name) {
+    try {
+      Files.createLink(directory.resolve(name), file);
+      return "the file is kept as " + name;
+    } catch (IOException | UnsupportedOperationException e) {
+      return "the file cannot be kept as " + name + ": " + Failures.reason(e);
     }
   }
 

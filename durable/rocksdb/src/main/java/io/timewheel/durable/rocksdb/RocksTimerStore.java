@@ -46,6 +46,8 @@ import org.rocksdb.RocksDBException;
  * one open store at a time; another one is refused, in this process or in any other.
  */
 public final class RocksTimerStore implements TimerStore {
+  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+
   /** Between two attempts to open the database again, each of which reads its log. */
   private static final long REPAIR_INTERVAL_NANOS = 1_000_000_000;
 
@@ -69,9 +71,9 @@ public final class RocksTimerStore implements TimerStore {
       Database database, Writer writer, Reader reader, Maintenance maintenance) {}
 
   private RocksTimerStore(Path directory, Settings settings) {
-    this.directory = directory;
+    this.directory = directory.toAbsolutePath();
     this.settings = settings;
-    failures = new Failures(directory);
+    failures = new Failures(this.directory);
     session = newSession();
     Duration interval = settings.sync().intervalOrNull();
     flusher = interval == null ? null : new Flusher(interval, this::flush);
@@ -80,13 +82,15 @@ public final class RocksTimerStore implements TimerStore {
   private Session newSession() {
     Database database = new Opening(directory, settings, failures).open();
     try {
-      Writer writer = new Writer(database, failures, settings.sync().isEveryCommit());
+      Writer writer =
+          new Writer(
+              database, failures, settings.sync().isEveryCommit(), new VersionFloor(directory));
       return new Session(
           database,
           writer,
           new Reader(database, failures, writer.dueBound()),
           new Maintenance(directory, database, failures));
-    } catch (RocksDBException | MalformedException e) {
+    } catch (IOException | RocksDBException | MalformedException e) {
       database.close();
       throw failures.of(Kind.UNAVAILABLE, "cannot be opened", e);
     }
@@ -449,7 +453,12 @@ public final class RocksTimerStore implements TimerStore {
     try (Database database = open.database()) {
       if (!open.writer().isBroken()) {
         database.sync();
+        open.writer().giveVersionsBack();
       }
+    } catch (IOException e) {
+      LOG.log(
+          System.Logger.Level.INFO,
+          directory + ": closed; versions that were reserved are left out: " + e.getMessage());
     } catch (RocksDBException e) {
       throw failures.of(Kind.UNKNOWN, "closed, but what was written last is not on disk", e);
     }

@@ -45,7 +45,7 @@ final class Verifier {
     this.options = options;
   }
 
-  static VerifyReport verify(Database database) throws RocksDBException {
+  static VerifyReport verify(Database database) {
     Snapshot snapshot = database.db().getSnapshot();
     // A scan of everything must not push out of the cache what the timers at work need.
     try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
@@ -55,7 +55,7 @@ final class Verifier {
     }
   }
 
-  private VerifyReport verify() throws RocksDBException {
+  private VerifyReport verify() {
     readMeta();
     scan(Family.TIMERS, this::visitRecord);
     for (Family family : List.of(Family.PAYLOADS, Family.DUE, Family.READY, Family.FINISHED)) {
@@ -74,16 +74,26 @@ final class Verifier {
     void visit(RocksIterator at) throws RocksDBException;
   }
 
-  private void scan(Family family, Check check) throws RocksDBException {
-    database.scan(
-        family,
-        null,
-        null,
-        snapshot,
-        at -> {
-          check.visit(at);
-          return true;
-        });
+  /** What cannot be read is told, and what lies behind it in that family is not looked at. */
+  private void scan(Family family, Check check) {
+    try {
+      database.scan(
+          family,
+          null,
+          null,
+          snapshot,
+          at -> {
+            try {
+              check.visit(at);
+            } catch (RocksDBException e) {
+              problem(
+                  hex(family, at.key()), "what belongs to it cannot be read: " + e.getMessage());
+            }
+            return true;
+          });
+    } catch (RocksDBException e) {
+      problem("the family " + family, "cannot be read further: " + e.getMessage());
+    }
   }
 
   private void problem(Object where, String what) {
@@ -97,12 +107,12 @@ final class Verifier {
     return database.get(family, key, options);
   }
 
-  private void readMeta() throws RocksDBException {
-    dueFrom = get(Family.META, Meta.DUE_FROM);
-    byte[] version = get(Family.META, Meta.LAST_VERSION);
+  private void readMeta() {
     try {
+      dueFrom = get(Family.META, Meta.DUE_FROM);
+      byte[] version = get(Family.META, Meta.LAST_VERSION);
       lastVersion = version == null ? 0 : Meta.number(version);
-    } catch (MalformedException e) {
+    } catch (RocksDBException | MalformedException e) {
       problem("the last version", "cannot be read: " + e.getMessage());
     }
   }
@@ -225,23 +235,25 @@ final class Verifier {
 
   // Counters
 
-  private void compareCounts() throws RocksDBException {
+  private void compareCounts() {
     byte[] all = Meta.allCounts();
-    database.scan(
+    scan(
         Family.META,
-        all,
-        Keys.behindAll(all),
-        snapshot,
         at -> {
-          String namespace = Meta.scope(at.key());
-          try {
-            compare(namespace, Counts.decode(at.value()), states.remove(namespace));
-          } catch (MalformedException e) {
-            problem("the counters of " + namespace, "cannot be read: " + e.getMessage());
+          if (Arrays.mismatch(at.key(), all) == all.length) {
+            compareCounts(at);
           }
-          return true;
         });
     states.forEach((namespace, counted) -> compare(namespace, new long[counted.length], counted));
+  }
+
+  private void compareCounts(RocksIterator at) {
+    String namespace = Meta.scope(at.key());
+    try {
+      compare(namespace, Counts.decode(at.value()), states.remove(namespace));
+    } catch (MalformedException e) {
+      problem("the counters of " + namespace, "cannot be read: " + e.getMessage());
+    }
   }
 
   private void compare(String namespace, long[] stored, long @Nullable [] counted) {

@@ -16,6 +16,7 @@ import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -42,6 +43,7 @@ final class Writer implements Transitions.Context {
   private final Database database;
   private final Failures failures;
   private final boolean sync;
+  private final VersionFloor versions;
   private final Counts counts = new Counts();
   private final Set<String> paused = ConcurrentHashMap.newKeySet();
   private final DueBound dueBound;
@@ -56,17 +58,19 @@ final class Writer implements Transitions.Context {
   private long epoch;
 
   /** Reads what is kept in memory: a few numbers, the pauses, and the counters. */
-  Writer(Database database, Failures failures, boolean sync) throws RocksDBException {
+  Writer(Database database, Failures failures, boolean sync, VersionFloor versions)
+      throws RocksDBException {
     this.database = database;
     this.failures = failures;
     this.sync = sync;
+    this.versions = versions;
     byte[] first = Keys.due(Rows.SHARD, Long.MIN_VALUE);
     byte[] end = Keys.due(Rows.SHARD + 1, Long.MIN_VALUE);
     byte[] from = database.get(Family.META, Meta.DUE_FROM);
     dueBound = new DueBound(database, first, end, from == null ? first : from);
     rows = new Rows(dueBound);
-    lastVersion = number(Meta.LAST_VERSION);
-    storedVersion = lastVersion;
+    storedVersion = number(Meta.LAST_VERSION);
+    lastVersion = Math.max(storedVersion, versions.reserved());
     epoch = number(Meta.EPOCH);
     byte[] pauses = Meta.allPaused();
     database.scan(
@@ -130,8 +134,19 @@ final class Writer implements Transitions.Context {
 
   @Override
   public long nextVersion(long above) {
-    lastVersion = Math.max(lastVersion, above) + 1;
-    return lastVersion;
+    long version = Math.max(lastVersion, above) + 1;
+    try {
+      versions.reserve(version);
+    } catch (IOException e) {
+      throw failures.of(Kind.UNAVAILABLE, "no version can be reserved", e);
+    }
+    lastVersion = version;
+    return version;
+  }
+
+  /** Before a close, when all that was written is on disk. */
+  synchronized void giveVersionsBack() throws IOException {
+    versions.giveBack(lastVersion);
   }
 
   @Override

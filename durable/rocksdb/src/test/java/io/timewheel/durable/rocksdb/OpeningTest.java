@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.spi.StoreException;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -119,7 +121,22 @@ class OpeningTest {
   void refusesAFile() throws IOException {
     Path file = Files.write(directory.resolve("file"), new byte[] {1});
     refuses(file, "is not a directory");
-    refuses(file.resolve("below"), "cannot be made");
+    refuses(file.resolve("below"), "cannot be made: " + file);
+  }
+
+  @Test
+  void saysWhyADirectoryCannotBeMade() {
+    assertThat(Failures.reason(new AccessDeniedException("/data/timers")))
+        .isEqualTo("/data/timers: permission denied");
+    assertThat(Failures.reason(new FileSystemException("/data", null, "Read-only file system")))
+        .isEqualTo("/data: Read-only file system");
+  }
+
+  @Test
+  void namesTheDirectoryInFull() {
+    Path empty = Path.of("");
+    assertThatThrownBy(() -> RocksTimerStore.open(empty))
+        .hasMessageStartingWith(empty.toAbsolutePath() + ": is not a store, and not empty");
   }
 
   @Test

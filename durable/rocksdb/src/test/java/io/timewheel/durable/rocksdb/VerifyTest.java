@@ -2,14 +2,19 @@
 package io.timewheel.durable.rocksdb;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.TimerRecord;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.LiveFileMetaData;
 import org.rocksdb.RocksDBException;
 
 /** Each kind of damage is found, and told with the key of the timer that has it. */
@@ -197,6 +202,44 @@ class VerifyTest {
             "shop/scheduled: due at "
                 + (Fixture.NOW + 5)
                 + ", before the beginning of the due index");
+  }
+
+  /** Damages the first block of the table of a family. */
+  private Path damageTable(Family family) throws RocksDBException, IOException {
+    Path table = null;
+    Failures failures = new Failures(directory);
+    try (Database database = new Opening(directory, Settings.DEFAULT, failures).open()) {
+      for (LiveFileMetaData file : database.db().getLiveFilesMetaData()) {
+        if (Arrays.equals(file.columnFamilyName(), family.bytes())) {
+          table = directory.resolve(file.fileName().substring(1));
+        }
+      }
+    }
+    assertThat(table).isNotNull();
+    byte[] bytes = Files.readAllBytes(table);
+    bytes[10] ^= 4;
+    Files.write(table, bytes);
+    return table;
+  }
+
+  @Test
+  void tellsOfATableThatCannotBeRead() throws RocksDBException, IOException {
+    Path table = damageTable(Family.DUE);
+    assertThat(verify().texts())
+        .anySatisfy(
+            text ->
+                assertThat(text)
+                    .startsWith("the family DUE: cannot be read further: ")
+                    .contains(table.getFileName().toString()));
+  }
+
+  @Test
+  void namesTheFileThatKeepsTheStoreFromOpening() throws RocksDBException, IOException {
+    Path table = damageTable(Family.META);
+    assertThatThrownBy(() -> RocksTimerStore.open(directory))
+        .hasMessageContaining("cannot be opened: ")
+        .hasMessageContaining(table.getFileName().toString())
+        .hasMessageNotContaining("MANIFEST");
   }
 
   @Test
