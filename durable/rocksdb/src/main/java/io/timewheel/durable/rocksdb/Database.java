@@ -43,6 +43,10 @@ final class Database implements AutoCloseable {
   private final WriteOptions synced;
   private final WriteOptions unsynced;
 
+  private int pins;
+  private boolean closed;
+  private volatile boolean longWorkToEnd;
+
   private Database(
       RocksDB db,
       Map<Family, ColumnFamilyHandle> families,
@@ -94,7 +98,7 @@ final class Database implements AutoCloseable {
     return new DBOptions()
         .setCreateIfMissing(true)
         .setCreateMissingColumnFamilies(true)
-        // What a killed process had written is kept, up to the first record that is torn.
+        // What a killed process had written is kept, up to the first incomplete or damaged record.
         .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
         // All families go to disk together: a log that lost its end never lags behind one of them.
         .setAtomicFlush(true)
@@ -153,9 +157,53 @@ final class Database implements AutoCloseable {
     }
   }
 
+  /** Closes it; or has the last one do so who has pinned it. */
   @Override
-  public void close() {
-    closeAll(owned);
+  public synchronized void close() {
+    closed = true;
+    longWorkToEnd = true;
+    if (pins == 0) {
+      closeAll(owned);
+    }
+  }
+
+  // Long work, which others do not wait for
+
+  /** Keeps it open until it is unpinned. */
+  synchronized void pin() {
+    pins++;
+  }
+
+  synchronized void unpin() {
+    pins--;
+    if (pins == 0 && closed) {
+      closeAll(owned);
+    }
+    notifyAll();
+  }
+
+  /** Asks those to end who have pinned it; returns whether there are none. */
+  synchronized boolean endLongWork() {
+    longWorkToEnd = pins > 0;
+    return pins == 0;
+  }
+
+  boolean isLongWorkToEnd() {
+    return longWorkToEnd;
+  }
+
+  /** Waits until nobody has pinned it; returns false if that takes too long. */
+  synchronized boolean awaitUnpinned(long patienceMillis) {
+    long endNanos = System.nanoTime() + patienceMillis * 1_000_000;
+    try {
+      for (long left = patienceMillis; pins > 0 && left > 0; ) {
+        wait(left);
+        left = (endNanos - System.nanoTime()) / 1_000_000;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return pins == 0;
   }
 
   RocksDB db() {

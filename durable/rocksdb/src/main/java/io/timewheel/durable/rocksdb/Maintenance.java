@@ -46,7 +46,7 @@ final class Maintenance {
   }
 
   VerifyReport verify() {
-    return Verifier.verify(database);
+    return Verifier.verify(database, this::checkGoesOn);
   }
 
   long exportTo(OutputStream out) {
@@ -84,10 +84,17 @@ final class Maintenance {
           null,
           snapshot,
           at -> {
+            checkGoesOn();
             export.timer(read(at.key(), at.value(), options));
             return true;
           });
       return export.end();
+    }
+  }
+
+  private void checkGoesOn() {
+    if (database.isLongWorkToEnd()) {
+      throw failures.of(Kind.UNAVAILABLE, "broken off: the database is closed, or opened again");
     }
   }
 

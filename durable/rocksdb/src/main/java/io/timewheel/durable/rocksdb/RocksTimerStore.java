@@ -26,7 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -51,13 +51,16 @@ public final class RocksTimerStore implements TimerStore {
   /** Between two attempts to open the database again, each of which reads its log. */
   private static final long REPAIR_INTERVAL_NANOS = 1_000_000_000;
 
+  private static final long REPAIR_PATIENCE_MILLIS = 100;
+  private static final long CLOSE_PATIENCE_MILLIS = 1_000;
+
   private final Path directory;
   private final Settings settings;
   private final Failures failures;
   private final @Nullable Flusher flusher;
 
   /** Read-locked by whatever uses the database, write-locked by what opens or closes it. */
-  private final ReadWriteLock use = new ReentrantReadWriteLock();
+  private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
   /** Null when it is closed, or could not be opened again. */
   private @Nullable Session session;
@@ -201,6 +204,23 @@ public final class RocksTimerStore implements TimerStore {
     }
   }
 
+  /**
+   * Work that takes minutes: it holds no lock, so that neither a close nor a repair waits for it.
+   */
+  private <T extends @Nullable Object> T maintaining(Function<Maintenance, T> work) {
+    Session open =
+        reading(
+            present -> {
+              present.database().pin();
+              return present;
+            });
+    try {
+      return work.apply(open.maintenance());
+    } finally {
+      open.database().unpin();
+    }
+  }
+
   private Session session() {
     Session open = session;
     if (open == null) {
@@ -215,7 +235,9 @@ public final class RocksTimerStore implements TimerStore {
    * its log can say what became of the one that failed.
    */
   private void repair() {
-    use.writeLock().lock();
+    if (!tryWriteLock()) {
+      return;
+    }
     try {
       Session broken = session;
       if (closed || (broken != null && !broken.writer().isBroken())) {
@@ -227,6 +249,12 @@ public final class RocksTimerStore implements TimerStore {
       }
       if (broken != null) {
         checkRoom(broken.database());
+        if (!broken.database().endLongWork()) {
+          throw failures.of(
+              Kind.UNAVAILABLE,
+              "a write has failed, and the database is opened again when an export, a verification"
+                  + " or a backup has ended");
+        }
         session = null;
         broken.database().close();
       }
@@ -234,6 +262,16 @@ public final class RocksTimerStore implements TimerStore {
       session = newSession();
     } finally {
       use.writeLock().unlock();
+    }
+  }
+
+  /** Whoever reads waits no longer than this behind one who waits for them. */
+  private boolean tryWriteLock() {
+    try {
+      return use.writeLock().tryLock(REPAIR_PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     }
   }
 
@@ -315,9 +353,9 @@ public final class RocksTimerStore implements TimerStore {
    */
   public void backup(Path target) {
     requireNonNull(target, "target");
-    this.<@Nullable Void>reading(
-        open -> {
-          open.maintenance().backup(target);
+    this.<@Nullable Void>maintaining(
+        maintenance -> {
+          maintenance.backup(target);
           return null;
         });
   }
@@ -329,7 +367,7 @@ public final class RocksTimerStore implements TimerStore {
    * @return what is wrong
    */
   public VerifyReport verify() {
-    return reading(open -> open.maintenance().verify());
+    return maintaining(Maintenance::verify);
   }
 
   /**
@@ -342,7 +380,7 @@ public final class RocksTimerStore implements TimerStore {
    */
   public long exportTo(OutputStream out) {
     requireNonNull(out, "out");
-    return reading(open -> open.maintenance().exportTo(out));
+    return maintaining(maintenance -> maintenance.exportTo(out));
   }
 
   /**
@@ -436,9 +474,10 @@ public final class RocksTimerStore implements TimerStore {
     if (flusher != null) {
       flusher.close();
     }
+    Session open;
     use.writeLock().lock();
     try {
-      Session open = session;
+      open = session;
       session = null;
       closed = true;
       if (open != null) {
@@ -447,6 +486,18 @@ public final class RocksTimerStore implements TimerStore {
     } finally {
       use.writeLock().unlock();
     }
+    if (open != null && !open.database().awaitUnpinned(CLOSE_PATIENCE_MILLIS)) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          directory
+              + ": closed, but for an export, a verification or a backup that has not ended; until"
+              + " then the directory is in use");
+    }
+  }
+
+  /** As after a write that has failed, for tests. */
+  void breakOff() {
+    reading(open -> open.writer().failed(new RocksDBException("broken off")));
   }
 
   private void close(Session open) {

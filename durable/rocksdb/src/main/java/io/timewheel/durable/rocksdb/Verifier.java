@@ -30,6 +30,7 @@ final class Verifier {
   private final Database database;
   private final Snapshot snapshot;
   private final ReadOptions options;
+  private final Runnable check;
   private final ByteWriter scratch = new ByteWriter();
   private final Map<Family, Long> found = new EnumMap<>(Family.class);
   private final Map<String, long[]> states = new HashMap<>();
@@ -39,17 +40,23 @@ final class Verifier {
   private long timers;
   private long problems;
 
-  private Verifier(Database database, Snapshot snapshot, ReadOptions options) {
+  private Verifier(Database database, Snapshot snapshot, ReadOptions options, Runnable check) {
+    this.check = check;
     this.database = database;
     this.snapshot = snapshot;
     this.options = options;
   }
 
-  static VerifyReport verify(Database database) {
+  /**
+   * Compares all.
+   *
+   * @param check called before each entry, to end it early by an exception
+   */
+  static VerifyReport verify(Database database, Runnable check) {
     Snapshot snapshot = database.db().getSnapshot();
     // A scan of everything must not push out of the cache what the timers at work need.
     try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
-      return new Verifier(database, snapshot, options).verify();
+      return new Verifier(database, snapshot, options, check).verify();
     } finally {
       database.db().releaseSnapshot(snapshot);
     }
@@ -70,12 +77,12 @@ final class Verifier {
   }
 
   /** What is done with each entry of a family. */
-  private interface Check {
+  private interface Visitor {
     void visit(RocksIterator at) throws RocksDBException;
   }
 
   /** What cannot be read is told, and what lies behind it in that family is not looked at. */
-  private void scan(Family family, Check check) {
+  private void scan(Family family, Visitor visitor) {
     try {
       database.scan(
           family,
@@ -83,8 +90,9 @@ final class Verifier {
           null,
           snapshot,
           at -> {
+            check.run();
             try {
-              check.visit(at);
+              visitor.visit(at);
             } catch (RocksDBException e) {
               problem(
                   hex(family, at.key()), "what belongs to it cannot be read: " + e.getMessage());

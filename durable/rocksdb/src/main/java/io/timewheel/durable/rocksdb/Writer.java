@@ -104,7 +104,7 @@ final class Writer implements Transitions.Context {
     return broken;
   }
 
-  private StoreException failed(RocksDBException e) {
+  StoreException failed(RocksDBException e) {
     broken = true;
     return failures.of(Kind.UNKNOWN, "it may have been written or not", e);
   }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import static io.timewheel.durable.rocksdb.Fixture.NOW;
+import static io.timewheel.durable.rocksdb.Fixture.schedule;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.StoreException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nobody waits for an export whose output stands still. */
+@Timeout(120)
+class MaintenanceTest {
+  private static final int TIMERS = 3_000;
+
+  @TempDir Path directory;
+
+  /** Takes nothing until it may. */
+  private static final class Standing extends OutputStream {
+    final CountDownLatch stands = new CountDownLatch(1);
+    final CountDownLatch goesOn = new CountDownLatch(1);
+
+    @Override
+    public void write(int b) throws IOException {
+      throw new IOException("one by one");
+    }
+
+    @Override
+    public void write(byte[] bytes, int start, int length) throws IOException {
+      stands.countDown();
+      try {
+        goesOn.await();
+      } catch (InterruptedException e) {
+        throw new IOException(e);
+      }
+    }
+  }
+
+  private RocksTimerStore filled() {
+    RocksTimerStore store = RocksTimerStore.open(directory);
+    List<Change> changes = new ArrayList<>();
+    for (int i = 0; i < TIMERS; i++) {
+      changes.add(schedule("t" + i, NOW));
+    }
+    new Fixture(store).store.commit(changes);
+    return store;
+  }
+
+  private static CompletableFuture<Long> export(RocksTimerStore store, Standing out)
+      throws InterruptedException {
+    CompletableFuture<Long> export = CompletableFuture.supplyAsync(() -> store.exportTo(out));
+    out.stands.await();
+    return export;
+  }
+
+  private static void assertBrokenOff(CompletableFuture<Long> export) {
+    assertThatThrownBy(export::join)
+        .cause()
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("broken off: the database is closed, or opened again");
+  }
+
+  @Test
+  void closesDuringAnExport() throws InterruptedException {
+    RocksTimerStore store = filled();
+    Standing out = new Standing();
+    CompletableFuture<Long> export = export(store, out);
+
+    store.close();
+
+    assertThat(export).isNotDone();
+    assertThatThrownBy(() -> RocksTimerStore.open(directory))
+        .hasMessageContaining("is in use by another store");
+    out.goesOn.countDown();
+    assertBrokenOff(export);
+    try (RocksTimerStore again = RocksTimerStore.open(directory)) {
+      assertThat(again.verify().timers()).isEqualTo(TIMERS);
+    }
+  }
+
+  @Test
+  void readsOnWhenAWriteHasFailedDuringAnExport() throws InterruptedException {
+    try (RocksTimerStore store = filled()) {
+      Fixture fixture = new Fixture(store);
+      Standing out = new Standing();
+      CompletableFuture<Long> export = export(store, out);
+      store.breakOff();
+
+      assertThatThrownBy(() -> fixture.commit(schedule("new", NOW)))
+          .isInstanceOfSatisfying(
+              StoreException.class,
+              e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNAVAILABLE))
+          .hasMessageContaining("when an export, a verification or a backup has ended");
+      assertThat(fixture.read("t1").dueAt()).isEqualTo(NOW);
+      assertThat(store.due(0, Long.MAX_VALUE, null, 10)).hasSize(10);
+
+      out.goesOn.countDown();
+      assertBrokenOff(export);
+      assertThat(fixture.commit(schedule("new", NOW)).version()).isGreaterThan(TIMERS);
+      assertThat(store.verify().timers()).isEqualTo(TIMERS + 1);
+    }
+  }
+}
