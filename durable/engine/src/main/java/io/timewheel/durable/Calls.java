@@ -42,7 +42,8 @@ final class Calls {
   // Changes
 
   Change.Schedule change(TimerSpec spec) {
-    return requireNonNull(spec, "spec").toChange(engine.nowMillis(), maxPending, codec);
+    return requireNonNull(spec, "spec")
+        .toChange(engine.nowMillis(), engine.minGraceMillis(), maxPending, codec);
   }
 
   CompletableFuture<ScheduleResult> schedule(TimerSpec spec) {

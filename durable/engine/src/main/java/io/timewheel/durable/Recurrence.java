@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code every PT5M}: at a fixed rate
  *   <li>{@code delay PT5M}: with a fixed delay
  *   <li>{@code cron 0 9 * * MON-FRI Europe/Berlin}: five or six fields, then the zone
+ *   <li>any but the first, followed by {@code from 2026-05-01T00:00:00Z}: not before that time
  * </ul>
  *
  * <p>The first word also is the version of the form: another form will begin with another word, and
@@ -34,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class Recurrence {
   private static final Recurrence ONCE = new Once();
   private static final int MAX_PREVIEW = 1_000;
+  private static final String FROM = " from ";
 
   /** A cron, and the longest id of a zone that could be. */
   private static final int MAX_LENGTH = CronParser.MAX_LENGTH + 200;
@@ -99,6 +101,14 @@ public abstract sealed class Recurrence {
     int blank = stripped.indexOf(' ');
     String form = blank < 0 ? stripped : stripped.substring(0, blank);
     String rest = blank < 0 ? "" : stripped.substring(blank + 1).strip();
+    int from = form.equals("once") ? -1 : rest.lastIndexOf(FROM);
+    return from < 0
+        ? parse(text, form, rest)
+        : parse(text, form, rest.substring(0, from).strip())
+            .from(firstMillis(text, rest.substring(from + FROM.length()).strip()));
+  }
+
+  private static Recurrence parse(String text, String form, String rest) {
     return switch (form) {
       case "once" -> {
         if (!rest.isEmpty()) {
@@ -180,6 +190,23 @@ public abstract sealed class Recurrence {
     return fromMillis;
   }
 
+  /** The first run of a timer that is scheduled now, or {@link EpochMillis#NEVER}. */
+  long first(long nowMillis) {
+    return next(nowMillis, nowMillis);
+  }
+
+  /** The first run if none may be before a time. */
+  long firstFrom(long millis) {
+    return millis;
+  }
+
+  /**
+   * The same, but with the first run at this time; by a cron, with the first that is not before.
+   */
+  Recurrence from(long millis) {
+    return new From(this, millis);
+  }
+
   private static long positiveMillis(String name, Duration duration) {
     requireNonNull(duration, name);
     if (duration.isNegative() || duration.isZero()) {
@@ -195,6 +222,18 @@ public abstract sealed class Recurrence {
       throw wrong(
           text,
           "duration %s is not valid; expected one like PT5M".formatted(CronParser.quoted(duration)),
+          e);
+    }
+  }
+
+  private static long firstMillis(String text, String time) {
+    try {
+      return EpochMillis.ceil(Instant.parse(time));
+    } catch (DateTimeException e) {
+      throw wrong(
+          text,
+          "time %s is not valid; expected one like 2026-05-01T00:00:00Z"
+              .formatted(CronParser.quoted(time)),
           e);
     }
   }
@@ -356,8 +395,49 @@ public abstract sealed class Recurrence {
     }
 
     @Override
+    long firstFrom(long millis) {
+      return cron.nextMillis(EpochMillis.saturatedSubtract(millis, 1), rules);
+    }
+
+    @Override
     public String toString() {
       return "cron " + cron + " " + zone;
+    }
+  }
+
+  /** Another, with a first time that was asked for: a part of what makes two of them equal. */
+  private static final class From extends Recurrence {
+    private final Recurrence recurrence;
+    private final long fromMillis;
+
+    From(Recurrence recurrence, long fromMillis) {
+      this.recurrence = recurrence;
+      this.fromMillis = fromMillis;
+    }
+
+    @Override
+    long first(long nowMillis) {
+      return recurrence.firstFrom(fromMillis);
+    }
+
+    @Override
+    long next(long scheduledMillis, long endedMillis) {
+      return recurrence.next(scheduledMillis, endedMillis);
+    }
+
+    @Override
+    long count(long fromRunMillis, long untilMillis, long limit) {
+      return recurrence.count(fromRunMillis, untilMillis, limit);
+    }
+
+    @Override
+    long fromEnd(int nth, long fromRunMillis, long untilMillis) {
+      return recurrence.fromEnd(nth, fromRunMillis, untilMillis);
+    }
+
+    @Override
+    public String toString() {
+      return recurrence + FROM + EpochMillis.toInstant(fromMillis);
     }
   }
 }

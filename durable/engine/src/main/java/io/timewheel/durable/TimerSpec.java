@@ -23,14 +23,14 @@ public final class TimerSpec {
   private @Nullable Instant at;
   private @Nullable Duration after;
   private @Nullable Recurrence recurrence;
-  private @Nullable String target;
-  private boolean queue;
+  private @Nullable String handler;
+  private @Nullable String queue;
   private byte[] payload = new byte[0];
   private @Nullable Object typedPayload;
   private Map<String, String> headers = Map.of();
   private RetryPolicy retry = RetryPolicy.DEFAULT;
-  private MissedRuns missed = MissedRuns.FIRE_ONCE;
-  private Duration grace = Decision.DEFAULT_GRACE;
+  private @Nullable MissedRuns missed;
+  private @Nullable Duration grace;
   private Change.Condition condition = Change.Condition.NONE;
   private long version;
   private boolean evenFinished;
@@ -63,7 +63,10 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires once, at this time; at once if it has passed.
+   * Fires once, at this time; at once if it has passed. A timer that recurs runs for the first time
+   * then; one with a cron, at the first time of its cron that is not before. First runs that are
+   * past were {@linkplain #missed missed}. Another first time is another timer: scheduled again
+   * with it, the timer is replaced.
    *
    * @param time when
    * @return this
@@ -81,8 +84,7 @@ public final class TimerSpec {
    * @return this
    */
   public TimerSpec every(Duration period) {
-    recurrence = Recurrence.fixedRate(period("period", period));
-    return this;
+    return recur(Recurrence.fixedRate(period("period", period)));
   }
 
   /**
@@ -92,19 +94,26 @@ public final class TimerSpec {
    * @return this
    */
   public TimerSpec everyAfter(Duration delay) {
-    recurrence = Recurrence.fixedDelay(period("delay", delay));
-    return this;
+    return recur(Recurrence.fixedDelay(period("delay", delay)));
   }
 
   /**
-   * Fires by a cron.
+   * Fires by a cron, at no other time; not before {@link #at} if that is given too.
    *
    * @param cron five or six fields
    * @param zone whose local time they are in
    * @return this
    */
   public TimerSpec cron(String cron, ZoneId zone) {
-    recurrence = Recurrence.cron(Cron.parse(requireNonNull(cron, "cron")), zone);
+    return recur(Recurrence.cron(Cron.parse(requireNonNull(cron, "cron")), zone));
+  }
+
+  private TimerSpec recur(Recurrence how) {
+    if (recurrence != null && recurrence.getClass() != how.getClass()) {
+      throw new IllegalArgumentException(
+          key + ": " + recurrence + ", and " + how + " (expected: only one of them)");
+    }
+    recurrence = how;
     return this;
   }
 
@@ -124,8 +133,7 @@ public final class TimerSpec {
    * @return this
    */
   public TimerSpec handler(String name) {
-    target = Limits.name("handler", name);
-    queue = false;
+    handler = Limits.name("handler", name);
     return this;
   }
 
@@ -136,8 +144,7 @@ public final class TimerSpec {
    * @return this
    */
   public TimerSpec queue(String name) {
-    target = Limits.name("queue", name);
-    queue = true;
+    queue = Limits.name("queue", name);
     return this;
   }
 
@@ -187,7 +194,7 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets what becomes of missed runs: one for all, unless told otherwise.
+   * Sets what becomes of missed runs of a timer that recurs: one for all, unless told otherwise.
    *
    * @param rule the rule
    * @return this
@@ -198,7 +205,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets how late a run may begin before it counts as missed: a minute, unless told otherwise.
+   * Sets how late a run of a timer that recurs may begin before it counts as missed: a minute,
+   * unless told otherwise.
    *
    * @param lateness how late; less than a second, or than twice the lease of the store's owners, is
    *     taken for that
@@ -271,24 +279,31 @@ public final class TimerSpec {
     return text.isEmpty() ? Recurrence.once() : Recurrence.parse(text);
   }
 
-  Change.Schedule toChange(long nowMillis, long maxPending, PayloadCodec codec) {
-    if (target == null) {
-      throw new IllegalArgumentException(key + ": no target (expected: a handler or a queue)");
-    }
+  /**
+   * The change that is asked for.
+   *
+   * @param minGraceMillis the least grace there is
+   */
+  Change.Schedule toChange(
+      long nowMillis, long minGraceMillis, long maxPending, PayloadCodec codec) {
+    checkTarget();
+    checkMissed();
+    Recurrence recurs =
+        recurrence == null || at == null ? recurrence : recurrence.from(EpochMillis.ceil(at));
     TimerDefinition definition =
         new TimerDefinition(
-            recurrence == null ? "" : recurrence.toString(),
-            target,
-            queue,
+            recurs == null ? "" : recurs.toString(),
+            handler != null ? handler : requireNonNull(queue),
+            queue != null,
             typedPayload == null ? payload : Limits.payload(codec.encode(typedPayload)),
             headers,
             retry,
-            missed,
-            EpochMillis.ceil(grace));
+            missed == null ? MissedRuns.FIRE_ONCE : missed,
+            EpochMillis.ceil(grace == null ? Decision.DEFAULT_GRACE : grace));
     return new Change.Schedule(
         key,
         definition,
-        dueMillis(nowMillis),
+        dueMillis(recurs, definition, minGraceMillis, nowMillis),
         after != null,
         condition,
         version,
@@ -298,11 +313,40 @@ public final class TimerSpec {
         nowMillis);
   }
 
-  private long dueMillis(long nowMillis) {
+  private void checkTarget() {
+    if (handler == null && queue == null) {
+      throw new IllegalArgumentException(key + ": no target (expected: a handler or a queue)");
+    }
+    if (handler != null && queue != null) {
+      throw new IllegalArgumentException(
+          key + ": handler " + handler + " and queue " + queue + " (expected: only one of them)");
+    }
+  }
+
+  /** A timer that fires once is never missed: it always fires. */
+  private void checkMissed() {
+    if (recurrence == null && (missed != null || grace != null)) {
+      throw new IllegalArgumentException(
+          key
+              + (missed != null ? ": missed " + missed : ": grace " + grace)
+              + " for a timer that fires once (expected: every, everyAfter or cron)");
+    }
+  }
+
+  private long dueMillis(
+      @Nullable Recurrence recurs,
+      TimerDefinition definition,
+      long minGraceMillis,
+      long nowMillis) {
     if (after != null) {
-      if (at != null || recurrence != null) {
+      if (at != null || recurs != null) {
         throw new IllegalArgumentException(
-            key + ": after and another time (expected: only one of them)");
+            key
+                + ": after "
+                + after
+                + ", and "
+                + (at != null ? "at " + at : recurs)
+                + " (expected: only one of them)");
       }
       long delayMillis = EpochMillis.ceil(after);
       return delayMillis <= 0
@@ -310,17 +354,22 @@ public final class TimerSpec {
           : checkDue(EpochMillis.saturatedAdd(nowMillis, delayMillis));
     }
     if (at != null) {
-      return checkDue(EpochMillis.ceil(at));
+      checkDue(EpochMillis.ceil(at));
     }
-    if (recurrence == null) {
+    if (recurs != null) {
+      long firstMillis = recurs.first(nowMillis);
+      if (firstMillis == EpochMillis.NEVER) {
+        throw new IllegalArgumentException(key + ": " + recurs + " never comes");
+      }
+      long graceMillis = Math.max(minGraceMillis, definition.graceMillis());
+      return Decision.of(recurs, definition.missed(), graceMillis, firstMillis, nowMillis)
+          .atMillis();
+    }
+    if (at == null) {
       throw new IllegalArgumentException(
           key + ": no time (expected: one of after, at, every, everyAfter, cron)");
     }
-    long firstMillis = recurrence.next(nowMillis, nowMillis);
-    if (firstMillis == EpochMillis.NEVER) {
-      throw new IllegalArgumentException(key + ": " + recurrence + " never comes");
-    }
-    return firstMillis;
+    return EpochMillis.ceil(at);
   }
 
   private long checkDue(long millis) {

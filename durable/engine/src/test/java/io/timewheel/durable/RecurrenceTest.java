@@ -48,7 +48,10 @@ class RecurrenceTest {
         "delay PT1M30S",
         "cron 0 9 * * MON-FRI Europe/Berlin",
         "cron */10 0 9 ? * 1#2,FRIL UTC+01:00",
-        "cron 0 0 1,15,LW * * Z"
+        "cron 0 0 1,15,LW * * Z",
+        "every PT5M from 2026-05-01T00:00:00Z",
+        "delay PT5M from -271821-04-20T00:00:00.001Z",
+        "cron 0 9 * * MON-FRI Europe/Berlin from +292278994-08-17T07:12:55.806Z"
       })
   void isReadBackFromTheStoredForm(String text) {
     Recurrence recurrence = Recurrence.parse(text);
@@ -75,6 +78,8 @@ class RecurrenceTest {
           hourly                    | unknown form 'hourly'; expected once, every, delay or cron
           cron2 whatever            | unknown form 'cron2'; expected
           once more                 | expected nothing after once
+          once from 2026-05-01T00:00:00Z | expected nothing after once
+          every PT5M from May       | time 'May' is not valid; expected one like 2026-05-01T00:00:00Z
           every                     | duration '' is not valid; expected one like PT5M
           every 5m                  | duration '5m' is not valid; expected one like PT5M
           every PT99999999999999999999S | is not valid; expected one like PT5M

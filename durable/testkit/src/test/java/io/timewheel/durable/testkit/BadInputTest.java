@@ -12,6 +12,7 @@ import io.timewheel.durable.FireId;
 import io.timewheel.durable.Handler;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.LagHistogram;
+import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerKey;
@@ -114,8 +115,13 @@ class BadInputTest {
         bad("spec", () -> timer.scheduleAll(Arrays.asList(spec().at(NOW), null))),
         bad("no target", () -> timer.schedule(TimerSpec.of("ns", "a").at(NOW))),
         bad("no time", () -> timer.schedule(spec())),
-        bad("only one of them", () -> timer.schedule(spec().at(NOW).after(SECOND))),
-        bad("only one of them", () -> timer.schedule(spec().every(SECOND).after(SECOND))),
+        bad("after PT1S, and at 2026-01-01", () -> timer.schedule(spec().at(NOW).after(SECOND))),
+        bad("after PT1S, and every PT1S", () -> timer.schedule(spec().every(SECOND).after(SECOND))),
+        bad("every PT1S, and cron", () -> spec().every(SECOND).cron("@daily", ZoneOffset.UTC)),
+        bad("every PT1S, and delay", () -> spec().every(SECOND).everyAfter(SECOND)),
+        bad("handler h and queue q", () -> timer.schedule(spec().queue("q").at(NOW))),
+        bad("missed SKIP", () -> timer.schedule(spec().at(NOW).missed(MissedRuns.SKIP))),
+        bad("grace PT1S", () -> timer.schedule(spec().after(SECOND).grace(SECOND))),
         bad("a time beyond the year", () -> timer.schedule(spec().at(farthest))),
         bad("a time beyond the year", () -> timer.schedule(spec().after(EVER))),
         bad("count: 0", () -> timer.preview(spec().at(NOW), 0)),
