@@ -66,8 +66,7 @@ public final class DurableTimerMetrics implements MeterBinder {
     count(registry, "set.aside", "runs", "Runs that were given up", DurableStats::setAside);
     count(registry, "parked", "timers", "Timers without a handler here", DurableStats::parked);
     count(registry, "lost", "attempts", "Attempts that nobody ended", DurableStats::lost);
-    count(
-        registry, "skipped", "times", "Times that missed runs were skipped", DurableStats::skipped);
+    count(registry, "skipped", "runs", "Missed runs that were dropped", DurableStats::skipped);
     count(registry, "stale.owner", "shards", "Shards found to be lost", DurableStats::staleOwner);
     count(
         registry,

@@ -124,11 +124,11 @@ final class AttemptRun implements Runnable {
     Object event = null;
     try {
       // First, so that nothing is done that could not be recorded.
-      long nextMillis = nextRunMillis();
+      NextRun next = engine.nextRun(record, claim);
       limit = beginThread();
       event = Events.attemptBegins();
       if (config.handler() instanceof FinishingHandler finishing) {
-        recorded = finishing.handle(firing, finish(succeeded(), nextMillis, null));
+        recorded = finishing.handle(firing, finish(succeeded(), next.atMillis(), null));
       } else {
         config.handler().handle(firing);
       }
@@ -179,10 +179,25 @@ final class AttemptRun implements Runnable {
       engine.counters.succeeded.increment();
       record(succeeded(), nextRunMillis(), null);
     } else if (decision.again() != null) {
-      record(Change.Finish.End.RESCHEDULED, EpochMillis.ceil(decision.again()), null);
+      postpone(EpochMillis.ceil(decision.again()));
     } else {
       exhausted(decision.reason());
     }
+  }
+
+  /** The present run comes later, and leaves the series as it is. */
+  private void postpone(long againMillis) {
+    long seriesMillis = nextRunMillis();
+    submit(
+        new Change.Finish(
+            record.key(),
+            claim.token(),
+            claim.epoch(),
+            Change.Finish.End.RESCHEDULED,
+            againMillis,
+            seriesMillis,
+            null,
+            engine.nowMillis()));
   }
 
   private void failed(String error) {
@@ -210,9 +225,12 @@ final class AttemptRun implements Runnable {
   }
 
   private void record(Change.Finish.End end, long nextMillis, @Nullable String error) {
+    submit(finish(end, nextMillis, error));
+  }
+
+  private void submit(Change.Finish finish) {
     engine.submitOwn(
-        finish(end, nextMillis, error),
-        outcome -> shard.ended(record.key(), outcome == null ? null : outcome.record()));
+        finish, outcome -> shard.ended(record.key(), outcome == null ? null : outcome.record()));
   }
 
   private Change.Finish finish(Change.Finish.End end, long nextMillis, @Nullable String error) {
@@ -229,7 +247,9 @@ final class AttemptRun implements Runnable {
   }
 
   private long nextRunMillis() {
-    return engine.nextRunMillis(record.definition(), claim);
+    NextRun next = engine.nextRun(record, claim);
+    engine.dropped(record.key(), next.dropped());
+    return next.atMillis();
   }
 
   // The thread of the handler, which a time limit and the end of the engine interrupt

@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * <p>It is made once for a run, before its first attempt: a retry, and an attempt on another node,
  * keep the scheduled time that was claimed. If {@link #atMillis} is later than the due time, the
- * runs from the due time up to there were dropped; {@link Recurrence#count} counts them.
+ * runs from the due time up to there are {@link #dropped}.
  *
  * @param fires whether a run begins now; otherwise look again at {@link #atMillis}, which may be
  *     {@link EpochMillis#NEVER}
@@ -21,6 +21,9 @@ record Decision(boolean fires, long atMillis, boolean late, boolean madeUp) {
 
   /** How many missed runs of a timer are outstanding at most. */
   static final int MAX_MISSED = 1_000;
+
+  /** Where counting dropped runs ends: a cron is counted run by run. */
+  static final int MAX_COUNTED = 10_000;
 
   private static final long LATE_MILLIS = 1_000;
 
@@ -63,6 +66,13 @@ record Decision(boolean fires, long atMillis, boolean late, boolean madeUp) {
         yield next > nowMillis ? waitUntil(next) : fire(next, nowMillis, false);
       }
     };
+  }
+
+  /**
+   * How many runs it leaves out, from the due time on; at most {@link #MAX_COUNTED} are counted.
+   */
+  long dropped(Recurrence recurrence, long dueMillis) {
+    return atMillis > dueMillis ? recurrence.count(dueMillis, atMillis, MAX_COUNTED) : 0;
   }
 
   private static Decision waitUntil(long atMillis) {

@@ -13,7 +13,7 @@ import static java.util.Objects.requireNonNull;
  * @param setAside runs whose attempts were exhausted, or that a handler gave up
  * @param parked timers whose handler was not known
  * @param lost attempts that died with their process, and leases that ran out
- * @param skipped times that missed runs were passed over
+ * @param skipped missed runs that were dropped; of one timer at a time, 10,000 are counted at most
  * @param staleOwner times that a shard was found to have another owner
  * @param unknownOutcomes changes whose outcome the store could not tell
  * @param clockJumps times that the clock went back and was believed, or jumped ahead
@@ -58,7 +58,8 @@ public record DurableStats(
    * @param setAside runs whose attempts were exhausted, or that a handler gave up
    * @param parked timers whose handler was not known
    * @param lost attempts that died with their process, and leases that ran out
-   * @param skipped times that missed runs were passed over
+   * @param skipped missed runs that were dropped; of one timer at a time, 10,000 are counted at
+   *     most
    * @param staleOwner times that a shard was found to have another owner
    * @param unknownOutcomes changes whose outcome the store could not tell
    * @param clockJumps times that the clock went back and was believed, or jumped ahead

@@ -152,19 +152,18 @@ final class Engine implements StoreListener {
     return Math.max(minGraceMillis, definition.graceMillis());
   }
 
-  /**
-   * When a timer runs after a run that ends now; runs that are missed already are accounted for.
-   */
-  long nextRunMillis(TimerDefinition definition, Claim claim) {
-    if (!definition.isRecurring()) {
-      return TimerRecord.NEVER;
+  /** What a timer does after a run that ends now. */
+  NextRun nextRun(TimerRecord record, Claim claim) {
+    return NextRun.after(record, claim, graceMillis(record.definition()), nowMillis());
+  }
+
+  /** Says that missed runs of a timer are left out, as its rule for them wants it. */
+  void dropped(TimerKey key, long runs) {
+    if (runs > 0) {
+      counters.skipped.add(runs);
+      String many = runs == Decision.MAX_COUNTED ? " or more" : "";
+      troubles.add("behind", key, runs + many + " missed runs were dropped");
     }
-    long nowMillis = nowMillis();
-    Recurrence recurrence = Recurrence.parse(definition.recurrence());
-    long nextMillis = recurrence.next(claim.scheduledAt(), nowMillis);
-    return Decision.of(
-            recurrence, definition.missed(), graceMillis(definition), nextMillis, nowMillis)
-        .atMillis();
   }
 
   double random() {

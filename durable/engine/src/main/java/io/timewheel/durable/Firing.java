@@ -92,6 +92,8 @@ public final class Firing {
 
   /**
    * Has this run fire again at another time, with attempts counted anew, when the handler returns.
+   * The other runs of a recurring timer stay where they are; those that become due before the
+   * postponed one has ended were missed.
    *
    * @param at when
    * @throws IllegalArgumentException if that never comes

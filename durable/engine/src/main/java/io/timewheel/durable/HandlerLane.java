@@ -71,7 +71,7 @@ final class HandlerLane {
         Window.Entry late = entry;
         engine.executeStoreWork(() -> decide(late));
       } else {
-        claim(entry, TimerRecord.NONE);
+        claim(entry, TimerRecord.NONE, 0);
       }
     }
   }
@@ -97,13 +97,19 @@ final class HandlerLane {
   private void decide(Window.Entry entry) {
     TimerRecord record;
     Decision decision;
+    long dropped;
     try {
       record = engine.read(entry.due.key());
       if (record == null || !entry.isCurrent(record)) {
         abandon(entry, record);
         return;
       }
+      if (record.runAt() != TimerRecord.NONE) { // no run of the series, and never missed
+        claim(entry, TimerRecord.NONE, 0);
+        return;
+      }
       decision = decisionOf(record);
+      dropped = decision.dropped(recurrence(record), record.dueAt());
     } catch (StoreException e) {
       engine.availability.failed("a reading of " + entry.due.key(), e);
       release();
@@ -113,15 +119,13 @@ final class HandlerLane {
       // One bad record stops nothing. It is claimed, and its attempt fails: so it is in its
       // history.
       LOG.log(System.Logger.Level.WARNING, "cannot decide about " + entry.due.key(), e);
-      claim(entry, TimerRecord.NONE);
+      claim(entry, TimerRecord.NONE, 0);
       return;
     }
     if (decision.fires()) {
-      boolean moved = record.runAt() == TimerRecord.NONE;
-      claim(entry, moved ? decision.atMillis() : TimerRecord.NONE);
+      claim(entry, decision.atMillis(), dropped);
       return;
     }
-    engine.counters.skipped.increment();
     engine.submitOwn(
         new Change.Skip(
             entry.due.key(),
@@ -130,15 +134,21 @@ final class HandlerLane {
             entry.shard().epoch,
             decision.atMillis(),
             engine.nowMillis()),
-        outcome -> abandon(entry, outcome == null ? null : outcome.record()));
+        outcome -> {
+          if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
+            engine.dropped(entry.due.key(), dropped);
+          }
+          abandon(entry, outcome == null ? null : outcome.record());
+        });
+  }
+
+  private static Recurrence recurrence(TimerRecord record) {
+    return Recurrence.parse(record.definition().recurrence());
   }
 
   private Decision decisionOf(TimerRecord record) {
-    if (record.runAt() != TimerRecord.NONE) {
-      return new Decision(true, record.runAt(), false, false);
-    }
     return Decision.of(
-        Recurrence.parse(record.definition().recurrence()),
+        recurrence(record),
         record.definition().missed(),
         engine.graceMillis(record.definition()),
         record.dueAt(),
@@ -153,7 +163,8 @@ final class HandlerLane {
 
   // Claims
 
-  private void claim(Window.Entry entry, long scheduledAt) {
+  /** Claims an attempt, for whose run so many were dropped. */
+  private void claim(Window.Entry entry, long scheduledAt, long dropped) {
     Change.Begin begin =
         new Change.Begin(
             entry.due.key(),
@@ -163,10 +174,16 @@ final class HandlerLane {
             new ClaimToken(entry.shard().epoch, TOKENS.incrementAndGet()),
             scheduledAt,
             engine.nowMillis());
-    engine.submitOwn(begin, outcome -> claimed(entry, begin, outcome));
+    engine.submitOwn(
+        begin,
+        outcome -> {
+          if (claimed(entry, begin, outcome)) {
+            engine.dropped(entry.due.key(), dropped);
+          }
+        });
   }
 
-  private void claimed(Window.Entry entry, Change.Begin begin, @Nullable Outcome outcome) {
+  private boolean claimed(Window.Entry entry, Change.Begin begin, @Nullable Outcome outcome) {
     TimerRecord record = outcome == null ? null : outcome.record();
     Claim claim = record == null ? null : record.claim();
     boolean mine =
@@ -176,7 +193,7 @@ final class HandlerLane {
             && claim.token().equals(begin.token());
     if (!mine || record == null) {
       abandon(entry, record);
-      return;
+      return false;
     }
     if (entry.due.state() == TimerState.FIRING) {
       engine.counters.lost.increment();
@@ -184,7 +201,7 @@ final class HandlerLane {
     AttemptRun run = new AttemptRun(engine, this, config, entry.shard(), record);
     if (run.isExhausted()) {
       run.recordLoss();
-      return;
+      return true;
     }
     long early = entry.due.fireAt() - engine.nowMillis();
     if (early > 0) { // it was claimed ahead, here or by an owner that is gone
@@ -192,6 +209,7 @@ final class HandlerLane {
     } else {
       ready(run);
     }
+    return true;
   }
 
   /** Claims an attempt that died with its process, only to give it back to be parked. */

@@ -99,11 +99,17 @@ final class Queues {
   /** Never, if this release cannot read the recurrence: then the timer is set aside. */
   private long nextRunMillis(TimerRecord record, Claim claim) {
     try {
-      return engine.nextRunMillis(record.definition(), claim);
+      return nextRunOf(record, claim);
     } catch (RuntimeException e) {
       LOG.log(System.Logger.Level.WARNING, "no next run of " + record.key(), e);
       return TimerRecord.NEVER;
     }
+  }
+
+  private long nextRunOf(TimerRecord record, Claim claim) {
+    NextRun next = engine.nextRun(record, claim);
+    engine.dropped(record.key(), next.dropped());
+    return next.atMillis();
   }
 
   private Change.Finish failure(
@@ -267,7 +273,7 @@ final class Queues {
     if (error != null) {
       return failure(record, claim, false, 0, error, after);
     }
-    return success(record.key(), token, engine.nextRunMillis(record.definition(), claim));
+    return success(record.key(), token, nextRunOf(record, claim));
   }
 
   Change.Finish success(TimerKey key, ClaimToken token, long nextMillis) {

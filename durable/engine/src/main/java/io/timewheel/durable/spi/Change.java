@@ -179,6 +179,8 @@ public sealed interface Change {
    * @param nextAt for {@link End#SUCCEEDED}, {@link End#EXHAUSTED} and {@link End#LOST_EXHAUSTED}
    *     when a recurring timer runs next, {@link TimerRecord#NEVER} if never again; for the others
    *     when to try again
+   * @param seriesAt for {@link End#RESCHEDULED}, when a recurring timer runs after the run that is
+   *     postponed, {@link TimerRecord#NEVER} if never again; not looked at for the others
    * @param error why it failed, or null
    * @param now the time of the change
    */
@@ -188,9 +190,32 @@ public sealed interface Change {
       long epoch,
       End end,
       long nextAt,
+      long seriesAt,
       @Nullable String error,
       long now)
       implements Change {
+    /**
+     * An end that postpones no run of a recurring timer.
+     *
+     * @param key the timer
+     * @param token the claim
+     * @param epoch the epoch of the owner; 0 for a lease that its consumer ends
+     * @param end how the attempt ended
+     * @param nextAt when a recurring timer runs next, or when to try again
+     * @param error why it failed, or null
+     * @param now the time of the change
+     */
+    public Finish(
+        TimerKey key,
+        ClaimToken token,
+        long epoch,
+        End end,
+        long nextAt,
+        @Nullable String error,
+        long now) {
+      this(key, token, epoch, end, nextAt, TimerRecord.NEVER, error, now);
+    }
+
     /** How an attempt ends. */
     public enum End {
       /** Well. */
@@ -203,7 +228,10 @@ public sealed interface Change {
       LOST,
       /** By a lease that ran out before {@code now}, for the last time. */
       LOST_EXHAUSTED,
-      /** By its handler, which wants another time for this run; attempts are counted anew. */
+      /**
+       * By its handler, which wants another time for this run; attempts are counted anew. The
+       * series of a recurring timer stays where it is: from then on the run is one beside it.
+       */
       RESCHEDULED,
       /** Untouched: not counted. */
       GIVEN_BACK

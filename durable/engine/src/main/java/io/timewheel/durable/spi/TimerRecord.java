@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *     the next one
  * @param fireAt when the engine must look at this record, its place in the due index; {@link
  *     #NEVER} if it is not in that index
- * @param runAt the time at which a run by hand was asked for, until that run ends; otherwise {@link
- *     #NONE}
+ * @param runAt the time of a run beside the series, one by hand or one that its handler has
+ *     postponed, until that run ends; otherwise {@link #NONE}
  * @param attempt how many attempts of the present run have begun
  * @param claim the attempt that has not ended; null unless the state is FIRING
  * @param former the last claim that did end, for answering repeated calls
@@ -84,8 +84,8 @@ public record TimerRecord(
    *     of the next one
    * @param fireAt when the engine must look at this record, its place in the due index; {@link
    *     #NEVER} if it is not in that index
-   * @param runAt the time at which a run by hand was asked for, until that run ends; otherwise
-   *     {@link #NONE}
+   * @param runAt the time of a run beside the series, one by hand or one that its handler has
+   *     postponed, until that run ends; otherwise {@link #NONE}
    * @param attempt how many attempts of the present run have begun
    * @param claim the attempt that has not ended; null unless the state is FIRING
    * @param former the last claim that did end, for answering repeated calls

@@ -423,10 +423,12 @@ public final class Transitions {
       case EXHAUSTED, LOST_EXHAUSTED -> exhausted(current, change, next);
       case FAILED, LOST -> again(current, next, RETRYING, change);
       case RESCHEDULED -> {
-        if (current.runAt() == NONE) {
-          next.dueAt(change.nextAt());
-        } else {
+        if (current.runAt() != NONE) {
           next.runAt(change.nextAt());
+        } else if (current.definition().isRecurring()) {
+          next.runAt(change.nextAt()).dueAt(change.seriesAt());
+        } else {
+          next.dueAt(change.nextAt());
         }
         again(current, next.attempt(0), SCHEDULED, change);
       }
@@ -442,18 +444,17 @@ public final class Transitions {
 
   private static void completed(
       TimerRecord current, Change.Finish change, TimerRecord.Builder next) {
-    long dueAt = current.runAt() == NONE ? change.nextAt() : current.dueAt();
-    boolean goesOn = current.definition().isRecurring() && dueAt != NEVER;
+    boolean goesOn = current.definition().isRecurring() && change.nextAt() != NEVER;
     if (current.definition().isRecurring() && current.cancelRequested()) {
       next.state(CANCELLED, NEVER);
     } else if (!goesOn) {
       next.state(DONE, NEVER);
     } else {
-      next.attempt(0).runAt(NONE).dueAt(dueAt);
+      next.attempt(0).runAt(NONE).dueAt(change.nextAt());
       if (current.paused()) {
         next.state(PAUSED, NEVER);
       } else {
-        next.state(SCHEDULED, Math.max(dueAt, change.now()));
+        next.state(SCHEDULED, Math.max(change.nextAt(), change.now()));
       }
     }
   }

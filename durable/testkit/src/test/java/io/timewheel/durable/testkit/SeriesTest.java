@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.ScheduleResult.Outcome;
 import io.timewheel.durable.TimerSpec;
 import java.time.Duration;
@@ -13,6 +15,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** The runs of a timer that recurs: when the series begins, and what leaves it as it is. */
@@ -21,13 +24,27 @@ class SeriesTest {
   private static final Duration HOUR = Duration.ofHours(1);
 
   private final DurableTestkit kit = DurableTestkit.create();
-  private final InMemoryTimerStore store = InMemoryTimerStore.create();
+  private InMemoryTimerStore store = InMemoryTimerStore.create();
   private final List<Long> firedMinutes = new ArrayList<>();
-  private final DurableTimer timer =
-      kit.start(store, builder -> builder.handler("h", this::handle));
+  private final List<Firing> firings = new ArrayList<>();
+  private Consumer<Firing> handler = firing -> {};
+  private DurableTimer timer = start();
+
+  private DurableTimer start() {
+    return kit.start(store, builder -> builder.handler("h", this::handle));
+  }
 
   private void handle(Firing firing) {
     firedMinutes.add(Duration.between(START, kit.now()).toMinutes());
+    firings.add(firing);
+    handler.accept(firing);
+  }
+
+  private void sleep(long minutes) {
+    kit.kill(timer);
+    advance(minutes);
+    store = store.reopen();
+    timer = start();
   }
 
   private static TimerSpec spec() {
@@ -85,5 +102,97 @@ class SeriesTest {
     assertThat(firedMinutes).containsExactly(150L, 150L); // one for all
     advance(31);
     assertThat(firedMinutes).containsExactly(150L, 150L, 180L, 180L);
+  }
+
+  // Runs beside the series
+
+  private void postpone(Firing firing, long minutes) {
+    if (firings.size() == 1) {
+      firing.reschedule(kit.now().plus(Duration.ofMinutes(minutes)));
+    }
+  }
+
+  @Test
+  void aPostponedRunLeavesTheSeriesWhereItIs() {
+    handler = firing -> postpone(firing, 10);
+    timer.schedule(spec().every(HOUR));
+    advance(240);
+    assertThat(firedMinutes).containsExactly(60L, 70L, 120L, 180L, 240L);
+    assertThat(firings).noneMatch(Firing::isMadeUp).noneMatch(Firing::isLate);
+  }
+
+  @Test
+  void aPostponedRunOfACronDoesToo() {
+    handler = firing -> postpone(firing, 10);
+    timer.schedule(spec().cron("30 * * * *", ZoneOffset.UTC));
+    advance(180);
+    assertThat(firedMinutes).containsExactly(30L, 40L, 90L, 150L);
+  }
+
+  @Test
+  void aPostponedRunIsNeverMissedAndWhatItPassesIsMissedAsOne() {
+    handler = firing -> postpone(firing, 200);
+    timer.schedule(spec().every(HOUR));
+    advance(70);
+    sleep(300); // until 370, when it has been due for 110
+    kit.settle();
+    assertThat(firedMinutes).containsExactly(60L, 370L, 370L);
+    assertThat(firings.get(1).scheduledAt()).isEqualTo(START.plus(Duration.ofMinutes(260)));
+    assertThat(firings.get(2).scheduledAt()).isEqualTo(START.plus(Duration.ofMinutes(360)));
+    advance(60);
+    assertThat(firedMinutes).hasSize(4).endsWith(420L);
+  }
+
+  @Test
+  void aPauseKeepsAPostponedRunFromBeingEarly() {
+    handler = firing -> postpone(firing, 10);
+    timer.schedule(spec().every(HOUR));
+    advance(61);
+    timer.pause("ns", "a");
+    timer.resume("ns", "a");
+    advance(60);
+    assertThat(firedMinutes).containsExactly(60L, 70L, 120L);
+  }
+
+  @Test
+  void attemptsOfAPostponedRunAreCountedAnewAndItsFailureEndsIt() {
+    handler =
+        firing -> {
+          postpone(firing, 10);
+          if (firings.size() > 1 && firings.size() < 4) {
+            throw new IllegalStateException("no luck");
+          }
+        };
+    RetryPolicy twice = new RetryPolicy(2, Duration.ofMinutes(1), Duration.ofMinutes(1));
+    timer.schedule(spec().every(HOUR).retry(twice));
+    advance(120);
+    assertThat(firedMinutes).containsExactly(60L, 70L, 71L, 120L);
+    assertThat(firings).extracting(Firing::attempt).containsExactly(1, 1, 2, 1);
+  }
+
+  // What is dropped
+
+  @Test
+  void droppedRunsAreCounted() {
+    timer.schedule(spec().every(Duration.ofSeconds(1)));
+    timer.schedule(TimerSpec.of("ns", "skips").handler("h").every(HOUR).missed(MissedRuns.SKIP));
+    timer.schedule(TimerSpec.of("ns", "all").handler("h").every(HOUR).missed(MissedRuns.FIRE_ALL));
+    sleep(125);
+    kit.settle();
+    // All but one of what was due before the last minute; and those at 60 and 120.
+    assertThat(timer.stats().skipped()).isEqualTo(125 * 60 - 60 - 2 + 2);
+  }
+
+  @Test
+  void runsThatALongRunDroppedAreCounted() {
+    handler =
+        firing -> {
+          if (firings.size() == 1) {
+            kit.skew(timer, Duration.ofMinutes(10));
+          }
+        };
+    timer.schedule(spec().every(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(timer.stats().skipped()).isBetween(500L, 600L);
   }
 }
