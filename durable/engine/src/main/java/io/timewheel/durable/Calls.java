@@ -59,6 +59,15 @@ final class Calls {
       case EXISTS ->
           throw refused(Reason.EXISTS, outcome, change.key() + " exists (expected: absent)");
       case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
+      case FIRED, CANCELLED ->
+          throw refused(
+              Reason.FINISHED,
+              outcome,
+              change.key()
+                  + (outcome.answer() == Outcome.Answer.FIRED ? " has fired" : " was cancelled")
+                  + " (expected: version "
+                  + change.version()
+                  + ", unfinished)");
       case OVER_LIMIT ->
           throw refused(
               Reason.OVER_LIMIT,
@@ -98,18 +107,14 @@ final class Calls {
         result, outcome.version(), record == null ? List.of() : record.attempts());
   }
 
-  CompletableFuture<VerbResult> verb(TimerKey key, Change.Verb.What what, long version) {
-    return engine.submit(verbChange(key, what, version)).thenApply(Calls::verbResult);
+  CompletableFuture<VerbResult> verb(TimerKey key, Verb verb, long version) {
+    return engine.submit(verbChange(key, verb, version)).thenApply(Calls::verbResult);
   }
 
-  private Change.Verb verbChange(TimerKey key, Change.Verb.What what, long version) {
+  private Change.Verb verbChange(TimerKey key, Verb verb, long version) {
     Limits.key(key);
     Limits.version(version);
-    if (requireNonNull(what, "what") == Change.Verb.What.RELEASE) {
-      throw new IllegalArgumentException(
-          "what: RELEASE (expected: PAUSE, RESUME, RUN or REVIVE; engines release)");
-    }
-    return new Change.Verb(key, what, version, engine.nowMillis());
+    return new Change.Verb(key, requireNonNull(verb, "verb").what(), version, engine.nowMillis());
   }
 
   CompletableFuture<VerbResult> move(TimerKey key, Instant at, long version) {
@@ -200,13 +205,12 @@ final class Calls {
     return all(keys, "key", key -> key, key -> cancelling(key, 0), Calls::cancelled);
   }
 
-  CompletableFuture<List<BatchResult<VerbResult>>> verbAll(
-      Collection<TimerKey> keys, Change.Verb.What what) {
+  CompletableFuture<List<BatchResult<VerbResult>>> verbAll(Collection<TimerKey> keys, Verb verb) {
     return all(
         keys,
         "key",
         key -> key,
-        key -> verbChange(key, what, 0),
+        key -> verbChange(key, verb, 0),
         (change, outcome) -> verbResult(outcome));
   }
 

@@ -358,29 +358,30 @@ final class Committer {
 
     // Waits while the queue is full; a thread that drives the store itself cannot.
     private void awaitRoom(Item item) {
-      boolean interrupted = false;
       while (callers.size() + repeated >= capacity && !refusing) {
         if (refuseWhenFull || executor instanceof StepExecutor) {
-          throw new DurableTimerException(
-              Reason.BUSY,
-              0,
-              item.change.key()
-                  + ": "
-                  + (callers.size() + repeated)
-                  + " changes wait for the store (expected: fewer than "
-                  + capacity
-                  + ")",
-              null);
+          throw busy(item, null);
         }
         try {
           wait();
         } catch (InterruptedException e) {
-          interrupted = true;
+          Thread.currentThread().interrupt();
+          throw busy(item, e);
         }
       }
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+    }
+
+    private DurableTimerException busy(Item item, @Nullable InterruptedException interrupt) {
+      return new DurableTimerException(
+          Reason.BUSY,
+          0,
+          item.change.key()
+              + ": "
+              + (callers.size() + repeated)
+              + " changes wait for the store (expected: fewer than "
+              + capacity
+              + (interrupt == null ? ")" : "), and the thread that waited was interrupted"),
+          interrupt);
     }
 
     void addOwn(Item item) {

@@ -4,7 +4,6 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Change.Verb.What;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerStore;
@@ -41,6 +40,10 @@ import org.jspecify.annotations.Nullable;
  * the first of these; the other two are thrown at once. While as many changes wait for the store as
  * may, a call waits with them, asynchronous or not, unless the timer was built to {@linkplain
  * DurableTimerBuilder#queueCapacity refuse}.
+ *
+ * <p>A thread that is interrupted stays so, and waits no longer: for room, it gets {@link
+ * DurableTimerException.Reason#BUSY}, and nothing was done; for its answer, {@link
+ * DurableTimerException.Reason#UNKNOWN}, and what it asked for may be done or not.
  */
 public final class DurableTimer implements AutoCloseable {
   private static final Duration MIN_LEASE = Duration.ofSeconds(1);
@@ -201,7 +204,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult pause(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), What.PAUSE, 0));
+    return calls.await(calls.verb(Limits.key(namespace, id), Verb.PAUSE, 0));
   }
 
   /**
@@ -212,7 +215,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<VerbResult> pauseAsync(String namespace, String id) {
-    return verbAsync(Limits.key(namespace, id), What.PAUSE, 0);
+    return verbAsync(Limits.key(namespace, id), Verb.PAUSE, 0);
   }
 
   /**
@@ -223,7 +226,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult resume(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), What.RESUME, 0));
+    return calls.await(calls.verb(Limits.key(namespace, id), Verb.RESUME, 0));
   }
 
   /**
@@ -234,7 +237,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<VerbResult> resumeAsync(String namespace, String id) {
-    return verbAsync(Limits.key(namespace, id), What.RESUME, 0);
+    return verbAsync(Limits.key(namespace, id), Verb.RESUME, 0);
   }
 
   /**
@@ -245,7 +248,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult runNow(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), What.RUN, 0));
+    return calls.await(calls.verb(Limits.key(namespace, id), Verb.RUN, 0));
   }
 
   /**
@@ -256,7 +259,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<VerbResult> runNowAsync(String namespace, String id) {
-    return verbAsync(Limits.key(namespace, id), What.RUN, 0);
+    return verbAsync(Limits.key(namespace, id), Verb.RUN, 0);
   }
 
   /**
@@ -267,7 +270,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult revive(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), What.REVIVE, 0));
+    return calls.await(calls.verb(Limits.key(namespace, id), Verb.REVIVE, 0));
   }
 
   /**
@@ -278,46 +281,58 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<VerbResult> reviveAsync(String namespace, String id) {
-    return verbAsync(Limits.key(namespace, id), What.REVIVE, 0);
+    return verbAsync(Limits.key(namespace, id), Verb.REVIVE, 0);
   }
 
   /**
-   * Does one of these, and if asked for only to a certain version.
+   * Pauses, resumes, runs or revives a timer.
    *
    * @param key the timer
-   * @param what what to do
+   * @param verb what to do
    * @param version only if it has this version; 0 for any
    * @return completed after the commit
    */
-  public CompletionStage<VerbResult> verbAsync(TimerKey key, What what, long version) {
-    return calls.stage(() -> calls.verb(key, what, version));
+  public CompletionStage<VerbResult> verbAsync(TimerKey key, Verb verb, long version) {
+    return calls.stage(() -> calls.verb(key, verb, version));
   }
 
   /**
-   * Does one of these to many timers, each by itself.
+   * Pauses, resumes, runs or revives many timers, each by itself.
    *
    * @param keys the timers
-   * @param what what to do
+   * @param verb what to do
    * @return what came of each, in the same order
    */
-  public List<BatchResult<VerbResult>> verbAll(Collection<TimerKey> keys, What what) {
-    return calls.await(calls.verbAll(keys, what));
+  public List<BatchResult<VerbResult>> verbAll(Collection<TimerKey> keys, Verb verb) {
+    return calls.await(calls.verbAll(keys, verb));
   }
 
   /**
-   * Does one of these to many timers, as {@link #verbAll} does.
+   * Pauses, resumes, runs or revives many timers, as {@link #verbAll} does.
    *
    * @param keys the timers
-   * @param what what to do
+   * @param verb what to do
    * @return completed when all are answered
    */
   public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
-      Collection<TimerKey> keys, What what) {
-    return calls.stage(() -> calls.verbAll(keys, what));
+      Collection<TimerKey> keys, Verb verb) {
+    return calls.stage(() -> calls.verbAll(keys, verb));
   }
 
   /**
    * Moves the present or next run of a timer to another time; a new version.
+   *
+   * @param namespace its namespace
+   * @param id its id
+   * @param at the time
+   * @return what came of it
+   */
+  public VerbResult move(String namespace, String id, Instant at) {
+    return move(Limits.key(namespace, id), at, 0);
+  }
+
+  /**
+   * Moves the present or next run of a timer to another time, if it has a certain version.
    *
    * @param key the timer
    * @param at the time
@@ -329,7 +344,19 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Moves a run, as {@link #move} does.
+   * Moves a run, as {@link #move(String, String, Instant)} does.
+   *
+   * @param namespace its namespace
+   * @param id its id
+   * @param at the time
+   * @return completed after the commit
+   */
+  public CompletionStage<VerbResult> moveAsync(String namespace, String id, Instant at) {
+    return moveAsync(Limits.key(namespace, id), at, 0);
+  }
+
+  /**
+   * Moves a run, as {@link #move(TimerKey, Instant, long)} does.
    *
    * @param key the timer
    * @param at the time

@@ -15,9 +15,14 @@ public class DurableTimerException extends RuntimeException {
     EXISTS,
     /** The timer has another version than the call asked for. */
     VERSION_DIFFERS,
+    /** The timer has the version that the call asked for, but has fired or was cancelled since. */
+    FINISHED,
     /** The namespace has as many pending timers as it may have. */
     OVER_LIMIT,
-    /** As many changes wait for the store as may, and the timer was built to refuse more. */
+    /**
+     * As many changes wait for the store as may, and the timer was built to refuse more, or the
+     * thread that waited for room was interrupted. Nothing was done.
+     */
     BUSY,
     /** The store could not do it, and has not done it. */
     STORE_UNAVAILABLE,

@@ -9,7 +9,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which timers to list; those that are unfinished, unless it says otherwise. Immutable. */
+/** Which timers to list. Immutable. */
 public final class TimerFilter {
   private static final Set<TimerState> UNFINISHED =
       EnumSet.complementOf(EnumSet.of(TimerState.DONE, TimerState.CANCELLED));
@@ -20,8 +20,13 @@ public final class TimerFilter {
     this.query = query;
   }
 
-  /** {@return all unfinished timers} */
+  /** {@return all timers, finished ones that are remembered too} */
   public static TimerFilter all() {
+    return unfinished().states(EnumSet.allOf(TimerState.class));
+  }
+
+  /** {@return the timers that are neither done nor cancelled} */
+  public static TimerFilter unfinished() {
     return of(null, "", UNFINISHED, Long.MIN_VALUE, Long.MAX_VALUE, null);
   }
 
@@ -61,7 +66,7 @@ public final class TimerFilter {
   }
 
   /**
-   * Only those in certain states, finished ones too.
+   * Only those in certain states, instead of those in which they were.
    *
    * @param states the states
    * @return a filter that asks for this

@@ -232,7 +232,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Replaces only a certain version.
+   * Replaces only a certain version of a timer that has not finished: to one that has fired or was
+   * cancelled nothing is done, unless {@link #evenIfFinished} is asked for too.
    *
    * @param expected the version
    * @return this
@@ -249,7 +250,8 @@ public final class TimerSpec {
 
   /**
    * Counts a finished timer that is still remembered as present: the same again is then unchanged,
-   * though it has fired, and {@link #onlyIfAbsent} refuses.
+   * though it has fired, {@link #onlyIfAbsent} refuses, and {@link #onlyIfVersion} has it fire
+   * again.
    *
    * @return this
    */

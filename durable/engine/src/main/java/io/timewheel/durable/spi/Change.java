@@ -35,7 +35,7 @@ public sealed interface Change {
    * @param condition when to do it
    * @param version the version that {@link Condition#VERSION} asks for
    * @param evenFinished whether a finished timer that is remembered counts as present, for
-   *     UNCHANGED and for {@link Condition#ABSENT}
+   *     UNCHANGED and for the condition
    * @param requestId makes a repeated call answer as the first one did; or null
    * @param maxPending how many unfinished timers its namespace may have, this one included
    * @param now the time of the change
@@ -59,7 +59,7 @@ public sealed interface Change {
     NONE,
     /** If there is no such timer. */
     ABSENT,
-    /** If the timer has the given version. */
+    /** If the timer has the given version, and is present. */
     VERSION
   }
 

@@ -128,11 +128,14 @@ public final class Transitions {
     if (change.condition() == Change.Condition.ABSENT && present != null) {
       return of(Answer.EXISTS, present);
     }
-    if (change.condition() == Change.Condition.VERSION
-        && (current == null || current.version() != change.version())) {
-      return current == null
-          ? new Outcome(Answer.VERSION_DIFFERS, 0, null)
-          : of(Answer.VERSION_DIFFERS, current);
+    if (change.condition() == Change.Condition.VERSION) {
+      if (current == null) {
+        return new Outcome(Answer.VERSION_DIFFERS, 0, null);
+      } else if (current.version() != change.version()) {
+        return of(Answer.VERSION_DIFFERS, current);
+      } else if (present == null) { // its version is that of before it fired
+        return of(current.state() == DONE ? Answer.FIRED : Answer.CANCELLED, current);
+      }
     }
     if (present != null && isSame(present, change)) {
       return of(Answer.UNCHANGED, remembering(present, change.requestId()));

@@ -264,6 +264,25 @@ public abstract class TimerStoreContract {
   }
 
   @Test
+  void refusesAVersionThatHasFinished() {
+    TimerDefinition other = definition(false, "every PT1H");
+    long fired = commit(schedule(key("a"), NOW)).version();
+    Change.Begin claim = begin(key("a"));
+    commit(claim);
+    commit(finish(claim, Change.Finish.End.SUCCEEDED, NEVER));
+    assertEquals(
+        Answer.FIRED,
+        commit(schedule(key("a"), NOW, other, Change.Condition.VERSION, fired, null)).answer());
+    assertEquals(DONE, read(key("a")).state());
+    long cancelled = commit(schedule(key("b"), NOW)).version();
+    commit(new Change.Cancel(key("b"), 0, NOW));
+    assertEquals(
+        Answer.CANCELLED,
+        commit(schedule(key("b"), NOW, other, Change.Condition.VERSION, cancelled, null)).answer());
+    assertEquals(cancelled, read(key("b")).version());
+  }
+
+  @Test
   void answersARepeatedRequestAsTheFirst() {
     Change.Schedule request =
         schedule(key("a"), NOW, definition(false, ""), Change.Condition.ABSENT, 0, "r-1");

@@ -13,8 +13,8 @@ import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
-import io.timewheel.durable.spi.Change.Verb.What;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -72,7 +72,7 @@ class AsynchronousTest {
     assertThat(done(() -> timer.moveAsync(A, LATER.plusSeconds(1), 0))).isEqualTo(VerbResult.DONE);
     assertThat(timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(LATER.plusSeconds(1));
     assertThat(done(() -> timer.reviveAsync("ns", "a"))).isEqualTo(VerbResult.WRONG_STATE);
-    assertThat(done(() -> timer.verbAsync(A, What.PAUSE, 1))).isEqualTo(VerbResult.VERSION_DIFFERS);
+    assertThat(done(() -> timer.verbAsync(A, Verb.PAUSE, 1))).isEqualTo(VerbResult.VERSION_DIFFERS);
     assertThat(done(() -> timer.runNowAsync("ns", "a"))).isEqualTo(VerbResult.DONE);
     assertThat(fired).containsExactly("a");
   }
@@ -90,7 +90,7 @@ class AsynchronousTest {
             org.assertj.core.groups.Tuple.tuple(new TimerKey("ns", "x"), false),
             org.assertj.core.groups.Tuple.tuple(B, true));
     List<TimerKey> keys = List.of(A, NONE, B);
-    assertThat(done(() -> timer.verbAllAsync(keys, What.PAUSE)))
+    assertThat(done(() -> timer.verbAllAsync(keys, Verb.PAUSE)))
         .extracting(BatchResult::orThrow)
         .containsExactly(VerbResult.DONE, VerbResult.NOT_FOUND, VerbResult.DONE);
     assertThat(done(() -> timer.moveAllAsync(keys, LATER)))

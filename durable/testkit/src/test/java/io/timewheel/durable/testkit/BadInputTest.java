@@ -18,7 +18,7 @@ import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.spi.Change.Verb.What;
+import io.timewheel.durable.Verb;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -142,9 +142,8 @@ class BadInputTest {
         bad("namespace: 0 bytes", () -> timer.pause("", "a")),
         bad("namespace: 0 bytes", () -> timer.pause("")),
         bad("namespace", () -> timer.resume((String) null)),
-        bad("what", () -> timer.verbAsync(KEY, null, 0)),
-        bad("what: RELEASE", () -> timer.verbAsync(KEY, What.RELEASE, 0)),
-        bad("version: -1", () -> timer.verbAsync(KEY, What.RUN, -1)),
+        bad("verb", () -> timer.verbAsync(KEY, null, 0)),
+        bad("version: -1", () -> timer.verbAsync(KEY, Verb.RUN, -1)),
         bad("at", () -> timer.move(KEY, null, 0)),
         bad("at: +1000000000", () -> timer.move(KEY, Instant.MAX, 0)),
         bad("id", () -> timer.get("ns", null)),

@@ -20,8 +20,8 @@ import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
@@ -209,6 +209,21 @@ class DurableTimerTest {
         .hasMessageContaining("has version " + version);
     assertThat(timer.schedule(spec("a").at(START.plusSeconds(5))).outcome())
         .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
+  }
+
+  @Test
+  void doesNotFireAgainForACallerWhoLostTheRaceAgainstTheFiring() {
+    long version = timer.schedule(spec("a").at(START.plusSeconds(5))).version();
+    advance(5_000);
+    TimerSpec later = spec("a").after(Duration.ofHours(1)).onlyIfVersion(version);
+    assertThatThrownBy(() -> timer.schedule(later))
+        .isInstanceOfSatisfying(
+            DurableTimerException.class,
+            e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.FINISHED))
+        .hasMessageContaining("shop/a has fired");
+    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(timer.schedule(later.evenIfFinished()).outcome())
+        .isEqualTo(ScheduleResult.Outcome.CREATED);
   }
 
   @Test
@@ -607,8 +622,8 @@ class DurableTimerTest {
     for (int i = 0; i < 10; i++) {
       timer.schedule(spec("t" + i).after(Duration.ofHours(i + 1)));
     }
-    var first = timer.list(TimerFilter.all().namespace("shop"), 6, null);
-    var second = timer.list(TimerFilter.all(), 6, first.nextPage().orElseThrow());
+    var first = timer.list(TimerFilter.unfinished().namespace("shop"), 6, null);
+    var second = timer.list(TimerFilter.unfinished(), 6, first.nextPage().orElseThrow());
     assertThat(first.timers()).hasSize(6);
     assertThat(second.timers()).hasSize(4);
     assertThat(second.nextPage()).isEmpty();
@@ -629,7 +644,7 @@ class DurableTimerTest {
     assertThat(results.get(0).orThrow().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
     assertThat(results.get(1).error()).hasMessageContaining("no time");
     assertThat(results.get(2).orThrow().outcome()).isEqualTo(ScheduleResult.Outcome.REPLACED);
-    assertThat(timer.verbAll(List.of(new TimerKey("shop", "a")), Change.Verb.What.PAUSE))
+    assertThat(timer.verbAll(List.of(new TimerKey("shop", "a")), Verb.PAUSE))
         .extracting(result -> result.orThrow())
         .containsExactly(VerbResult.DONE);
   }

@@ -2,12 +2,16 @@
 package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.DurableTimerException.Reason;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.VerbResult;
@@ -28,6 +32,7 @@ import net.jqwik.api.Provide;
 class ModelTest {
   private enum Kind {
     SCHEDULE,
+    REPLACE_A_VERSION,
     CANCEL,
     MOVE,
     PAUSE,
@@ -101,6 +106,23 @@ class ModelTest {
           paused.remove(id);
           finished.remove(id);
           due.put(id, now() + op.millis());
+        }
+        case REPLACE_A_VERSION -> {
+          long version = timer.get("ns", id).map(TimerInfo::version).orElse(1L);
+          TimerSpec spec =
+              TimerSpec.of("ns", id)
+                  .handler("h")
+                  .after(Duration.ofMillis(op.millis()))
+                  .onlyIfVersion(version);
+          if (due.containsKey(id) || paused.remove(id) != null) {
+            assertThat(timer.schedule(spec).outcome()).isEqualTo(ScheduleResult.Outcome.REPLACED);
+            due.put(id, now() + op.millis());
+          } else {
+            Reason reason = finished.containsKey(id) ? Reason.FINISHED : Reason.VERSION_DIFFERS;
+            assertThatThrownBy(() -> timer.schedule(spec))
+                .isInstanceOfSatisfying(
+                    DurableTimerException.class, e -> assertThat(e.reason()).isEqualTo(reason));
+          }
         }
         case CANCEL -> {
           Long wasDue = due.remove(id);

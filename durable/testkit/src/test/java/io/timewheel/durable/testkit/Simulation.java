@@ -11,9 +11,9 @@ import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Change.Verb.What;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;
@@ -24,7 +24,6 @@ import io.timewheel.durable.testkit.History.Call;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -241,7 +240,7 @@ final class Simulation {
   private void verb(Call what, TimerKey key) {
     int call = ++calls;
     history.add(new History.Invoked(call, key, what, 0, null));
-    noteVerb(call, key, any().timer.verbAsync(key, What.valueOf(what.name()), 0));
+    noteVerb(call, key, any().timer.verbAsync(key, Verb.valueOf(what.name()), 0));
   }
 
   private void noteVerb(int call, TimerKey key, CompletionStage<VerbResult> stage) {
@@ -301,7 +300,7 @@ final class Simulation {
     Map<TimerKey, TimerInfo> left = new HashMap<>();
     any()
         .timer
-        .list(TimerFilter.all().states(EnumSet.allOf(TimerState.class)), 10_000, null)
+        .list(TimerFilter.all(), 10_000, null)
         .timers()
         .forEach(timer -> left.put(timer.key(), timer));
     return left;

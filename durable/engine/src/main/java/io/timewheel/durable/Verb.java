@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.durable.spi.Change;
+
+/** What a person may ask for, of one timer or of many. */
+public enum Verb {
+  /** Lets no further attempt begin. */
+  PAUSE,
+  /** Ends a pause; what is overdue fires. */
+  RESUME,
+  /** Fires now, and leaves the schedule of a recurring timer alone. */
+  RUN,
+  /** Fires what was set aside or parked, with attempts counted anew. */
+  REVIVE;
+
+  Change.Verb.What what() {
+    return Change.Verb.What.valueOf(name());
+  }
+}
