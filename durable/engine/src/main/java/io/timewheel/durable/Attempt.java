@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,5 +52,20 @@ public record Attempt(
    */
   public Attempt {
     requireNonNull(end, "end");
+  }
+
+  @Override
+  public String toString() {
+    return "Attempt("
+        + number
+        + ", "
+        + end
+        + ", scheduled "
+        + Instant.ofEpochMilli(scheduledAtMillis)
+        + ", began "
+        + Instant.ofEpochMilli(beganAtMillis)
+        + ", ended "
+        + Instant.ofEpochMilli(endedAtMillis)
+        + (error == null ? ")" : ", " + error + ")");
   }
 }

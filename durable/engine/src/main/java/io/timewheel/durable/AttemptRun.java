@@ -174,6 +174,7 @@ final class AttemptRun implements Runnable {
     Firing.Decision decision = firing.decision();
     if (error != null) {
       engine.counters.failed.increment();
+      log(error);
       failed(text(error));
     } else if (decision == null) {
       engine.counters.succeeded.increment();
@@ -198,6 +199,18 @@ final class AttemptRun implements Runnable {
             seriesMillis,
             null,
             engine.nowMillis()));
+  }
+
+  /** With its stack trace, which the history does not keep. */
+  private void log(Throwable error) {
+    try {
+      LOG.log(
+          System.Logger.Level.DEBUG,
+          () -> "attempt " + claim.attempt() + " of " + record.key() + " has failed",
+          error);
+    } catch (Throwable e) {
+      // user code, too
+    }
   }
 
   private void failed(String error) {

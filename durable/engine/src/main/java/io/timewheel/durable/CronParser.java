@@ -81,7 +81,7 @@ final class CronParser {
     Cron cron = new Cron(text, seconds, minutes, hours, months, days);
     if (!cron.comes()) {
       throw wrong(
-          "never comes: no day of month '%s' matches day-of-month '%s' and day-of-week '%s'"
+          "never comes: month '%s' has no day that matches day-of-month '%s' and day-of-week '%s'"
               .formatted(fields[at + 3], fields[at + 2], fields[at + 4]));
     }
     return cron;

@@ -27,7 +27,9 @@ public final class DurableTimerBuilder {
 
   private final TimerStore store;
   private final Map<String, HandlerLane.Config> handlers = new HashMap<>();
+  private final Map<String, Class<?>> typed = new HashMap<>();
   private PayloadCodec codec = new NoCodec();
+  private boolean built;
   private @Nullable Timer timer;
   private InstantSource clock = InstantSource.system();
   private @Nullable Executor storeExecutor;
@@ -84,7 +86,7 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Adds a handler that gets the payload as an object.
+   * Adds a handler that gets the payload as an object, from a {@linkplain #codec codec}.
    *
    * @param name its name, which timers refer to
    * @param type the type of the payload
@@ -95,7 +97,25 @@ public final class DurableTimerBuilder {
   public <T> DurableTimerBuilder handler(String name, Class<T> type, TypedHandler<T> handler) {
     requireNonNull(type, "type");
     requireNonNull(handler, "handler");
-    return handler(name, firing -> handler.handle(firing, codec.decode(firing.payload(), type)));
+    handler(name, firing -> handler.handle(firing, codec.decode(firing.payload(), type)));
+    typed.put(name, type);
+    if (built) {
+      checkCodec();
+    }
+    return this;
+  }
+
+  /** Without a codec each attempt of a typed handler would fail. */
+  private void checkCodec() {
+    if (codec instanceof NoCodec && !typed.isEmpty()) {
+      Map.Entry<String, Class<?>> first = typed.entrySet().iterator().next();
+      throw new IllegalArgumentException(
+          "handler: "
+              + first.getKey()
+              + " for payloads of "
+              + first.getValue()
+              + ", but no codec (expected: DurableTimerBuilder.codec)");
+    }
   }
 
   /**
@@ -268,7 +288,13 @@ public final class DurableTimerBuilder {
    * @return the timer
    */
   public DurableTimer start() {
-    DurableTimer made = build();
+    DurableTimer made;
+    try {
+      made = build();
+    } catch (RuntimeException | Error e) {
+      closeStore(e);
+      throw e;
+    }
     try {
       made.start();
     } catch (RuntimeException | Error e) {
@@ -282,6 +308,14 @@ public final class DurableTimerBuilder {
     return made;
   }
 
+  private void closeStore(Throwable failure) {
+    try {
+      store.close();
+    } catch (RuntimeException | Error late) {
+      failure.addSuppressed(late);
+    }
+  }
+
   /**
    * Makes the timer without starting it: it does all that it is asked for, but fires nothing until
    * {@link DurableTimer#start}. Handlers may be added here until then, and nothing else.
@@ -289,6 +323,8 @@ public final class DurableTimerBuilder {
    * @return the timer
    */
   public DurableTimer build() {
+    checkCodec();
+    built = true;
     List<ExecutorService> owned = new ArrayList<>();
     Timer wheel =
         timer != null ? timer : HierarchicalWheelTimer.builder().name("timewheel-durable").build();
@@ -361,8 +397,9 @@ public final class DurableTimerBuilder {
       throw missing();
     }
 
-    private static IllegalStateException missing() {
-      return new IllegalStateException("no codec (expected: one, for payloads that are objects)");
+    private static IllegalArgumentException missing() {
+      return new IllegalArgumentException(
+          "no codec (expected: DurableTimerBuilder.codec, for payloads that are objects)");
     }
   }
 }

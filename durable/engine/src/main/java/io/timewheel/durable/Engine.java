@@ -328,14 +328,14 @@ final class Engine implements StoreListener {
       return;
     }
     counters.parked.increment();
-    troubles.add("parked", entry.due.key(), "no handler " + entry.due.handler() + " here");
+    troubles.add("parked", entry.due.key(), "no handler \"" + entry.due.handler() + "\" here");
     submitOwn(
         new Change.Park(
             entry.due.key(),
             entry.due.version(),
             entry.due.revision(),
             entry.shard().epoch,
-            "no node knows the handler " + entry.due.handler(),
+            "no node knows the handler \"" + entry.due.handler() + '"',
             nowMillis()),
         outcome -> {
           entry.shard().ended(entry.due.key(), null);

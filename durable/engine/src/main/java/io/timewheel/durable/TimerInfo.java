@@ -138,14 +138,6 @@ public final class TimerInfo {
 
   @Override
   public String toString() {
-    return "TimerInfo("
-        + key()
-        + " v"
-        + version()
-        + ", "
-        + state()
-        + ", due "
-        + record.dueAt()
-        + ")";
+    return "TimerInfo(" + key() + " v" + version() + ", " + state() + ", due " + dueAt() + ")";
   }
 }

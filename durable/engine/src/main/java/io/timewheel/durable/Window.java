@@ -373,7 +373,9 @@ final class Window {
     try {
       complete = readPages(from, until);
     } catch (RuntimeException | Error e) {
-      engine.availability.failed("a reading of shard " + shard.number, e);
+      if (!shard.isClosed()) { // or it is the end of the engine, and no fault of the store
+        engine.availability.failed("a reading of shard " + shard.number, e);
+      }
     }
     loadingEnded(complete);
   }

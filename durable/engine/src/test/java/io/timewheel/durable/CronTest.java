@@ -125,7 +125,7 @@ class CronTest {
           1,,2 * * * *      | field minute: '1,,2' is a list with an empty item
           1, * * * *        | field minute: '1,' is a list with an empty item
           99999999999 * * * * | field minute: '99999999999' is not valid
-          0 0 30 2 *        | never comes: no day of month '2' matches day-of-month '30' and day-of-week '*'
+          0 0 30 2 *        | never comes: month '2' has no day that matches day-of-month '30' and day-of-week '*'
           0 0 31 4,6,9,11 * | never comes
           0 0 L-29 2 *      | never comes
           0 0 31W 2 ?       | never comes

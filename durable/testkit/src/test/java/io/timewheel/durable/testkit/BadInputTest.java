@@ -18,6 +18,7 @@ import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.TypedHandler;
 import io.timewheel.durable.Verb;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,6 +41,7 @@ class BadInputTest {
   private static final TimerKey KEY = new TimerKey("ns", "a");
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final Handler HANDLER = firing -> {};
+  private static final TypedHandler<String> TYPED = (firing, payload) -> {};
 
   private final DurableTestkit kit = DurableTestkit.create();
   private final InMemoryTimerStore store = InMemoryTimerStore.create();
@@ -199,6 +201,10 @@ class BadInputTest {
         bad("limit: 0", () -> builder().handler("h", HANDLER, 0, null)),
         bad("timeLimit: PT0S", () -> builder().handler("h", HANDLER, 1, Duration.ZERO)),
         bad("type", () -> builder().handler("h", null, (firing, payload) -> {})),
+        bad(
+            "handler: h for payloads of class",
+            () -> builder().handler("h", String.class, TYPED).start()),
+        bad("no codec", () -> timer.schedule(spec().after(SECOND).payload("text"))),
         bad("handler", () -> builder().finishingHandler("h", null, 1)),
         bad("codec", () -> builder().codec(null)),
         bad("timer", () -> builder().timer(null)),

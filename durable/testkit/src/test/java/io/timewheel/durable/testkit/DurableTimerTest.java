@@ -108,6 +108,23 @@ class DurableTimerTest {
   }
 
   @Test
+  void closesItsStoreIfItCannotBeBuilt() {
+    boolean[] closed = new boolean[1];
+    ForwardingTimerStore below =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public void close() {
+            closed[0] = true;
+            super.close();
+          }
+        };
+    DurableTimerBuilder builder =
+        DurableTimer.builder(below).handler("h", String.class, (firing, payload) -> {});
+    assertThatThrownBy(builder::start).hasMessageContaining("no codec");
+    assertThat(closed[0]).isTrue();
+  }
+
+  @Test
   void closesThoughItWasNeverStarted() {
     DurableTimer unstarted = DurableTimer.builder(InMemoryTimerStore.create()).build();
     unstarted.schedule(spec("a").after(Duration.ofDays(1)));

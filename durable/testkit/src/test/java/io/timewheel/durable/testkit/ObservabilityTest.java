@@ -7,6 +7,8 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.text.MessageFormat;
@@ -50,10 +52,11 @@ class ObservabilityTest {
     @Override
     public void publish(LogRecord record) {
       Object[] parameters = record.getParameters();
-      lines.add(
+      String text =
           parameters == null
               ? record.getMessage()
-              : MessageFormat.format(record.getMessage(), parameters));
+              : MessageFormat.format(record.getMessage(), parameters);
+      lines.add(text + (record.getThrown() == null ? "" : ": " + record.getThrown()));
     }
 
     @Override
@@ -108,17 +111,82 @@ class ObservabilityTest {
     assertThat(lines)
         .containsExactlyInAnyOrder(
             "timer ns/f0 was set aside: java.lang.IllegalStateException: no luck",
-            "timer ns/u0 was parked: no handler unknown here");
+            "timer ns/u0 was parked: no handler \"unknown\" here");
     kit.advanceBy(Duration.ofMinutes(5));
     assertThat(lines)
         .hasSize(4)
         .contains(
             "9 more timers were set aside; the latest: ns/f9:"
                 + " java.lang.IllegalStateException: no luck",
-            "9 more timers were parked; the latest: ns/u9: no handler unknown here");
+            "9 more timers were parked; the latest: ns/u9: no handler \"unknown\" here");
     schedule("later", "fails");
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(lines.get(4)).startsWith("timer ns/later was set aside");
+  }
+
+  @Test
+  void aCloseWhileTheStoreIsReadIsNoFaultOfTheStore() {
+    InMemoryTimerStore data = InMemoryTimerStore.create();
+    DurableTimer before = kit.start(data, builder -> {});
+    before.schedule(TimerSpec.of("ns", "overdue").handler("nobody").after(Duration.ofSeconds(1)));
+    kit.kill(before);
+    Stand stand = new Stand();
+    stand.skew = Duration.ofMinutes(1);
+    boolean[] read = new boolean[1];
+    ForwardingTimerStore reading =
+        new ForwardingTimerStore(data.reopen()) {
+          @Override
+          public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
+            List<DueTimer> page = super.due(shard, until, after, limit);
+            read[0] |= !page.isEmpty();
+            return page;
+          }
+        };
+    DurableTimer[] self = new DurableTimer[1];
+    self[0] =
+        stand
+            .builder(
+                reading,
+                builder ->
+                    builder.clock(
+                        () -> {
+                          if (read[0]) { // while what was read is put on the wheel
+                            read[0] = false;
+                            self[0].close(Duration.ZERO);
+                            stand.manual.stop();
+                          }
+                          return stand.now();
+                        }))
+            .build();
+    self[0].start();
+    stand.settle();
+    assertThat(lines).isEmpty();
+  }
+
+  @Test
+  void eachFailureIsLoggedWithItsTraceIfAskedFor() {
+    LOGGER.setLevel(Level.FINE);
+    timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("fails")
+            .after(Duration.ofSeconds(1))
+            .retry(new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1))));
+    kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(lines)
+        .containsSubsequence(
+            "attempt 1 of ns/a has failed: java.lang.IllegalStateException: no luck",
+            "attempt 2 of ns/a has failed: java.lang.IllegalStateException: no luck");
+  }
+
+  @Test
+  void timesAreReadable() {
+    schedule("a", "fails");
+    assertThat(timer.get("ns", "a").orElseThrow()).asString().contains("2026-01-01T00:00:01Z");
+    kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(timer.get("ns", "a").orElseThrow().attempts().get(0))
+        .asString()
+        .startsWith("Attempt(1, FAILED, scheduled 2026-01-01T00:00:01Z, began 2026-")
+        .endsWith("no luck)");
   }
 
   @Test

@@ -138,7 +138,7 @@ class SeriesTest {
     kit.settle();
     assertThat(firedMinutes).containsExactly(60L, 370L, 370L);
     assertThat(firings.get(1).scheduledAt()).isEqualTo(START.plus(Duration.ofMinutes(260)));
-    assertThat(firings.get(2).scheduledAt()).isEqualTo(START.plus(Duration.ofMinutes(360)));
+    assertThat(firings.get(2).scheduledAt()).isEqualTo(START.plus(Duration.ofHours(6)));
     advance(60);
     assertThat(firedMinutes).hasSize(4).endsWith(420L);
   }
