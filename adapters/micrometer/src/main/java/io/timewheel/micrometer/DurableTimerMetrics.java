@@ -74,6 +74,14 @@ public final class DurableTimerMetrics implements MeterBinder {
         "changes",
         "Changes whose outcome the store could not tell",
         DurableStats::unknownOutcomes);
+    count(
+        registry,
+        "failed.commits",
+        "commits",
+        "Tries to commit that failed",
+        DurableStats::failedCommits);
+    count(
+        registry, "rejected", "changes", "Own changes the store rejected", DurableStats::rejected);
     count(registry, "clock.jumps", "jumps", "Jumps of the clock", DurableStats::clockJumps);
     gauge(registry, "shards", "shards", "Shards that this timer fires", DurableStats::shards);
     gauge(registry, "window", "timers", "Timers that are due soon", DurableStats::window);

@@ -56,6 +56,8 @@ class DurableTimerMetricsTest {
             "timewheel_durable_failed_attempts_total{timer=\"orders\"} 1.0",
             "timewheel_durable_set_aside_runs_total{timer=\"orders\"} 1.0",
             "timewheel_durable_parked_timers_total{timer=\"orders\"} 1.0",
+            "timewheel_durable_failed_commits_total{timer=\"orders\"} 0.0",
+            "timewheel_durable_rejected_changes_total{timer=\"orders\"} 0.0",
             "timewheel_durable_window_timers{timer=\"orders\"} 1.0",
             "timewheel_durable_shards{timer=\"orders\"} 1.0",
             "timewheel_durable_queued_changes{timer=\"orders\"} 0.0",

@@ -189,7 +189,8 @@ final class AttemptRun implements Runnable {
   /** The present run comes later, and leaves the series as it is. */
   private void postpone(long againMillis) {
     long seriesMillis = nextRunMillis();
-    submit(
+    engine.ends.record(
+        shard,
         new Change.Finish(
             record.key(),
             claim.token(),
@@ -238,12 +239,7 @@ final class AttemptRun implements Runnable {
   }
 
   private void record(Change.Finish.End end, long nextMillis, @Nullable String error) {
-    submit(finish(end, nextMillis, error));
-  }
-
-  private void submit(Change.Finish finish) {
-    engine.submitOwn(
-        finish, outcome -> shard.ended(record.key(), outcome == null ? null : outcome.record()));
+    engine.ends.record(shard, finish(end, nextMillis, error));
   }
 
   private Change.Finish finish(Change.Finish.End end, long nextMillis, @Nullable String error) {

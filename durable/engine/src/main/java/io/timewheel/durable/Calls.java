@@ -195,6 +195,27 @@ final class Calls {
     };
   }
 
+  /** A consumer that completes the stage itself, as by cancelling it, takes nothing. */
+  CompletionStage<List<QueueFiring>> claim(
+      String namespace, String queue, int max, Duration lease, Duration wait) {
+    var waiting = engine.queues().claim(namespace, queue, max, lease, wait);
+    CompletableFuture<List<QueueFiring>> answer = new CompletableFuture<>();
+    var unused =
+        waiting.whenCompleteAsync(
+            (firings, error) -> {
+              if (error != null) {
+                answer.completeExceptionally(error);
+              } else if (answer.complete(firings)) {
+                engine.counters.fired.add(firings.size());
+              } else {
+                engine.queues().giveBack(firings);
+              }
+            },
+            this::executeAnswer);
+    var unusedEnd = answer.whenComplete((firings, error) -> waiting.cancel(false));
+    return answer;
+  }
+
   // Many at a time
 
   CompletableFuture<List<BatchResult<ScheduleResult>>> scheduleAll(Collection<TimerSpec> specs) {

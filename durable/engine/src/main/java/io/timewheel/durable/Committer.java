@@ -46,20 +46,30 @@ final class Committer {
   private final int capacity;
   private final int maxBatch;
   private final boolean refuseWhenFull;
-  private final Unknown onUnknown;
+  private final Turns turns;
+  private final Listener listener;
   private final Lane[] lanes;
-  private final Availability availability;
   private volatile boolean refusing;
   private volatile boolean closed;
 
-  /** Makes a committer that tells somebody of outcomes that are unknown. */
+  /** Makes a committer for an engine that is being made. */
   interface Factory {
-    Committer create(Waits waits, Unknown onUnknown, Availability availability);
+    Committer create(Waits waits, Turns turns, Listener listener);
   }
 
-  /** Notified of an outcome that is not known; the engine's own are tried again in any case. */
-  interface Unknown {
-    void accept(Change change, boolean own);
+  /** Notified of how commits go. */
+  interface Listener {
+    /** A commit has gone well. */
+    void answered();
+
+    /** A commit has failed, and not because of what was asked. */
+    void failed(int changes, StoreException failure);
+
+    /** The outcome of a change is not known; if it is the engine's own, it is tried again. */
+    void unknown(Change change, boolean own);
+
+    /** A change of the engine was rejected, and is not tried again here. */
+    void rejected(Change change, StoreException failure);
   }
 
   Committer(
@@ -68,16 +78,16 @@ final class Committer {
       Executor[] executors,
       int capacity,
       boolean refuseWhenFull,
-      Unknown onUnknown,
-      Availability availability) {
+      Turns turns,
+      Listener listener) {
     this.store = store;
     this.waits = waits;
-    this.availability = availability;
+    this.turns = turns;
     this.executor = executors[0];
     this.capacity = capacity;
     this.maxBatch = store.traits().maxBatch();
     this.refuseWhenFull = refuseWhenFull;
-    this.onUnknown = onUnknown;
+    this.listener = listener;
     lanes = new Lane[executors.length];
     for (int i = 0; i < lanes.length; i++) {
       lanes[i] = new Lane(executors[i]);
@@ -114,7 +124,7 @@ final class Committer {
     }
   }
 
-  /** A change of the engine; {@code then} gets null if the store will never take it. */
+  /** A change of the engine; {@code then} gets null if the store rejects it. */
   void submitOwn(Change change, Consumer<@Nullable Outcome> then) {
     lane(change).addOwn(new Item(change, null, then));
   }
@@ -467,7 +477,7 @@ final class Committer {
         mine = turn;
       }
       try {
-        laneExecutor.execute(() -> drain(mine));
+        turns.execute(laneExecutor, () -> drain(mine));
       } catch (RuntimeException | Error e) {
         synchronized (this) { // first, and without a call: the stack may be full
           turn++;
@@ -571,7 +581,7 @@ final class Committer {
         failed(batch, new StoreException(StoreException.Kind.UNKNOWN, "the store threw " + e, e));
         return;
       }
-      availability.answered();
+      listener.answered();
       for (int i = 0; i < batch.size(); i++) {
         batch.get(i).complete(outcomes.get(i));
       }
@@ -594,20 +604,20 @@ final class Committer {
         return;
       }
       if (failure.kind() != StoreException.Kind.REJECTED) {
-        availability.failed("a commit of " + batch.size(), failure);
+        listener.failed(batch.size(), failure);
       }
       boolean unknown = failure.kind() == StoreException.Kind.UNKNOWN;
       List<Item> again = new ArrayList<>();
       for (Item item : batch) {
         if (unknown) {
           item.mayBeDone = true;
-          onUnknown.accept(item.change, item.isOwn());
+          listener.unknown(item.change, item.isOwn());
         }
         if (item.isRepeatedAfter(failure.kind())) {
           again.add(item);
         } else {
           if (item.isOwn()) {
-            LOG.log(System.Logger.Level.ERROR, "the store refuses " + item.change, failure);
+            listener.rejected(item.change, failure);
           }
           item.fail(item.mayBeDone ? Reason.UNKNOWN : reason(failure.kind()), failure);
         }

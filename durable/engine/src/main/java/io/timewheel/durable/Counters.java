@@ -14,6 +14,8 @@ final class Counters {
   final LongAdder skipped = new LongAdder();
   final LongAdder staleOwner = new LongAdder();
   final LongAdder unknownOutcomes = new LongAdder();
+  final LongAdder failedCommits = new LongAdder();
+  final LongAdder rejected = new LongAdder();
   final LongAdder clockJumps = new LongAdder();
   final LagHistogram.Recorder lag = new LagHistogram.Recorder();
 }

@@ -16,6 +16,9 @@ import static java.util.Objects.requireNonNull;
  * @param skipped missed runs that were dropped; of one timer at a time, 10,000 are counted at most
  * @param staleOwner times that a shard was found to have another owner
  * @param unknownOutcomes changes whose outcome the store could not tell
+ * @param failedCommits tries of the store to commit that failed, rejections not counted
+ * @param rejected changes of this timer's own, claims and ends of attempts, that the store
+ *     rejected; each is asked for again within a minute or so
  * @param clockJumps times that the clock went back and was believed, or jumped ahead
  * @param shards how many shards this timer fires
  * @param window how many entries are on the wheel, or due and not begun
@@ -25,7 +28,8 @@ import static java.util.Objects.requireNonNull;
  * @param running how many attempts run
  * @param queued how many changes of callers wait for the store
  * @param ownQueued how many claims and ends of attempts wait for the store
- * @param storeAvailable whether the store answered when it was last asked for a change
+ * @param storeAvailable whether the store can be read and written: false from a failure until it
+ *     answers, or until nothing was asked of it for a minute
  * @param lag how long attempts of handlers took to begin once they were due
  */
 public record DurableStats(
@@ -38,6 +42,8 @@ public record DurableStats(
     long skipped,
     long staleOwner,
     long unknownOutcomes,
+    long failedCommits,
+    long rejected,
     long clockJumps,
     int shards,
     int window,
@@ -62,6 +68,9 @@ public record DurableStats(
    *     most
    * @param staleOwner times that a shard was found to have another owner
    * @param unknownOutcomes changes whose outcome the store could not tell
+   * @param failedCommits tries of the store to commit that failed, rejections not counted
+   * @param rejected changes of this timer's own, claims and ends of attempts, that the store
+   *     rejected; each is asked for again within a minute or so
    * @param clockJumps times that the clock went back and was believed, or jumped ahead
    * @param shards how many shards this timer fires
    * @param window how many entries are on the wheel, or due and not begun
@@ -71,7 +80,8 @@ public record DurableStats(
    * @param running how many attempts run
    * @param queued how many changes of callers wait for the store
    * @param ownQueued how many claims and ends of attempts wait for the store
-   * @param storeAvailable whether the store answered when it was last asked for a change
+   * @param storeAvailable whether the store can be read and written: false from a failure until it
+   *     answers, or until nothing was asked of it for a minute
    * @param lag how long attempts of handlers took to begin once they were due
    */
   public DurableStats {

@@ -554,7 +554,8 @@ public final class DurableTimer implements AutoCloseable {
    * @param max how many firings at most, 1 to 1,000
    * @param lease how long they are one's own: a second to twelve hours
    * @param wait how long to wait for the first one: zero to a minute
-   * @return completed with what was claimed; with nothing if there was nothing
+   * @return completed with what was claimed; with nothing if there was nothing. A consumer that
+   *     cancels it claims nothing: what was leased for it meanwhile is given back, uncounted
    */
   public CompletionStage<List<QueueFiring>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
@@ -564,7 +565,7 @@ public final class DurableTimer implements AutoCloseable {
     checkBetween("lease", lease, MIN_LEASE, MAX_LEASE);
     checkBetween("wait", wait, Duration.ZERO, Duration.ofMinutes(1));
     engine.checkOpen();
-    return calls.stage(engine.queues().claim(namespace, queue, max, lease, wait));
+    return calls.claim(namespace, queue, max, lease, wait);
   }
 
   /**

@@ -166,7 +166,8 @@ public final class DurableTimerBuilder {
 
   /**
    * Sets what runs store work, instead of threads of the timer's own. It must run tasks in the
-   * order in which they come if the store is used by one committer.
+   * order in which they come if the store is used by one committer. One that runs them on the
+   * calling thread has callers, and the wheel, wait for the store.
    *
    * @param executor the executor; a {@link StepExecutor} makes the timer single-threaded
    * @return this builder
@@ -356,9 +357,9 @@ public final class DurableTimerBuilder {
             wheel,
             new EngineClock(clock, store::clockOffsetMillis),
             reader,
-            (waits, unknown, availability) ->
+            (waits, turns, listener) ->
                 new Committer(
-                    store, waits, committers, queueCapacity, refuseWhenFull, unknown, availability),
+                    store, waits, committers, queueCapacity, refuseWhenFull, turns, listener),
             new Engine.Settings(maxWindow, overduePerSecond, remember, rememberAtMost, random),
             handlers,
             runner);

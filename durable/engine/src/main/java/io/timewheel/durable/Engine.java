@@ -9,17 +9,15 @@ import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StepExecutor;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerDefinition;
-import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -53,6 +51,7 @@ final class Engine implements StoreListener {
   private final Waits waits;
   private final EngineClock clock;
   private final Executor storeExecutor;
+  private final Turns turns = new Turns();
   private final Committer committer;
   private final Settings settings;
   private final Map<String, HandlerLane.Config> handlers;
@@ -63,8 +62,11 @@ final class Engine implements StoreListener {
   private final Pace pace;
   private final Gate parking = new Gate(this::park);
   private final Queues queues;
+  private final Releases releases;
   final Counters counters = new Counters();
-  final Availability availability = new Availability();
+  final Availability reading;
+  private final Availability writing;
+  final Ends ends = new Ends(this);
   final Troubles troubles = new Troubles();
   private final AtomicBoolean started = new AtomicBoolean();
   private volatile boolean closing;
@@ -86,12 +88,15 @@ final class Engine implements StoreListener {
     this.clock = clock;
     this.storeExecutor = storeExecutor;
     this.settings = settings;
-    committer = committers.create(waits, this::outcomeUnknown, availability);
+    reading = new Availability(timer.timeSource());
+    writing = new Availability(timer.timeSource());
+    committer = committers.create(waits, turns, new Commits());
     this.handlers = handlers;
     this.handlerExecutor = handlerExecutor;
     minGraceMillis = Decision.graceMillis(MIN_GRACE, store.traits().lease());
     pace = new Pace(this, settings.overduePerSecond());
     queues = new Queues(this, store);
+    releases = new Releases(this, store);
   }
 
   /** Begins to fire, for the handlers that there are by now. */
@@ -177,7 +182,7 @@ final class Engine implements StoreListener {
    */
   boolean executeStoreWork(Runnable work) {
     try {
-      storeExecutor.execute(work);
+      turns.execute(storeExecutor, work);
       return true;
     } catch (RuntimeException | Error e) {
       return !closing && executeLater(work, e);
@@ -284,11 +289,33 @@ final class Engine implements StoreListener {
     }
   }
 
-  private void outcomeUnknown(Change change, boolean own) {
-    counters.unknownOutcomes.increment();
-    Shard shard = shards.get(shardOf(change.key()));
-    if (shard != null && !own) {
-      shard.reload();
+  /** Learns from the committer how commits go. */
+  private final class Commits implements Committer.Listener {
+    @Override
+    public void answered() {
+      writing.answered();
+    }
+
+    @Override
+    public void failed(int changes, StoreException failure) {
+      counters.failedCommits.increment();
+      writing.failed("a commit of " + changes, failure);
+    }
+
+    @Override
+    public void unknown(Change change, boolean own) {
+      counters.unknownOutcomes.increment();
+      Shard shard = shards.get(shardOf(change.key()));
+      if (shard != null && !own) {
+        shard.reload();
+      }
+    }
+
+    @Override
+    public void rejected(Change change, StoreException failure) {
+      counters.rejected.increment();
+      String step = change.getClass().getSimpleName();
+      troubles.add("rejected by the store", change.key(), step + ": " + failure.getMessage());
     }
   }
 
@@ -338,7 +365,7 @@ final class Engine implements StoreListener {
             "no node knows the handler \"" + entry.due.handler() + '"',
             nowMillis()),
         outcome -> {
-          entry.shard().ended(entry.due.key(), null);
+          entry.shard().answered(entry.due.key(), outcome);
           parking.leave();
         });
   }
@@ -484,19 +511,14 @@ final class Engine implements StoreListener {
       return;
     }
     lanes.values().forEach(HandlerLane::upkeep);
+    ends.upkeep();
+    shards.values().forEach(Shard::upkeep);
     try {
       forget();
     } catch (RuntimeException | Error e) {
       LOG.log(System.Logger.Level.WARNING, "cannot forget what is finished; tried again", e);
     }
-    try {
-      release();
-      for (String handler : lanes.keySet()) {
-        each(TimerState.PARKED, handler, record -> Change.Verb.What.RELEASE);
-      }
-    } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.WARNING, "upkeep has failed, and is tried again", e);
-    }
+    releases.start(lanes.keySet());
   }
 
   private void forget() {
@@ -505,49 +527,6 @@ final class Engine implements StoreListener {
     while (store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
       // There may be more.
     }
-  }
-
-  /** Frees what was held by pauses that are over. */
-  void release() {
-    Set<String> paused = store.paused();
-    if (!paused.contains(TimerStore.EVERYTHING)) {
-      each(
-          TimerState.PAUSED,
-          null,
-          record ->
-              record.isHeld() && !paused.contains(record.key().namespace())
-                  ? Change.Verb.What.RELEASE
-                  : null);
-    }
-  }
-
-  private interface Choice {
-    Change.Verb.@Nullable What choose(TimerRecord record);
-  }
-
-  /** Not where the counters say that there are none: to find that out reads the whole store. */
-  private void each(TimerState state, @Nullable String handler, Choice choice) {
-    if (store.counts().values().stream().noneMatch(counts -> counts.containsKey(state))) {
-      return;
-    }
-    TimerQuery query = query(state, handler);
-    TimerKey after = null;
-    do {
-      var page = store.page(query, after, PAGE);
-      for (TimerRecord record : page.records()) {
-        Change.Verb.What what = choice.choose(record);
-        if (what != null) {
-          submitOwn(
-              new Change.Verb(record.key(), what, record.version(), nowMillis()), outcome -> {});
-        }
-      }
-      after = page.next();
-    } while (after != null);
-  }
-
-  private static TimerQuery query(TimerState state, @Nullable String handler) {
-    return new TimerQuery(
-        null, "", EnumSet.of(state), Long.MIN_VALUE, Long.MAX_VALUE, handler, false);
   }
 
   // The end
@@ -563,8 +542,11 @@ final class Engine implements StoreListener {
 
   /** Whether nothing runs, and all that ended is recorded. */
   boolean isIdle() {
-    // In this order: what ends an attempt is with the committer before its lane is idle.
-    return lanes.values().stream().allMatch(HandlerLane::isIdle) && committer.isIdle();
+    // In this order: what ends an attempt, or gives a lease back, is with the
+    // committer before its lane, or the queues, are idle.
+    return lanes.values().stream().allMatch(HandlerLane::isIdle)
+        && queues.isIdle()
+        && committer.isIdle();
   }
 
   /** Whether a thread is in a handler of this engine. */
@@ -588,6 +570,8 @@ final class Engine implements StoreListener {
         counters.skipped.sum(),
         counters.staleOwner.sum(),
         counters.unknownOutcomes.sum(),
+        counters.failedCommits.sum(),
+        counters.rejected.sum(),
         counters.clockJumps.sum() + clock.jumpsBack.sum(),
         shards.size(),
         shards.values().stream().mapToInt(Shard::size).sum(),
@@ -595,8 +579,8 @@ final class Engine implements StoreListener {
         lanes.values().stream().mapToInt(HandlerLane::waiting).sum(),
         lanes.values().stream().mapToInt(HandlerLane::running).sum(),
         committer.callersWaiting(),
-        committer.ownWaiting(),
-        availability.isAvailable(),
+        committer.ownWaiting() + ends.size(),
+        reading.isAvailable() && writing.isAvailable(),
         counters.lag.snapshot());
   }
 

@@ -101,7 +101,9 @@ final class HandlerLane {
     try {
       record = engine.read(entry.due.key());
       if (record == null || !entry.isCurrent(record)) {
-        abandon(entry, record);
+        release();
+        entry.shard().ended(entry.due.key(), record);
+        claimMore();
         return;
       }
       if (record.runAt() != TimerRecord.NONE) { // no run of the series, and never missed
@@ -111,7 +113,7 @@ final class HandlerLane {
       decision = decisionOf(record);
       dropped = decision.dropped(recurrence(record), record.dueAt());
     } catch (StoreException e) {
-      engine.availability.failed("a reading of " + entry.due.key(), e);
+      engine.reading.failed("a reading of " + entry.due.key(), e);
       release();
       entry.shard().endedUnknown(entry.due.key());
       return;
@@ -138,7 +140,7 @@ final class HandlerLane {
           if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
             engine.dropped(entry.due.key(), dropped);
           }
-          abandon(entry, outcome == null ? null : outcome.record());
+          abandon(entry, outcome);
         });
   }
 
@@ -155,9 +157,9 @@ final class HandlerLane {
         engine.nowMillis());
   }
 
-  private void abandon(Window.Entry entry, @Nullable TimerRecord record) {
+  private void abandon(Window.Entry entry, @Nullable Outcome outcome) {
     release();
-    entry.shard().ended(entry.due.key(), record);
+    entry.shard().answered(entry.due.key(), outcome);
     claimMore();
   }
 
@@ -192,7 +194,7 @@ final class HandlerLane {
             && claim != null
             && claim.token().equals(begin.token());
     if (!mine || record == null) {
-      abandon(entry, record);
+      abandon(entry, outcome);
       return false;
     }
     if (entry.due.state() == TimerState.FIRING) {
@@ -227,24 +229,21 @@ final class HandlerLane {
         begin,
         outcome -> {
           boolean mine = outcome != null && outcome.answer() == Outcome.Answer.APPLIED;
-          if (!mine) {
-            entry.shard().ended(entry.due.key(), null);
-            then.run();
-            return;
+          if (mine) {
+            engine.ends.record(
+                entry.shard(),
+                new Change.Finish(
+                    entry.due.key(),
+                    begin.token(),
+                    begin.epoch(),
+                    Change.Finish.End.GIVEN_BACK,
+                    engine.nowMillis(),
+                    null,
+                    engine.nowMillis()));
+          } else {
+            entry.shard().answered(entry.due.key(), outcome);
           }
-          engine.submitOwn(
-              new Change.Finish(
-                  entry.due.key(),
-                  begin.token(),
-                  begin.epoch(),
-                  Change.Finish.End.GIVEN_BACK,
-                  engine.nowMillis(),
-                  null,
-                  engine.nowMillis()),
-              back -> {
-                entry.shard().ended(entry.due.key(), back == null ? null : back.record());
-                then.run();
-              });
+          then.run();
         });
   }
 

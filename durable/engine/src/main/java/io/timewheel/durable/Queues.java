@@ -6,17 +6,19 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** What is due for queues: made ready, leased to consumers, and taken back when leases run out. */
@@ -25,8 +27,9 @@ final class Queues {
   private final Engine engine;
   private final TimerStore store;
   private final SecureRandom random = new SecureRandom();
-  private final Map<TimerKey, ArrayDeque<Waiter>> waiters = new HashMap<>();
+  private final Map<TimerKey, LinkedHashSet<Waiter>> waiters = new HashMap<>();
   private final Gate readying = new Gate(this::handle);
+  private final AtomicInteger serving = new AtomicInteger();
   private boolean closed;
 
   Queues(Engine engine, TimerStore store) {
@@ -69,11 +72,11 @@ final class Queues {
             entry.due.revision(),
             entry.shard().epoch,
             engine.nowMillis()),
-        outcome -> ended(entry, outcome == null ? null : outcome.record()));
+        outcome -> answered(entry, outcome));
   }
 
-  private void ended(Window.Entry entry, @Nullable TimerRecord record) {
-    entry.shard().ended(entry.due.key(), record);
+  private void answered(Window.Entry entry, @Nullable Outcome outcome) {
+    entry.shard().answered(entry.due.key(), outcome);
     readying.leave();
   }
 
@@ -82,15 +85,16 @@ final class Queues {
       TimerRecord record = engine.read(entry.due.key());
       Claim claim = record == null ? null : record.claim();
       if (record == null || claim == null || !entry.isCurrent(record)) {
-        ended(entry, record);
+        entry.shard().ended(entry.due.key(), record);
+        readying.leave();
         return;
       }
       engine.counters.lost.increment();
       engine.submitOwn(
           failure(record, claim, true, entry.shard().epoch, "the lease ran out", null),
-          outcome -> ended(entry, outcome == null ? null : outcome.record()));
+          outcome -> answered(entry, outcome));
     } catch (RuntimeException | Error e) {
-      engine.availability.failed("a reading of " + entry.due.key(), e);
+      engine.reading.failed("a reading of " + entry.due.key(), e);
       entry.shard().endedUnknown(entry.due.key());
       readying.leave();
     }
@@ -152,6 +156,11 @@ final class Queues {
 
   // Consumers
 
+  /**
+   * Waits for something that is ready.
+   *
+   * @return completed with what was leased; whoever completes it before gives up the wait
+   */
   CompletableFuture<List<QueueFiring>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
     Waiter waiter = new Waiter(new TimerKey(namespace, queue), max, EpochMillis.ceil(lease));
@@ -161,8 +170,9 @@ final class Queues {
         waiter.future.complete(List.of());
         return waiter.future;
       }
-      waiters.computeIfAbsent(waiter.queue, key -> new ArrayDeque<>()).add(waiter);
+      waiters.computeIfAbsent(waiter.queue, key -> new LinkedHashSet<>()).add(waiter);
     }
+    var unused = waiter.future.whenComplete((firings, error) -> remove(waiter));
     if (waits) { // not before it is there to be given up
       limit(waiter, engine.waits().start(() -> giveUp(waiter), wait));
     }
@@ -197,20 +207,20 @@ final class Queues {
 
   /** Serves those who wait, first come first, until nothing is ready; one of them may not wait. */
   private void serve(TimerKey queue, @Nullable Waiter impatient) {
+    serving.incrementAndGet();
     try {
       for (Waiter waiter = first(queue); waiter != null; waiter = first(queue)) {
         List<QueueFiring> firings = lease(waiter);
         if (firings.isEmpty()) {
           break;
         }
-        remove(waiter);
         if (!waiter.future.complete(firings)) {
-          firings.forEach(this::giveBack); // it has given up meanwhile
+          giveBack(firings); // it has given up meanwhile
         }
       }
     } catch (RuntimeException | Error e) {
       Waiter waiter = first(queue);
-      if (waiter != null && remove(waiter)) {
+      if (waiter != null) {
         waiter.future.completeExceptionally(
             new DurableTimerException(
                 e instanceof StoreException failure
@@ -224,6 +234,7 @@ final class Queues {
       if (impatient != null) {
         giveUp(impatient);
       }
+      serving.decrementAndGet();
     }
   }
 
@@ -244,10 +255,14 @@ final class Queues {
     List<QueueFiring> firings = new ArrayList<>();
     for (TimerRecord record : records) {
       engine.observe(record);
-      engine.counters.fired.increment();
       firings.add(new QueueFiring(new Firing(record, now, false), record));
     }
     return firings;
+  }
+
+  /** Gives back what nobody has taken: it does not count as an attempt. */
+  void giveBack(List<QueueFiring> firings) {
+    firings.forEach(this::giveBack);
   }
 
   private void giveBack(QueueFiring firing) {
@@ -282,26 +297,27 @@ final class Queues {
   }
 
   private synchronized @Nullable Waiter first(TimerKey queue) {
-    ArrayDeque<Waiter> waiting = waiters.get(queue);
-    return waiting == null ? null : waiting.peek();
+    LinkedHashSet<Waiter> waiting = waiters.get(queue);
+    return waiting == null ? null : waiting.iterator().next();
   }
 
-  private synchronized boolean remove(Waiter waiter) {
-    ArrayDeque<Waiter> waiting = waiters.get(waiter.queue);
-    boolean removed = waiting != null && waiting.remove(waiter);
-    if (waiting != null && waiting.isEmpty()) {
+  private synchronized void remove(Waiter waiter) {
+    LinkedHashSet<Waiter> waiting = waiters.get(waiter.queue);
+    if (waiting != null && waiting.remove(waiter) && waiting.isEmpty()) {
       waiters.remove(waiter.queue);
     }
     if (waiter.timeout != null) {
       waiter.timeout.cancel();
     }
-    return removed;
   }
 
-  private void giveUp(Waiter waiter) {
-    if (remove(waiter)) {
-      waiter.future.complete(List.of());
-    }
+  private static void giveUp(Waiter waiter) {
+    waiter.future.complete(List.of());
+  }
+
+  /** Whether nothing is being leased that nobody may take. */
+  boolean isIdle() {
+    return serving.get() == 0;
   }
 
   /** Answers all who wait with nothing. */
@@ -311,6 +327,6 @@ final class Queues {
       closed = true;
       waiters.values().forEach(all::addAll);
     }
-    all.forEach(this::giveUp);
+    all.forEach(Queues::giveUp);
   }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.HashMap;
@@ -43,6 +45,10 @@ final class Shard {
 
   private volatile long pacedBeforeMillis;
   private boolean closed;
+
+  /** Whether the store has rejected a step since the last upkeep. */
+  private volatile boolean rejected;
+
   private final CompletableFuture<Void> quiet = new CompletableFuture<>();
 
   Shard(Engine engine, TimerStore store, int number, long epoch, int cap) {
@@ -151,9 +157,17 @@ final class Shard {
   }
 
   /**
-   * Ends what {@link Window.Entry#begin} began, with the record as it is then; null if the store
-   * refused to take the step, and then the record is left to the next owner or reading.
+   * Ends what {@link Window.Entry#begin} began, with what the store made of it; null if it rejected
+   * the step: then the record is read again with the next upkeep.
    */
+  void answered(TimerKey key, @Nullable Outcome outcome) {
+    if (outcome == null) {
+      rejected = true;
+    }
+    ended(key, outcome == null ? null : outcome.record());
+  }
+
+  /** Ends what {@link Window.Entry#begin} began, with the record as it is then, if there is one. */
   void ended(TimerKey key, @Nullable TimerRecord record) {
     lock.lock();
     try {
@@ -162,10 +176,24 @@ final class Shard {
       lock.unlock();
     }
     completeIfQuiet();
-    if (record != null) {
+    if (record != null && !isOpenHere(record)) {
       observe(record);
     }
     look();
+  }
+
+  /** Whether a claim of this owner is open, so that none can begin: its end was rejected. */
+  private boolean isOpenHere(TimerRecord record) {
+    Claim claim = record.claim();
+    return record.state() == TimerState.FIRING && claim != null && claim.epoch() == epoch;
+  }
+
+  /** Reads again what the store has rejected a step of. */
+  void upkeep() {
+    if (rejected) {
+      rejected = false;
+      reload();
+    }
   }
 
   /** Ends what began, when nobody knows how it stands: it is read again with the next beat. */
@@ -272,6 +300,7 @@ final class Shard {
     } finally {
       lock.unlock();
     }
+    engine.ends.leave(this);
     completeIfQuiet();
   }
 

@@ -285,11 +285,15 @@ final class Window {
         && loaded.fireAt() >= endMillis;
   }
 
-  /** Whether it cannot read what comes, because it is full of what is overdue. */
+  /**
+   * Whether it cannot read what comes, because it is full of what is overdue. What is due right now
+   * does not count: to part the index at the same time again would change nothing, and a clock that
+   * stands still would have it read for ever.
+   */
   boolean isStuckBefore(long nowMillis) {
     return !loading
         && loaded != null
-        && loaded.fireAt() <= nowMillis
+        && loaded.fireAt() < nowMillis
         && entries.size() > roomBelow();
   }
 
@@ -372,9 +376,10 @@ final class Window {
     boolean complete = false;
     try {
       complete = readPages(from, until);
+      engine.reading.answered();
     } catch (RuntimeException | Error e) {
       if (!shard.isClosed()) { // or it is the end of the engine, and no fault of the store
-        engine.availability.failed("a reading of shard " + shard.number, e);
+        engine.reading.failed("a reading of shard " + shard.number, e);
       }
     }
     loadingEnded(complete);

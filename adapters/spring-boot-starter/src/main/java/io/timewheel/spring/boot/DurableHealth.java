@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.spring.boot;
 
+import io.timewheel.durable.DurableStats;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerState;
 import java.util.LinkedHashMap;
@@ -9,8 +10,8 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * How a durable timer is. It is up when its store can be read: what was set aside or parked waits
- * for a person, and neither a restart nor another node would mend it.
+ * How a durable timer is. It is up when its store can be read and takes changes: what was set aside
+ * or parked waits for a person, and neither a restart nor another node would mend it.
  */
 record DurableHealth(String status, Map<String, Object> details) {
   static final String FAILED = "the store of durable timers cannot be read";
@@ -31,7 +32,14 @@ record DurableHealth(String status, Map<String, Object> details) {
       }
     }
     details.put("pausedNamespaces", new TreeSet<>(timer.paused()));
-    details.put("maxLagMillis", timer.stats().maxLagMillis());
-    return new DurableHealth("UP", details);
+    DurableStats stats = timer.stats();
+    details.put("maxLagMillis", stats.maxLagMillis());
+    details.put("ownQueued", stats.ownQueued());
+    details.put("failedCommits", stats.failedCommits());
+    details.put("rejected", stats.rejected());
+    if (!stats.storeAvailable()) {
+      details.put("error", "the store of durable timers fails; its log says why");
+    }
+    return new DurableHealth(stats.storeAvailable() ? "UP" : "DOWN", details);
   }
 }

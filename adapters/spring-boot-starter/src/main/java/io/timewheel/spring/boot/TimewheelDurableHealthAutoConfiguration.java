@@ -11,7 +11,8 @@ import org.springframework.context.annotation.Configuration;
 
 /**
  * The health of the {@link DurableTimer} that {@link TimewheelDurableAutoConfiguration} makes, if
- * Spring Boot has its health endpoint on the class path. It is down when the store cannot be read.
+ * Spring Boot has its health endpoint on the class path. It is down when the store cannot be read,
+ * or takes no changes.
  */
 @AutoConfiguration(after = TimewheelDurableAutoConfiguration.class)
 @ConditionalOnClass(DurableTimer.class)

@@ -2,11 +2,13 @@
 package io.timewheel.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.FaultyStore;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -76,6 +78,28 @@ class DurableHealthTest {
 
               assertThat(status(context)).isEqualTo("DOWN");
               assertThat(details(context).get("error")).asString().contains("is closed");
+            });
+  }
+
+  @Test
+  void isDownWhileTheStoreTakesNoChanges() {
+    FaultyStore faulty = new FaultyStore(store);
+    runner
+        .withBean(DurableTimer.class, () -> DurableTimer.builder(faulty).start())
+        .run(
+            context -> {
+              DurableTimer timer = context.getBean(DurableTimer.class);
+              TimerSpec spec = TimerSpec.of("shop", "a").handler("h").after(Duration.ofDays(365));
+              faulty.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+              assertThatThrownBy(() -> timer.schedule(spec)).hasMessageContaining("shop/a");
+
+              assertThat(status(context)).isEqualTo("DOWN");
+              assertThat(details(context).get("error")).asString().contains("fails");
+              assertThat(details(context).get("failedCommits")).isEqualTo(1L);
+
+              faulty.faults(changes -> FaultyStore.Fault.NONE);
+              timer.schedule(spec);
+              assertThat(status(context)).isEqualTo("UP");
             });
   }
 

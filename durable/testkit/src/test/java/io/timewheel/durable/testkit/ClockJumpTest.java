@@ -233,6 +233,26 @@ class ClockJumpTest {
     assertThat(fired).hasSize(1_001);
   }
 
+  @Test
+  void aFullWindowIsNotReadRoundAndRoundWhileTheClockStandsStill() {
+    kit.kill(timer);
+    Steps others = new Steps(null);
+    timer =
+        kit.start(
+            store,
+            builder -> {
+              settings(builder);
+              builder.handlerExecutor(others); // nothing ends until the test says so
+            });
+    for (int i = 0; i < 1_000; i++) {
+      schedule("t" + i, 1_000);
+    }
+    advance(1_000);
+    assertThat(fired).isEmpty();
+    advanceWith(others, 1_000);
+    assertThat(fired).hasSize(1_000).doesNotHaveDuplicates();
+  }
+
   private void advanceWith(Steps others, long millis) {
     for (long passed = 0; passed < millis; passed += 10) {
       advance(10);

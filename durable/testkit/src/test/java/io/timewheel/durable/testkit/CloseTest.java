@@ -116,6 +116,78 @@ class CloseTest {
     assertThatThrownBy(committing::join).hasMessageContaining("the session is closed");
   }
 
+  /** As an application does that closes its beans in the wrong order. */
+  @Test
+  void tellsCallersThatTheStoreWasClosedDuringACommit() throws InterruptedException {
+    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    holdCommits();
+    var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
+    while (timer.stats().queued() > 0) {
+      Thread.onSpinWait();
+    }
+    var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
+    store.close();
+    gate.countDown();
+    for (var refused : List.of(committing, waiting)) {
+      assertThatThrownBy(refused::join)
+          .cause()
+          .isInstanceOfSatisfying(
+              DurableTimerException.class,
+              e -> assertThat(e.reason()).isEqualTo(Reason.STORE_UNAVAILABLE))
+          .hasMessageContaining("the session is closed");
+    }
+    assertThat(timer.stats().storeAvailable()).isFalse();
+    timer.close(LONG); // which has nothing to wait for
+    assertThat(left("committing")).isNull();
+  }
+
+  @Test
+  void leavesWhatAHandlerBlocksToTheNextStart() throws InterruptedException {
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch interrupted = new CountDownLatch(1);
+    CountDownLatch held = new CountDownLatch(1);
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .clock(kit::now)
+            .handler(
+                "h",
+                firing -> {
+                  running.countDown();
+                  try {
+                    held.await();
+                  } catch (InterruptedException e) {
+                    interrupted.countDown();
+                    Threads.await(gate); // it does not give up either
+                  }
+                },
+                1,
+                null)
+            .start();
+    timer.schedule(spec("runs").after(Duration.ZERO));
+    running.await();
+    for (int i = 0; i < 10; i++) {
+      timer.schedule(spec("waits" + i).after(Duration.ZERO));
+    }
+    while (timer.stats().waiting() < 9) { // one more is claimed: it goes ahead of its place
+      Thread.onSpinWait();
+    }
+    timer.close(Duration.ofMillis(20));
+    interrupted.await();
+    assertThat(data.reopen().counts().get("ns"))
+        .containsEntry(TimerState.FIRING, 1L)
+        .containsEntry(TimerState.SCHEDULED, 10L);
+    gate.countDown();
+
+    List<String> fired = new ArrayList<>();
+    DurableTimer next =
+        kit.start(data.reopen(), builder -> builder.handler("h", f -> fired.add(f.id()), 1, null));
+    kit.settle();
+    assertThat(fired).hasSize(11).doesNotHaveDuplicates();
+    assertThat(next.get("ns", "runs").orElseThrow().attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
+  }
+
   @Test
   void givesBackWhatHasNotBegun() throws InterruptedException {
     CountDownLatch running = new CountDownLatch(1);

@@ -11,9 +11,7 @@ import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.Handler;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerFilter;
@@ -29,7 +27,6 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** What users see of a durable timer, on a clock that stands until it is told to move. */
@@ -586,50 +583,6 @@ class DurableTimerTest {
     faulty.faults(changes -> FaultyStore.Fault.NONE);
     advance(10_000);
     assertThat(fired).hasSize(1);
-  }
-
-  // Queues
-
-  private List<QueueFiring> claim(Duration wait) {
-    CompletableFuture<List<QueueFiring>> claim =
-        timer.claim("shop", "q", 10, Duration.ofSeconds(30), wait).toCompletableFuture();
-    kit.advanceBy(wait);
-    kit.settle();
-    return claim.join();
-  }
-
-  private LeaseResult ack(QueueFiring firing) {
-    CompletableFuture<LeaseResult> ack =
-        timer.ack(firing.firing().fireId(), firing.lease()).toCompletableFuture();
-    kit.settle();
-    return ack.join();
-  }
-
-  @Test
-  void handsDueTimersToConsumers() {
-    timer.schedule(TimerSpec.of("shop", "a").queue("q").after(Duration.ofSeconds(5)));
-    assertThat(claim(Duration.ofSeconds(4))).isEmpty();
-    List<QueueFiring> claimed = claim(Duration.ofSeconds(4));
-    assertThat(claimed).hasSize(1);
-    assertThat(claimed.get(0).firing().firedAt()).isEqualTo(START.plusSeconds(5));
-    restart();
-    assertThat(ack(claimed.get(0))).isEqualTo(LeaseResult.DONE);
-    assertThat(ack(claimed.get(0))).isEqualTo(LeaseResult.DONE);
-    assertThat(state("a")).isEqualTo(TimerState.DONE);
-  }
-
-  @Test
-  void takesBackALeaseThatRanOut() {
-    timer.schedule(TimerSpec.of("shop", "a").queue("q").after(Duration.ZERO));
-    kit.settle();
-    QueueFiring first = claim(Duration.ZERO).get(0);
-    advance(31_000);
-    assertThat(ack(first)).isEqualTo(LeaseResult.LOST);
-    advance(1_000);
-    QueueFiring second = claim(Duration.ZERO).get(0);
-    assertThat(second.firing().attempt()).isEqualTo(2);
-    assertThat(second.firing().fireId()).isEqualTo(first.firing().fireId());
-    assertThat(ack(second)).isEqualTo(LeaseResult.DONE);
   }
 
   // Looking

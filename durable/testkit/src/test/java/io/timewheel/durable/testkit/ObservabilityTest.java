@@ -2,6 +2,7 @@
 package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
@@ -99,6 +100,40 @@ class ObservabilityTest {
     assertThat(lines).hasSize(2);
     assertThat(lines.get(0)).contains("the store fails", "a test wants it so");
     assertThat(lines.get(1)).isEqualTo("the store answers again");
+  }
+
+  @Test
+  void aCommitThatFailsIsSeenThoughReadingsGoWell() {
+    schedule("a", "h");
+    store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    kit.advanceBy(Duration.ofMinutes(10)); // upkeep and windows are read meanwhile
+    assertThat(timer.stats().storeAvailable()).isFalse();
+    assertThat(timer.stats().failedCommits()).isGreaterThan(100);
+    store.faults(changes -> FaultyStore.Fault.NONE);
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(timer.stats().storeAvailable()).isTrue();
+  }
+
+  @Test
+  void oneFailureThatPassesIsNoneAndManyInARowAre() {
+    schedule("a", "h");
+    store.faults(changes -> FaultyStore.Fault.TRANSIENT);
+    kit.advanceBy(Duration.ofMillis(1_100));
+    assertThat(timer.stats().failedCommits()).isBetween(1L, 3L);
+    assertThat(timer.stats().storeAvailable()).isTrue();
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(timer.stats().storeAvailable()).isFalse();
+    assertThat(lines).hasSize(1);
+  }
+
+  @Test
+  void aFailureOfWhichNothingIsHeardAnyMoreIsOver() {
+    store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    assertThatThrownBy(() -> schedule("a", "h")).hasMessageContaining("a test wants it so");
+    kit.advanceBy(Duration.ofSeconds(59));
+    assertThat(timer.stats().storeAvailable()).isFalse();
+    kit.advanceBy(Duration.ofSeconds(2)); // nothing waits, and nobody has asked since
+    assertThat(timer.stats().storeAvailable()).isTrue();
   }
 
   @Test
