@@ -2,6 +2,7 @@
 package io.timewheel.durable.testkit;
 
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,9 +18,18 @@ public final class History {
   public History() {}
 
   /** Something that happened. */
-  public sealed interface Event {
-    /** {@return the timer that it happened to} */
+  public sealed interface Event {}
+
+  /** Something that happened to a timer. */
+  public sealed interface OfTimer extends Event {
+    /** {@return the timer} */
     TimerKey key();
+  }
+
+  /** Something that happened to a namespace, or to everything. */
+  public sealed interface OfScope extends Event {
+    /** {@return the namespace, or {@link TimerStore#EVERYTHING}} */
+    String scope();
   }
 
   /**
@@ -29,7 +39,7 @@ public final class History {
    * @param key the timer
    * @param what what was asked for
    * @param dueAtMillis when the timer was to be due for the first time, of a schedule or a move;
-   *     otherwise any
+   *     when the call was made, by a clock that is right, of a run; otherwise any
    * @param periodMillis the period, if it was to recur at a fixed rate; otherwise 0
    * @param requestId the request id, or null
    */
@@ -40,14 +50,14 @@ public final class History {
       long dueAtMillis,
       long periodMillis,
       @Nullable String requestId)
-      implements Event {
+      implements OfTimer {
     /**
      * A call about a timer that fires once.
      *
      * @param call its number
      * @param key the timer
      * @param what what was asked for
-     * @param dueAtMillis when the timer was to be due, of a schedule or a move; otherwise any
+     * @param dueAtMillis as above
      * @param requestId the request id, or null
      */
     public Invoked(
@@ -67,7 +77,11 @@ public final class History {
     /** To pause it. */
     PAUSE,
     /** To resume it. */
-    RESUME
+    RESUME,
+    /** To run it now. */
+    RUN,
+    /** To revive it. */
+    REVIVE
   }
 
   /**
@@ -78,7 +92,7 @@ public final class History {
    * @param answer what it was answered
    * @param version the version that the answer named; 0 if none
    */
-  public record Answered(int call, TimerKey key, Answer answer, long version) implements Event {}
+  public record Answered(int call, TimerKey key, Answer answer, long version) implements OfTimer {}
 
   /** What a call was answered. */
   public enum Answer {
@@ -96,13 +110,31 @@ public final class History {
     FIRED,
     /** No such timer. */
     NOT_FOUND,
-    /** Moved, paused or resumed. */
+    /** Moved, paused, resumed, run or revived. */
     DONE,
     /** Refused: nothing was done. */
     REFUSED,
     /** Nobody knows. A call without any answer counts the same. */
     UNKNOWN
   }
+
+  /**
+   * The pause of a namespace or of everything was asked for, or its end.
+   *
+   * @param call its number
+   * @param scope the namespace, or {@link TimerStore#EVERYTHING}
+   * @param pause whether to pause; otherwise to resume
+   */
+  public record ScopeInvoked(int call, String scope, boolean pause) implements OfScope {}
+
+  /**
+   * It was done. A call that was refused counts as one without an answer.
+   *
+   * @param call its number
+   * @param scope the namespace, or {@link TimerStore#EVERYTHING}
+   * @param pause whether it was paused; otherwise resumed
+   */
+  public record ScopeAnswered(int call, String scope, boolean pause) implements OfScope {}
 
   /**
    * A handler was called.
@@ -115,7 +147,7 @@ public final class History {
    */
   public record Began(
       TimerKey key, long version, long scheduledAtMillis, int attempt, long atMillis)
-      implements Event {}
+      implements OfTimer {}
 
   /**
    * The success of an attempt was recorded in the store.
@@ -124,7 +156,7 @@ public final class History {
    * @param version its version
    * @param scheduledAtMillis the time for which the run was scheduled
    */
-  public record Completed(TimerKey key, long version, long scheduledAtMillis) implements Event {}
+  public record Completed(TimerKey key, long version, long scheduledAtMillis) implements OfTimer {}
 
   /**
    * Adds an event.

@@ -619,6 +619,17 @@ public abstract class TimerStoreContract {
   }
 
   @Test
+  void leasesNothingWhileItIsPaused() {
+    makeReady("a", NOW);
+    for (String scope : List.of("shop", TimerStore.EVERYTHING)) {
+      store.pause(scope);
+      assertEquals(0, lease(1).size());
+      store.resume(scope);
+    }
+    assertEquals(1, lease(1).size());
+  }
+
+  @Test
   void endsALeaseOnce() {
     makeReady("a", NOW);
     TimerRecord leased = lease(1).get(0);

@@ -7,6 +7,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.testkit.History.Answer;
 import io.timewheel.durable.testkit.History.Call;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +15,8 @@ import org.junit.jupiter.api.Test;
 class HistoryCheckerTest {
   private static final TimerKey KEY = new TimerKey("ns", "a");
 
-  private final History history = new History();
+  private History history = new History();
+  private long version;
   private Map<TimerKey, TimerState> left = Map.of();
   private int calls;
 
@@ -299,6 +301,166 @@ class HistoryCheckerTest {
     left = Map.of(KEY, TimerState.DONE);
     assertFound("has ended by itself");
     cancel(Answer.FIRING, 1);
+    assertFine();
+  }
+
+  // After a move
+
+  @Test
+  void judgesASeriesFromTheTimeToWhichItWasMoved() {
+    scheduleEvery(50);
+    beganAt(1, 100, 100);
+    verb(Call.MOVE, Answer.DONE, 170);
+    beganAt(2, 170, 170);
+    beganAt(2, 220, 220);
+    assertFine();
+    beganAt(2, 250, 250);
+    assertFound("not in its series");
+  }
+
+  @Test
+  void findsARunThatWasLeftOutAfterAMove() {
+    scheduleEvery(50);
+    verb(Call.MOVE, Answer.DONE, 170);
+    beganAt(2, 170, 170);
+    beganAt(2, 270, 270);
+    assertFound("the run at 220 was left out");
+  }
+
+  @Test
+  void findsASeriesThatEndedAfterAMove() {
+    scheduleEvery(50);
+    verb(Call.MOVE, Answer.DONE, 170);
+    beganAt(2, 170, 170);
+    left = Map.of(KEY, TimerState.DONE);
+    assertFound("has ended by itself");
+  }
+
+  @Test
+  void doesNotTakeTheReplacedScheduleForTheOneThatWasMoved() {
+    scheduleEvery(50);
+    schedule(Answer.REPLACED, 2);
+    history.add(new History.Invoked(++calls, KEY, Call.SCHEDULE, 100, 70, null));
+    history.add(new History.Answered(calls, KEY, Answer.REPLACED, 3));
+    verb(Call.MOVE, Answer.DONE, 200);
+    beganAt(4, 200, 200);
+    beganAt(4, 270, 270);
+    assertFine();
+    beganAt(4, 300, 300);
+    assertFound("not in its series");
+  }
+
+  // Run now, revive
+
+  @Test
+  void acceptsARunByHandThatLeavesTheScheduleAlone() {
+    scheduleEvery(50);
+    verb(Call.RUN, Answer.DONE, 80);
+    beganAt(1, 80, 80);
+    beganAt(1, 100, 100);
+    assertFine();
+    beganAt(1, 130, 130);
+    assertFound("not in its series");
+  }
+
+  @Test
+  void findsARunByHandThatTookThePlaceOfAnother() {
+    scheduleEvery(50);
+    verb(Call.RUN, Answer.DONE, 80);
+    beganAt(1, 80, 80);
+    beganAt(1, 150, 150);
+    assertFound("the run at 100 was left out");
+  }
+
+  @Test
+  void findsARunByHandThatWasNotDone() {
+    scheduleEvery(50);
+    verb(Call.RUN, Answer.DONE, 80);
+    beganAt(1, 100, 100);
+    assertFound("was to run now, and has not");
+    history.add(new History.Began(KEY, 1, 100, 2, 120));
+    assertFine(); // it has run the attempt that waited
+  }
+
+  @Test
+  void acceptsThatARunByHandWasRefused() {
+    scheduleEvery(50);
+    verb(Call.RUN, Answer.REFUSED, 80);
+    beganAt(1, 100, 100);
+    assertFine();
+  }
+
+  @Test
+  void acceptsTheSameAttemptAgainAfterARevival() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    verb(Call.REVIVE, Answer.REFUSED, 0);
+    began(1, 1, 150);
+    assertFound("the same attempt begun twice");
+    verb(Call.REVIVE, Answer.DONE, 0);
+    began(1, 1, 200);
+    began(1, 1, 250);
+    assertFound("the same attempt begun twice");
+  }
+
+  @Test
+  void findsARevivalThatWasNotDone() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    verb(Call.REVIVE, Answer.DONE, 0);
+    left = Map.of(KEY, TimerState.SET_ASIDE);
+    assertFound("was revived, and has not begun");
+    began(1, 1, 150);
+    assertFine();
+  }
+
+  // Pauses of namespaces
+
+  private void scope(String scope, boolean pause) {
+    history.add(new History.ScopeInvoked(++calls, scope, pause));
+    history.add(new History.ScopeAnswered(calls, scope, pause));
+  }
+
+  @Test
+  void findsAFiringWhileItsNamespaceOrEverythingIsPaused() {
+    for (String scope : List.of("ns", "")) {
+      schedule(Answer.REPLACED, ++version);
+      scope(scope, true);
+      beganAt(version, 100, 100);
+      assertFine(); // it had been claimed
+      history.add(new History.Began(KEY, version, 100, 2, 200));
+      assertFound("begun while paused");
+      history = new History();
+    }
+  }
+
+  @Test
+  void findsAFiringOfWhatWasScheduledDuringThePause() {
+    scope("ns", true);
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    assertFound("begun while paused");
+  }
+
+  @Test
+  void acceptsFiringsOfOtherNamespacesAndAfterAResume() {
+    schedule(Answer.CREATED, 1);
+    scope("other", true);
+    scope("ns", true);
+    scope("", false);
+    scope("ns", false);
+    began(1, 1, 100);
+    began(1, 2, 200);
+    assertFine();
+  }
+
+  @Test
+  void acceptsAFiringIfAResumeOfTheNamespaceWasUnderWay() {
+    schedule(Answer.CREATED, 1);
+    history.add(new History.ScopeInvoked(++calls, "ns", false));
+    scope("ns", true);
+    began(1, 1, 100);
+    began(1, 2, 200);
     assertFine();
   }
 }

@@ -2,34 +2,26 @@
 package io.timewheel.durable.testkit;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerList;
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.Verb;
-import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.testkit.History.Answer;
-import io.timewheel.durable.testkit.History.Call;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -47,7 +39,6 @@ final class Simulation {
   }
 
   private static final int SHARDS = 3;
-  private static final int IDS = 6;
   private static final int MAX_SKEW_MILLIS = 300;
 
   private final Random random;
@@ -58,11 +49,14 @@ final class Simulation {
   private final List<Node> nodes = new ArrayList<>();
   private boolean faults = true;
   private boolean delaying;
-  private int calls;
+  private final List<String> violations = new ArrayList<>();
+  private final SimulatedCallers callers;
+  private final SimulatedConsumers consumers;
 
   private final class Node {
     final InMemoryTimerStore session = data.join();
-    final FaultyStore faulty = new FaultyStore(new Slow(new Recording(wrap.apply(session))));
+    final FaultyStore faulty =
+        new FaultyStore(new Slow(new RecordingStore(wrap.apply(session), history::add)));
     final DurableTimer timer;
 
     Node() {
@@ -93,6 +87,8 @@ final class Simulation {
                 Duration.ofMillis(random.nextBoolean() ? 0 : 100),
                 Duration.ofMillis(500)));
     data.hints(random.nextBoolean());
+    callers = new SimulatedCallers(random, kit, history, () -> any().timer);
+    consumers = new SimulatedConsumers(random, kit, history, () -> any().timer);
   }
 
   /** Runs, and returns what is wrong. */
@@ -106,22 +102,18 @@ final class Simulation {
       step();
     }
     faults = false;
-    any().timer.resumeAll();
     for (int shard = 0; shard < SHARDS; shard++) {
       any().session.takeShard(shard);
     }
-    kit.settle();
-    for (int id = 0; id < IDS; id++) {
-      verb(Call.RESUME, new TimerKey("sim", "t" + id));
-    }
-    kit.advanceBy(Duration.ofMinutes(3));
+    callers.endWell();
+    consumers.goOn();
+    kit.advanceBy(Duration.ofSeconds(90));
     Map<TimerKey, TimerInfo> left = left();
     Map<TimerKey, TimerState> states = new HashMap<>();
     left.forEach((key, timer) -> states.put(key, timer.state()));
-    List<String> violations =
-        new ArrayList<>(new HistoryChecker(MAX_SKEW_MILLIS).check(history, states));
+    violations.addAll(new HistoryChecker(MAX_SKEW_MILLIS).check(history, states));
     left.values().stream()
-        .filter(timer -> !timer.state().isFinished())
+        .filter(timer -> !timer.state().isFinished() && timer.state() != TimerState.SET_ASIDE)
         .filter(timer -> timer.dueAt().isBefore(kit.now().minusSeconds(5)))
         .forEach(timer -> violations.add(timer.key() + ": overdue in the end: " + timer));
     return violations;
@@ -129,29 +121,20 @@ final class Simulation {
 
   private void step() {
     switch (random.nextInt(16)) {
-      case 0, 1, 2 -> schedule();
-      case 3 -> cancel();
-      case 4 -> kit.advanceBy(Duration.ofMillis(random.nextInt(3_000)));
-      case 5 -> any().session.takeShard(random.nextInt(SHARDS));
-      case 6 -> {
+      case 0, 1, 2, 3, 4, 5 -> callers.call();
+      case 6, 7 -> kit.advanceBy(Duration.ofMillis(random.nextInt(3_000)));
+      case 8 -> any().session.takeShard(random.nextInt(SHARDS));
+      case 9 -> {
         if (random.nextInt(6) == 0) {
           kill();
         }
       }
-      case 7 ->
+      case 10 ->
           kit.skew(
               any().timer,
               Duration.ofMillis(random.nextInt(2 * MAX_SKEW_MILLIS) - MAX_SKEW_MILLIS));
-      case 8 -> move();
-      case 9 -> verb(Call.PAUSE, key());
-      case 10 -> verb(Call.RESUME, key());
-      case 11 -> {
-        if (random.nextBoolean()) {
-          any().timer.resumeAll();
-        } else if (random.nextInt(4) == 0) {
-          any().timer.pauseAll();
-        }
-      }
+      case 11, 12 -> consumers.step();
+      case 13 -> look();
       default -> {
         for (int i = random.nextInt(10); i > 0; i--) {
           kit.step(any().timer);
@@ -187,100 +170,52 @@ final class Simulation {
     };
   }
 
-  private void schedule() {
-    TimerKey key = key();
-    int call = ++calls;
-    boolean recurs = random.nextInt(4) == 0;
-    long period = recurs ? 1_000 + random.nextInt(3_000) : 0;
-    long dueAt = kit.now().toEpochMilli() + random.nextInt(8_000);
-    // No more ids than a timer remembers.
-    String requestId = random.nextInt(3) == 0 ? "r" + random.nextInt(8) : null;
-    TimerSpec spec =
-        TimerSpec.of(key.namespace(), key.id())
-            .handler("h")
-            .at(Instant.ofEpochMilli(dueAt))
-            .retry(new RetryPolicy(50, Duration.ofMillis(100), Duration.ofSeconds(1)));
-    if (recurs) {
-      spec.every(Duration.ofMillis(period));
+  /** Everything that can be asked must agree: nothing else happens meanwhile. */
+  private void look() {
+    DurableTimer timer = any().timer;
+    List<TimerInfo> listed = new ArrayList<>();
+    String page = null;
+    do {
+      TimerList list =
+          timer.list(TimerFilter.all(), 3, page);
+      listed.addAll(list.timers());
+      page = list.nextPage().orElse(null);
+    } while (page != null);
+    List<TimerKey> keys = listed.stream().map(TimerInfo::key).toList();
+    if (!keys.equals(keys.stream().distinct().sorted().toList())) {
+      violations.add("listed twice, or not in order: " + keys);
     }
-    if (requestId != null) {
-      spec.requestId(requestId);
+    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+    for (TimerInfo info : listed) {
+      counts
+          .computeIfAbsent(info.key().namespace(), name -> new EnumMap<>(TimerState.class))
+          .merge(info.state(), 1L, Long::sum);
     }
-    history.add(new History.Invoked(call, key, Call.SCHEDULE, dueAt, period, requestId));
-    note(
-        call,
-        key,
-        any().timer.scheduleAsync(spec),
-        result ->
-            new History.Answered(
-                call, key, Answer.valueOf(result.outcome().name()), result.version()));
-  }
-
-  private void cancel() {
-    TimerKey key = key();
-    int call = ++calls;
-    history.add(new History.Invoked(call, key, Call.CANCEL, 0, null));
-    note(
-        call,
-        key,
-        any().timer.cancelAsync(key.namespace(), key.id()),
-        result ->
-            new History.Answered(
-                call, key, Answer.valueOf(result.outcome().name()), result.version()));
-  }
-
-  private void move() {
-    TimerKey key = key();
-    int call = ++calls;
-    long dueAt = kit.now().toEpochMilli() + random.nextInt(8_000);
-    history.add(new History.Invoked(call, key, Call.MOVE, dueAt, null));
-    noteVerb(call, key, any().timer.moveAsync(key, Instant.ofEpochMilli(dueAt), 0));
-  }
-
-  private void verb(Call what, TimerKey key) {
-    int call = ++calls;
-    history.add(new History.Invoked(call, key, what, 0, null));
-    noteVerb(call, key, any().timer.verbAsync(key, Verb.valueOf(what.name()), 0));
-  }
-
-  private void noteVerb(int call, TimerKey key, CompletionStage<VerbResult> stage) {
-    note(
-        call,
-        key,
-        stage,
-        result ->
-            new History.Answered(
-                call,
-                key,
-                switch (result) {
-                  case DONE -> Answer.DONE;
-                  case UNCHANGED -> Answer.UNCHANGED;
-                  case NOT_FOUND -> Answer.NOT_FOUND;
-                  case WRONG_STATE, VERSION_DIFFERS -> Answer.REFUSED;
-                },
-                0));
-  }
-
-  private <T> void note(
-      int call, TimerKey key, CompletionStage<T> stage, Function<T, History.Answered> answer) {
-    stage.whenComplete(
-        (result, error) ->
-            history.add(
-                result == null
-                    ? new History.Answered(call, key, answer(error), 0)
-                    : answer.apply(result)));
-  }
-
-  private TimerKey key() {
-    return new TimerKey("sim", "t" + random.nextInt(IDS));
-  }
-
-  private static Answer answer(Throwable error) {
-    Throwable cause = error.getCause() == null ? error : error.getCause();
-    boolean unknown =
-        !(cause instanceof DurableTimerException e)
-            || e.reason() == DurableTimerException.Reason.UNKNOWN;
-    return unknown ? Answer.UNKNOWN : Answer.REFUSED;
+    for (TimerKey key : SimulatedCallers.KEYS) {
+      String found = timer.get(key.namespace(), key.id()).map(TimerInfo::toString).orElse("");
+      String inList =
+          listed.stream()
+              .filter(info -> info.key().equals(key))
+              .map(TimerInfo::toString)
+              .findFirst()
+              .orElse("");
+      if (!found.equals(inList)) {
+        violations.add("found as " + found + ", and listed as " + inList);
+      }
+    }
+    if (!timer.counts().equals(counts)) {
+      violations.add("counted as " + timer.counts() + ", and listed as " + counts);
+    }
+    long waiting =
+        listed.stream()
+            .filter(
+                info -> info.state() == TimerState.SCHEDULED || info.state() == TimerState.RETRYING)
+            .count();
+    Instant end = kit.now().plus(Duration.ofDays(1));
+    long inHistogram = Arrays.stream(timer.histogram(null, DurableTestkit.START, end, 100)).sum();
+    if (waiting != inHistogram) {
+      violations.add(inHistogram + " in the histogram, and " + waiting + " listed that wait");
+    }
   }
 
   private void handle(Firing firing) {
@@ -291,7 +226,7 @@ final class Simulation {
             firing.scheduledAt().toEpochMilli(),
             firing.attempt(),
             kit.now().toEpochMilli()));
-    if (random.nextInt(5) == 0) {
+    if (random.nextInt(4) == 0) {
       throw new IllegalStateException("no luck");
     }
   }
@@ -328,36 +263,6 @@ final class Simulation {
         }
         delaying = false;
       }
-    }
-  }
-
-  /** Notes each success that the store has taken. */
-  private final class Recording extends ForwardingTimerStore {
-    Recording(TimerStore store) {
-      super(store);
-    }
-
-    @Override
-    public List<Outcome> commit(List<Change> changes) {
-      Map<ClaimToken, Claim> open = new HashMap<>();
-      for (Change change : changes) {
-        var record = get(change.key());
-        if (record != null && record.claim() != null) {
-          open.put(record.claim().token(), record.claim());
-        }
-      }
-      List<Outcome> outcomes = super.commit(changes);
-      for (int i = 0; i < changes.size(); i++) {
-        if (changes.get(i) instanceof Change.Finish finish
-            && finish.end() == Change.Finish.End.SUCCEEDED
-            && outcomes.get(i).answer() == Outcome.Answer.APPLIED) {
-          Claim claim = open.remove(finish.token());
-          if (claim != null) {
-            history.add(new History.Completed(finish.key(), claim.version(), claim.scheduledAt()));
-          }
-        }
-      }
-      return outcomes;
     }
   }
 }

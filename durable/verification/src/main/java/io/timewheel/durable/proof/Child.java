@@ -9,6 +9,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.RecordingStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -120,7 +121,7 @@ public final class Child {
     say(Mark.OPENED);
     Random random = new Random(settings.seed);
     DurableTimer timer =
-        DurableTimer.builder(new Recording(store, log::completed))
+        DurableTimer.builder(new RecordingStore(store, log::completed))
             .handler(Load.HANDLER, firing -> handle(firing, random))
             .clock(clock)
             .start();

@@ -6,6 +6,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.proof.Changes.What;
+import io.timewheel.durable.testkit.RecordingStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -57,7 +58,7 @@ public final class CutChild {
   private void run(Path directory, int session) throws IOException {
     DurableTimer timer =
         DurableTimer.builder(
-                new Recording(Stores.open(directory, Log.NONE), (key, version, at) -> ended(key)))
+                new RecordingStore(Stores.open(directory, Log.NONE), done -> ended(done.key())))
             .handler(
                 HANDLER,
                 firing -> numbersOfEnds.computeIfAbsent(firing.id(), id -> ask(id, What.DONE)))

@@ -312,7 +312,10 @@ final class Load {
     }
   }
 
-  /** Ends a lease in one of the ways there are; the successes are logged by {@link Recording}. */
+  /**
+   * Ends a lease in one of the ways there are; the successes are logged by {@link
+   * io.timewheel.durable.testkit.RecordingStore}.
+   */
   private void end(QueueFiring item, @Nullable Random random) {
     try {
       switch (random == null ? 9 : random.nextInt(10)) {

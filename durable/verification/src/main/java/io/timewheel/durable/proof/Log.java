@@ -66,8 +66,8 @@ final class Log implements AutoCloseable {
     add(line("B", text(key), version, scheduledAtMillis, attempt, atMillis, content));
   }
 
-  void completed(TimerKey key, long version, long scheduledAtMillis) {
-    add(line("C", text(key), version, scheduledAtMillis));
+  void completed(History.Completed done) {
+    add(line("C", text(done.key()), done.version(), done.scheduledAtMillis()));
   }
 
   void left(TimerKey key, TimerState state) {

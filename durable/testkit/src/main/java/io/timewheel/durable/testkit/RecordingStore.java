@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.proof;
+package io.timewheel.durable.testkit;
 
-import io.timewheel.durable.TimerKey;
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.testkit.ForwardingTimerStore;
 import java.util.List;
+import java.util.function.Consumer;
 
-/** Tells of each success that the store below has acknowledged. */
-final class Recording extends ForwardingTimerStore {
-  private final Listener listener;
+/** A store that tells of each success that the store below has acknowledged. */
+public final class RecordingStore extends ForwardingTimerStore {
+  private final Consumer<History.Completed> listener;
 
-  /** Notified of successes. */
-  interface Listener {
-    void completed(TimerKey key, long version, long scheduledAtMillis);
-  }
-
-  Recording(TimerStore store, Listener listener) {
+  /**
+   * Makes a store on top of another.
+   *
+   * @param store the store below
+   * @param listener told of each success, on the thread of the commit
+   */
+  public RecordingStore(TimerStore store, Consumer<History.Completed> listener) {
     super(store);
-    this.listener = listener;
+    this.listener = requireNonNull(listener, "listener");
   }
 
   @Override
@@ -40,7 +42,9 @@ final class Recording extends ForwardingTimerStore {
     List<Outcome> outcomes = super.commit(changes);
     for (int i = 0; i < ended.length; i++) {
       if (ended[i] != null && outcomes.get(i).answer() == Outcome.Answer.APPLIED) {
-        listener.completed(changes.get(i).key(), ended[i].version(), ended[i].scheduledAt());
+        listener.accept(
+            new History.Completed(
+                changes.get(i).key(), ended[i].version(), ended[i].scheduledAt()));
       }
     }
     return outcomes;

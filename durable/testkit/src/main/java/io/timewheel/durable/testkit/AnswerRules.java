@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.testkit.History.Answer;
+import io.timewheel.durable.testkit.History.Answered;
+import io.timewheel.durable.testkit.History.Began;
+import io.timewheel.durable.testkit.History.Call;
+import io.timewheel.durable.testkit.History.Event;
+import io.timewheel.durable.testkit.History.Invoked;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a caller was answered holds from then on. */
+final class AnswerRules {
+  private final TimerHistory timer;
+  private final List<Event> events;
+
+  AnswerRules(TimerHistory timer) {
+    this.timer = timer;
+    events = timer.events();
+  }
+
+  void check() {
+    checkAnswers();
+    if (timer.left() == null || timer.left().isFinished()) {
+      checkNothingIsLost();
+    }
+  }
+
+  private void checkAnswers() {
+    long latest = 0;
+    Map<String, Answered> requests = new HashMap<>();
+    for (int i = 0; i < events.size(); i++) {
+      if (!(events.get(i) instanceof Answered answer)) {
+        continue;
+      }
+      Invoked call = timer.call(answer);
+      String requestId = call == null ? null : call.requestId();
+      boolean definite = answer.answer() != Answer.UNKNOWN && answer.answer() != Answer.REFUSED;
+      if (call != null && requestId != null && definite) {
+        Answered first = requests.putIfAbsent(requestId, answer);
+        if (first != null
+            && (first.answer() != answer.answer() || first.version() != answer.version())) {
+          timer.violation("a repeated request was answered otherwise", answer);
+        }
+        if (timer.isRepeated(call)) {
+          continue; // so its version may be that of an earlier call, answered later or never
+        }
+      }
+      switch (answer.answer()) {
+        case CREATED, REPLACED -> {
+          if (answer.version() <= latest && !overlaps(answer, i)) {
+            timer.violation("the version did not grow", answer);
+          }
+          latest = Math.max(latest, answer.version());
+        }
+        case CANCELLED -> checkNothingBegins(answer, i, 0);
+        case FIRING -> checkNothingBegins(answer, i, 1);
+        case FIRED -> {
+          if (countBegun(answer.version(), 0, i) == 0) {
+            timer.violation("said to have fired, and has not", answer);
+          }
+        }
+        default -> {}
+      }
+    }
+  }
+
+  /** Whether other calls were under way at the same time, so that their order is open. */
+  private boolean overlaps(Answered answer, int at) {
+    Invoked call = timer.call(answer);
+    int begun = call == null ? 0 : timer.invokedAt(call);
+    return events.subList(begun, at).stream()
+        .anyMatch(event -> event instanceof Answered other && other.call() != answer.call());
+  }
+
+  private void checkNothingBegins(Answered answer, int at, int atMost) {
+    long begun = countBegun(answer.version(), at, events.size());
+    if (begun > atMost) {
+      timer.violation(
+          begun + " attempts begun after the answer, expected at most " + atMost, answer);
+    }
+  }
+
+  private long countBegun(long version, int from, int to) {
+    return events.subList(from, to).stream()
+        .filter(event -> event instanceof Began began && began.version() == version)
+        .count();
+  }
+
+  private void checkNothingIsLost() {
+    for (Event event : events) {
+      if (!(event instanceof Answered answer)) {
+        continue;
+      }
+      if (TimerHistory.isMade(answer)) {
+        boolean fired = !timer.begun(answer.version()).isEmpty();
+        if (!fired && !timer.mayBeSuperseded(answer)) {
+          timer.violation("acknowledged, neither fired nor there", answer);
+        }
+      } else if (timer.isDone(answer, Call.MOVE)) {
+        Invoked move = requireNonNull(timer.call(answer));
+        boolean fired =
+            events.stream()
+                .anyMatch(e -> e instanceof Began b && b.scheduledAtMillis() == move.dueAtMillis());
+        if (!fired && !isRunNow(move) && !timer.mayBeSuperseded(answer)) {
+          timer.violation("moved, and neither fired then nor there", answer);
+        }
+      }
+    }
+  }
+
+  /** What fires once has fired when it is run now, and has no other time then. */
+  private boolean isRunNow(Invoked move) {
+    return timer.calls(Call.RUN).stream()
+        .anyMatch(run -> timer.mayBeDone(run) && !timer.isOverBefore(run, timer.invokedAt(move)));
+  }
+}

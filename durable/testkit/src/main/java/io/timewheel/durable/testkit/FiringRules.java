@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.testkit.History.Answered;
+import io.timewheel.durable.testkit.History.Began;
+import io.timewheel.durable.testkit.History.Call;
+import io.timewheel.durable.testkit.History.Completed;
+import io.timewheel.durable.testkit.History.Event;
+import io.timewheel.durable.testkit.History.Invoked;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Each attempt is one that some call has asked for, and no run is left out. */
+final class FiringRules {
+  /** The grace of timers that say nothing else. */
+  private static final long GRACE_MILLIS = 60_000;
+
+  private final TimerHistory timer;
+  private final long clockErrorMillis;
+  private final Map<Long, List<Origin>> origins = new HashMap<>();
+  private final List<Origin> unnamed = new ArrayList<>();
+
+  FiringRules(TimerHistory timer, long clockErrorMillis) {
+    this.timer = timer;
+    this.clockErrorMillis = clockErrorMillis;
+    findOrigins();
+  }
+
+  void check() {
+    checkEachAttempt();
+    TreeSet<Long> versions = new TreeSet<>();
+    for (Event event : timer.events()) {
+      if (event instanceof Began began) {
+        versions.add(began.version());
+      }
+    }
+    versions.forEach(this::checkSeries);
+    checkNoSeriesEnds();
+    checkRunsNow();
+  }
+
+  // One attempt
+
+  private void checkEachAttempt() {
+    Map<List<Long>, Integer> begun = new HashMap<>();
+    Map<List<Long>, Integer> completed = new HashMap<>();
+    int revived = 0;
+    for (Event event : timer.events()) {
+      if (event instanceof Invoked call && call.what() == Call.REVIVE && timer.mayBeDone(call)) {
+        revived++;
+      } else if (event instanceof Completed done) {
+        completed.merge(List.of(done.version(), done.scheduledAtMillis()), 1, Integer::sum);
+      } else if (event instanceof Began began) {
+        if (began.atMillis() + clockErrorMillis < began.scheduledAtMillis()) {
+          timer.violation("early", began);
+        }
+        int runs = runsAt(began);
+        List<Long> run = List.of(began.version(), began.scheduledAtMillis());
+        if (completed.getOrDefault(run, 0) >= runs) {
+          timer.violation("begun again after its success was recorded", began);
+        }
+        List<Long> attempt =
+            List.of(began.version(), began.scheduledAtMillis(), (long) began.attempt());
+        if (begun.merge(attempt, 1, Integer::sum) > runs + revived) {
+          timer.violation("the same attempt begun twice", began);
+        }
+      }
+    }
+  }
+
+  /** How many runs there may be at one time: one of the schedule, and those by hand. */
+  private int runsAt(Began began) {
+    long byHand = timer.calls(Call.RUN).stream().filter(run -> isRunBy(run, began)).count();
+    boolean scheduled = origins(began.version()).stream().anyMatch(origin -> origin.isRun(began));
+    return Math.max(1, (int) byHand + (scheduled ? 1 : 0));
+  }
+
+  /** A run by hand is scheduled for when it was asked for, by the clock of the one who was. */
+  private boolean isRunBy(Invoked run, Began began) {
+    return timer.mayBeDone(run)
+        && Math.abs(began.scheduledAtMillis() - run.dueAtMillis()) <= clockErrorMillis;
+  }
+
+  private boolean mayBeByHand(Began began) {
+    return timer.calls(Call.RUN).stream().anyMatch(run -> isRunBy(run, began));
+  }
+
+  // All attempts of a version
+
+  /** A call that may have made a version, and what it asked for. */
+  private record Origin(long dueAtMillis, long periodMillis) {
+    boolean isRun(Began began) {
+      long sinceFirst = began.scheduledAtMillis() - dueAtMillis;
+      return periodMillis == 0
+          ? sinceFirst == 0
+          : sinceFirst >= 0 && sinceFirst % periodMillis == 0;
+    }
+  }
+
+  private record Complaint(String what, Began began) {}
+
+  private void checkSeries(long version) {
+    List<Began> begun = timer.begun(version);
+    List<Origin> origins = origins(version);
+    if (origins.isEmpty()) {
+      begun.forEach(began -> timer.violation("never scheduled", began));
+      return;
+    }
+    Set<Began> byHand = begun.stream().filter(this::mayBeByHand).collect(Collectors.toSet());
+    origins.stream()
+        .map(origin -> complaints(origin, begun, byHand))
+        .min(Comparator.comparingInt(List::size))
+        .ifPresent(least -> least.forEach(c -> timer.violation(c.what(), c.began())));
+  }
+
+  private List<Complaint> complaints(Origin origin, List<Began> begun, Set<Began> byHand) {
+    List<Complaint> complaints = new ArrayList<>();
+    long expectedMillis = origin.dueAtMillis();
+    for (Began began : begun) {
+      if (byHand.contains(began) && began.scheduledAtMillis() != expectedMillis) {
+        continue; // and its schedule goes on as if nothing had been
+      }
+      if (origin.periodMillis() == 0) {
+        // A handler may have put it off.
+        if (began.scheduledAtMillis() < origin.dueAtMillis()) {
+          complaints.add(new Complaint("never scheduled", began));
+        }
+        continue;
+      }
+      if (!origin.isRun(began)) {
+        complaints.add(new Complaint("a run at a time that is not in its series", began));
+      } else if (began.scheduledAtMillis() > expectedMillis
+          && began.atMillis() + clockErrorMillis - expectedMillis < GRACE_MILLIS) {
+        complaints.add(
+            new Complaint("the run at " + expectedMillis + " was left out before", began));
+      }
+      expectedMillis = Math.max(expectedMillis, began.scheduledAtMillis() + origin.periodMillis());
+    }
+    return complaints;
+  }
+
+  /** The calls that may have made a version: the one that was answered so, or any other. */
+  private List<Origin> origins(long version) {
+    return origins.getOrDefault(version, unnamed);
+  }
+
+  private void findOrigins() {
+    for (Invoked call : timer.calls(Call.SCHEDULE)) {
+      Answered answer = timer.answer(call);
+      Origin origin = new Origin(call.dueAtMillis(), call.periodMillis());
+      if (answer != null && timer.isMade(call)) {
+        origins.put(answer.version(), List.of(origin));
+      } else if (timer.isUnknown(call) || timer.isRepeated(call)) {
+        unnamed.add(origin);
+      }
+    }
+    // The answer does not name the version that a move has made.
+    for (Invoked move : timer.calls(Call.MOVE)) {
+      if (timer.mayBeDone(move)) {
+        periodsBefore(move).forEach(p -> unnamed.add(new Origin(move.dueAtMillis(), p)));
+      }
+    }
+  }
+
+  /** How often what was moved may have recurred; 0 if it may have been to fire once. */
+  private List<Long> periodsBefore(Invoked move) {
+    return timer.calls(Call.SCHEDULE).stream()
+        .filter(call -> mayBeInForce(call, move))
+        .map(Invoked::periodMillis)
+        .distinct()
+        .toList();
+  }
+
+  private boolean mayBeInForce(Invoked call, Invoked move) {
+    Answered answer = timer.answer(call);
+    boolean refused = answer != null && answer.answer() == History.Answer.REFUSED;
+    return !refused
+        && timer.calls(Call.SCHEDULE).stream()
+            .noneMatch(
+                later ->
+                    timer.isMade(later)
+                        && timer.isOverBefore(call, timer.invokedAt(later))
+                        && timer.isOverBefore(later, timer.invokedAt(move)));
+  }
+
+  // What goes on, and what was to run now
+
+  private void checkNoSeriesEnds() {
+    if (timer.left() != null && timer.left() != TimerState.DONE) {
+      return;
+    }
+    for (Invoked call : timer.calls()) {
+      Answered answer = timer.answer(call);
+      if (answer == null) {
+        continue;
+      }
+      boolean recurs =
+          (timer.isMade(call) && call.periodMillis() > 0)
+              || (timer.isDone(answer, Call.MOVE)
+                  && periodsBefore(call).stream().allMatch(period -> period > 0));
+      if (recurs && !timer.mayBeSuperseded(answer)) {
+        timer.violation("recurs, and has ended by itself", answer);
+      }
+    }
+  }
+
+  private void checkRunsNow() {
+    TimerState left = timer.left();
+    if (left == null || left.isFinished() || left == TimerState.SCHEDULED) {
+      answersWithoutAttempt(Call.RUN, began -> began.attempt() > 1 || mayBeByHand(began))
+          .filter(answer -> !timer.mayBeSuperseded(answer))
+          .forEach(answer -> timer.violation("was to run now, and has not", answer));
+    }
+    if (left == TimerState.SET_ASIDE) { // whatever came after: it has not begun since
+      answersWithoutAttempt(Call.REVIVE, began -> true)
+          .forEach(answer -> timer.violation("was revived, and has not begun", answer));
+    }
+  }
+
+  /** The answers to such calls since which no such attempt has begun. */
+  private Stream<Answered> answersWithoutAttempt(Call what, Predicate<Began> expected) {
+    List<Event> events = timer.events();
+    return timer.calls(what).stream()
+        .filter(
+            call ->
+                events.subList(timer.invokedAt(call), events.size()).stream()
+                    .noneMatch(e -> e instanceof Began began && expected.test(began)))
+        .map(timer::answer)
+        .filter(answer -> answer != null && timer.isDone(answer, what));
+  }
+}

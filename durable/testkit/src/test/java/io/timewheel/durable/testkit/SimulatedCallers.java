@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.Verb;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.History.Answer;
+import io.timewheel.durable.testkit.History.Answered;
+import io.timewheel.durable.testkit.History.Call;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+
+/** Those who call the nodes of a simulation; each call and each answer goes to the history. */
+final class SimulatedCallers {
+  static final String QUEUE = "q";
+
+  /** The one whose calls change what recurs, always. */
+  private static final TimerKey RECURS = new TimerKey("sim", "t0");
+
+  /** Those whose runs are claimed by consumers. */
+  private static final List<TimerKey> QUEUED =
+      List.of(new TimerKey("sim", "q0"), new TimerKey("other", "q1"));
+
+  static final List<String> NAMESPACES = List.of("sim", "other");
+  static final List<TimerKey> KEYS =
+      List.of(
+          RECURS,
+          new TimerKey("sim", "t1"),
+          new TimerKey("sim", "t2"),
+          new TimerKey("sim", "t3"),
+          new TimerKey("other", "t4"),
+          QUEUED.get(0),
+          QUEUED.get(1));
+
+  private final Random random;
+  private final DurableTestkit kit;
+  private final History history;
+  private final Supplier<DurableTimer> any;
+  private int calls;
+
+  SimulatedCallers(Random random, DurableTestkit kit, History history, Supplier<DurableTimer> any) {
+    this.random = random;
+    this.kit = kit;
+    this.history = history;
+    this.any = any;
+  }
+
+  void call() {
+    switch (random.nextInt(24)) {
+      case 0, 1, 2, 3, 4, 5, 6 -> schedule(key());
+      case 7 -> scheduleAll();
+      case 8, 9 -> cancel(key());
+      case 10 -> cancelAll();
+      case 11, 12 -> move(key());
+      case 13 -> moveAll();
+      case 14 -> verbAll(Call.values()[Call.PAUSE.ordinal() + random.nextInt(4)]);
+      case 15, 16 -> verb(Call.PAUSE, key());
+      case 17, 18 -> verb(Call.RESUME, key());
+      case 19 -> verb(Call.RUN, key());
+      case 20 -> verb(Call.REVIVE, key());
+      case 21 -> pauseScope(scope());
+      default -> resumeScope(scope());
+    }
+  }
+
+  private TimerKey key() {
+    return KEYS.get(random.nextInt(KEYS.size()));
+  }
+
+  private List<TimerKey> keys() {
+    List<TimerKey> keys = new ArrayList<>();
+    for (int i = 1 + random.nextInt(4); i > 0; i--) {
+      keys.add(key());
+    }
+    return keys;
+  }
+
+  private String scope() {
+    return random.nextInt(3) == 0
+        ? TimerStore.EVERYTHING
+        : NAMESPACES.get(random.nextInt(NAMESPACES.size()));
+  }
+
+  private long nowMillis() {
+    return kit.now().toEpochMilli();
+  }
+
+  // Schedule, cancel
+
+  /** A call that is in the history, and what it asks for. */
+  private record Made<T>(int call, TimerKey key, T asked) {}
+
+  private Made<TimerSpec> schedules(TimerKey key) {
+    boolean recurs = key.equals(RECURS) || random.nextInt(4) == 0;
+    long periodMillis = recurs ? 1_000 + random.nextInt(3_000) : 0;
+    long dueAtMillis = nowMillis() + random.nextInt(8_000);
+    // No more ids than a timer remembers.
+    String requestId = random.nextInt(3) == 0 ? "r" + random.nextInt(8) : null;
+    TimerSpec spec =
+        TimerSpec.of(key.namespace(), key.id())
+            .at(Instant.ofEpochMilli(dueAtMillis))
+            .retry(
+                new RetryPolicy(
+                    random.nextInt(3) == 0 ? 2 : 50,
+                    Duration.ofMillis(100),
+                    Duration.ofSeconds(1)));
+    if (QUEUED.contains(key)) {
+      spec.queue(QUEUE);
+    } else {
+      spec.handler("h");
+    }
+    if (recurs) {
+      spec.every(Duration.ofMillis(periodMillis));
+    }
+    if (requestId != null) {
+      spec.requestId(requestId);
+    }
+    int call = ++calls;
+    history.add(
+        new History.Invoked(call, key, Call.SCHEDULE, dueAtMillis, periodMillis, requestId));
+    return new Made<>(call, key, spec);
+  }
+
+  private Made<TimerKey> asks(Call what, TimerKey key, long dueAtMillis) {
+    int call = ++calls;
+    history.add(new History.Invoked(call, key, what, dueAtMillis, null));
+    return new Made<>(call, key, key);
+  }
+
+  private void schedule(TimerKey key) {
+    Made<TimerSpec> made = schedules(key);
+    note(made, any.get().scheduleAsync(made.asked), this::scheduled);
+  }
+
+  private void scheduleAll() {
+    List<Made<TimerSpec>> made = keys().stream().map(this::schedules).toList();
+    noteAll(
+        made, any.get().scheduleAllAsync(made.stream().map(Made::asked).toList()), this::scheduled);
+  }
+
+  private Answered scheduled(Made<?> made, ScheduleResult result) {
+    return new Answered(
+        made.call, made.key, Answer.valueOf(result.outcome().name()), result.version());
+  }
+
+  private void cancel(TimerKey key) {
+    Made<TimerKey> made = asks(Call.CANCEL, key, 0);
+    note(made, any.get().cancelAsync(key.namespace(), key.id()), this::cancelled);
+  }
+
+  private void cancelAll() {
+    List<Made<TimerKey>> made = keys().stream().map(key -> asks(Call.CANCEL, key, 0)).toList();
+    noteAll(made, any.get().cancelAllAsync(made.stream().map(Made::key).toList()), this::cancelled);
+  }
+
+  private Answered cancelled(Made<?> made, CancelResult result) {
+    return new Answered(
+        made.call, made.key, Answer.valueOf(result.outcome().name()), result.version());
+  }
+
+  // Move, pause, resume, run, revive
+
+  private void move(TimerKey key) {
+    long dueAtMillis = nowMillis() + random.nextInt(8_000);
+    Made<TimerKey> made = asks(Call.MOVE, key, dueAtMillis);
+    note(made, any.get().moveAsync(key, Instant.ofEpochMilli(dueAtMillis), 0), this::done);
+  }
+
+  private void moveAll() {
+    long dueAtMillis = nowMillis() + random.nextInt(8_000);
+    List<Made<TimerKey>> made =
+        keys().stream().map(key -> asks(Call.MOVE, key, dueAtMillis)).toList();
+    noteAll(
+        made,
+        any.get()
+            .moveAllAsync(made.stream().map(Made::key).toList(), Instant.ofEpochMilli(dueAtMillis)),
+        this::done);
+  }
+
+  private void verb(Call what, TimerKey key) {
+    Made<TimerKey> made = asks(what, key, nowMillis());
+    note(made, any.get().verbAsync(key, Verb.valueOf(what.name()), 0), this::done);
+  }
+
+  private void verbAll(Call what) {
+    List<Made<TimerKey>> made = keys().stream().map(key -> asks(what, key, nowMillis())).toList();
+    noteAll(
+        made,
+        any.get().verbAllAsync(made.stream().map(Made::key).toList(), Verb.valueOf(what.name())),
+        this::done);
+  }
+
+  private Answered done(Made<?> made, VerbResult result) {
+    Answer answer =
+        switch (result) {
+          case DONE -> Answer.DONE;
+          case UNCHANGED -> Answer.UNCHANGED;
+          case NOT_FOUND -> Answer.NOT_FOUND;
+          case WRONG_STATE, VERSION_DIFFERS -> Answer.REFUSED;
+        };
+    return new Answered(made.call, made.key, answer, 0);
+  }
+
+  // Pauses of namespaces, and of everything
+
+  private void pauseScope(String scope) {
+    int call = ++calls;
+    boolean all = scope.equals(TimerStore.EVERYTHING);
+    DurableTimer timer = any.get();
+    history.add(new History.ScopeInvoked(call, scope, true));
+    if (random.nextBoolean()) {
+      (all ? timer.pauseAllAsync() : timer.pauseAsync(scope))
+          .thenRun(() -> history.add(new History.ScopeAnswered(call, scope, true)));
+    } else {
+      if (all) {
+        timer.pauseAll();
+      } else {
+        timer.pause(scope);
+      }
+      history.add(new History.ScopeAnswered(call, scope, true));
+    }
+  }
+
+  private void resumeScope(String scope) {
+    int call = ++calls;
+    boolean all = scope.equals(TimerStore.EVERYTHING);
+    history.add(new History.ScopeInvoked(call, scope, false));
+    (all ? any.get().resumeAllAsync() : any.get().resumeAsync(scope))
+        .thenRun(() -> history.add(new History.ScopeAnswered(call, scope, false)));
+  }
+
+  /** Ends all pauses and revives what was set aside; whatever is there goes on then. */
+  void endWell() {
+    kit.settle();
+    NAMESPACES.forEach(this::resumeScope);
+    resumeScope(TimerStore.EVERYTHING);
+    kit.settle();
+    KEYS.forEach(key -> verb(Call.RESUME, key));
+    kit.settle();
+    KEYS.forEach(key -> verb(Call.REVIVE, key));
+    verb(Call.RUN, RECURS);
+    move(KEYS.get(1));
+    kit.settle();
+  }
+
+  // Answers
+
+  private <A, T> void note(
+      Made<A> made, CompletionStage<T> stage, BiFunction<Made<A>, T, Answered> answer) {
+    stage.whenComplete(
+        (result, error) ->
+            history.add(result == null ? failed(made, error) : answer.apply(made, result)));
+  }
+
+  private <A, T> void noteAll(
+      List<Made<A>> made,
+      CompletionStage<List<BatchResult<T>>> stage,
+      BiFunction<Made<A>, T, Answered> answer) {
+    stage.whenComplete(
+        (results, error) -> {
+          for (int i = 0; i < made.size(); i++) {
+            BatchResult<T> one = results == null ? null : results.get(i);
+            history.add(
+                one == null || one.result() == null
+                    ? failed(made.get(i), one == null ? error : one.error())
+                    : answer.apply(made.get(i), one.result()));
+          }
+        });
+  }
+
+  private static Answered failed(Made<?> made, Throwable error) {
+    Throwable cause = error.getCause() == null ? error : error.getCause();
+    boolean refused =
+        cause instanceof DurableTimerException e
+            && e.reason() != DurableTimerException.Reason.UNKNOWN;
+    return new Answered(made.call, made.key, refused ? Answer.REFUSED : Answer.UNKNOWN, 0);
+  }
+}
