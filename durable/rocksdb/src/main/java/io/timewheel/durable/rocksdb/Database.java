@@ -20,6 +20,7 @@ import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
+import org.rocksdb.FlushOptions;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.ReadOptions;
@@ -260,6 +261,13 @@ final class Database implements AutoCloseable {
   /** Forces to disk what was written unsynced. */
   void sync() throws RocksDBException {
     db.syncWal();
+  }
+
+  /** Moves what is in memory to table files, so that no log has to be read at the next opening. */
+  void flush() throws RocksDBException {
+    try (FlushOptions options = new FlushOptions().setWaitForFlush(true)) {
+      db.flush(options, List.copyOf(families.values()));
+    }
   }
 
   void write(WriteBatch batch, boolean sync) throws RocksDBException {

@@ -70,6 +70,13 @@ final class Keys {
     return new DuePosition(reader.ordered64(), new TimerKey(reader.terminated(), reader.text()));
   }
 
+  /** Behind all entries: no text begins with this byte. */
+  static byte[] behindAllFinished() {
+    byte[] end = new byte[8 + 1];
+    Arrays.fill(end, (byte) -1);
+    return end;
+  }
+
   static byte[] queue(String namespace, String queue) {
     return new ByteWriter().terminated(namespace).terminated(queue).toBytes();
   }
@@ -102,6 +109,15 @@ final class Keys {
   /** The first key behind this one. */
   static byte[] behind(byte[] key) {
     return Arrays.copyOf(key, key.length + 1);
+  }
+
+  /** The first key behind all that begin so, as there is one behind all that begin with a text. */
+  static byte[] behindAllOf(byte[] prefix) {
+    byte[] end = behindAll(prefix);
+    if (end == null) {
+      throw new AssertionError(Arrays.toString(prefix));
+    }
+    return end;
   }
 
   /** The first key behind all that begin so; null if there is none. */

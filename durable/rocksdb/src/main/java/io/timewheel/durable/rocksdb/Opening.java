@@ -45,7 +45,7 @@ final class Opening {
   Database open() {
     checkDirectory();
     try {
-      RocksDB.loadLibrary();
+      NativeLibrary.load();
     } catch (RuntimeException | LinkageError e) {
       throw failures.of(Kind.UNAVAILABLE, "the native library of RocksDB cannot be loaded", e);
     }

@@ -32,9 +32,9 @@ final class Reader {
 
   private final Database database;
   private final Failures failures;
-  private final DueBound dueBound;
+  private final FrontBound dueBound;
 
-  Reader(Database database, Failures failures, DueBound dueBound) {
+  Reader(Database database, Failures failures, FrontBound dueBound) {
     this.database = database;
     this.failures = failures;
     this.dueBound = dueBound;

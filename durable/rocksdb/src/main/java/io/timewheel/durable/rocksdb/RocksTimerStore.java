@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -91,7 +92,7 @@ public final class RocksTimerStore implements TimerStore {
       return new Session(
           database,
           writer,
-          new Reader(database, failures, writer.dueBound()),
+          new Reader(database, failures, writer.bounds().due()),
           new Maintenance(directory, database, failures));
     } catch (IOException | RocksDBException | MalformedException e) {
       database.close();
@@ -460,9 +461,9 @@ public final class RocksTimerStore implements TimerStore {
     }
   }
 
-  /** Where the due index begins. */
-  byte[] dueFrom() {
-    return reading(open -> open.writer().dueBound().from());
+  /** The open database and where its indexes begin, for tests. */
+  <T> T inspect(BiFunction<Database, FrontBounds, T> look) {
+    return reading(open -> look.apply(open.database(), open.writer().bounds()));
   }
 
   private void flush() {
@@ -500,10 +501,22 @@ public final class RocksTimerStore implements TimerStore {
     reading(open -> open.writer().failed(new RocksDBException("broken off")));
   }
 
+  /** Nothing depends on it: what is not in table files is in the log. */
+  private void flushOrLeaveToLog(Database database) {
+    try {
+      database.flush();
+    } catch (RocksDBException e) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          directory + ": closed, and its log is read when it is opened again: " + e.getMessage());
+    }
+  }
+
   private void close(Session open) {
     try (Database database = open.database()) {
       if (!open.writer().isBroken()) {
         database.sync();
+        flushOrLeaveToLog(database);
         open.writer().giveVersionsBack();
       }
     } catch (IOException e) {

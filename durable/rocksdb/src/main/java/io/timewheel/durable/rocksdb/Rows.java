@@ -21,11 +21,11 @@ final class Rows {
   static final Set<TimerState> WAITING =
       EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
 
-  private final DueBound dueBound;
+  private final FrontBounds bounds;
   private final ByteWriter scratch = new ByteWriter();
 
-  Rows(DueBound dueBound) {
-    this.dueBound = dueBound;
+  Rows(FrontBounds bounds) {
+    this.bounds = bounds;
   }
 
   /**
@@ -68,14 +68,18 @@ final class Rows {
   private void index(byte[] timer, TimerRecord record, Batch batch) throws RocksDBException {
     if (record.isIndexed()) {
       byte[] key = due(timer, record);
-      dueBound.insert(key, batch);
+      bounds.due().insert(key, batch);
       batch.put(Family.DUE, key, RecordCodec.encodeDue(record, scratch));
     }
     if (record.state() == TimerState.READY) {
-      batch.put(Family.READY, ready(record), RecordCodec.PRESENT);
+      byte[] key = ready(record);
+      bounds.ready(record).insert(key, batch);
+      batch.put(Family.READY, key, RecordCodec.PRESENT);
     }
     if (record.state().isFinished()) {
-      batch.put(Family.FINISHED, finished(timer, record), RecordCodec.PRESENT);
+      byte[] key = finished(timer, record);
+      bounds.finished().insert(key, batch);
+      batch.put(Family.FINISHED, key, RecordCodec.PRESENT);
     }
   }
 
@@ -84,13 +88,15 @@ final class Rows {
       throws RocksDBException {
     if (old.isIndexed() && (next == null || next.fireAt() != old.fireAt())) {
       batch.delete(Family.DUE, due(timer, old));
-      dueBound.deleted();
+      bounds.deleted(bounds.due());
     }
     if (old.state() == TimerState.READY) {
       batch.delete(Family.READY, ready(old));
+      bounds.deleted(bounds.ready(old));
     }
     if (old.state().isFinished()) {
       batch.delete(Family.FINISHED, finished(timer, old));
+      bounds.deleted(bounds.finished());
     }
   }
 

@@ -46,7 +46,7 @@ final class Writer implements Transitions.Context {
   private final VersionFloor versions;
   private final Counts counts = new Counts();
   private final Set<String> paused = ConcurrentHashMap.newKeySet();
-  private final DueBound dueBound;
+  private final FrontBounds bounds;
   private final Rows rows;
 
   /** Records of open claims: they are changed soon, when the attempts end. */
@@ -64,11 +64,8 @@ final class Writer implements Transitions.Context {
     this.failures = failures;
     this.sync = sync;
     this.versions = versions;
-    byte[] first = Keys.due(Rows.SHARD, Long.MIN_VALUE);
-    byte[] end = Keys.due(Rows.SHARD + 1, Long.MIN_VALUE);
-    byte[] from = database.get(Family.META, Meta.DUE_FROM);
-    dueBound = new DueBound(database, first, end, from == null ? first : from);
-    rows = new Rows(dueBound);
+    bounds = new FrontBounds(database);
+    rows = new Rows(bounds);
     storedVersion = number(Meta.LAST_VERSION);
     lastVersion = Math.max(storedVersion, versions.reserved());
     epoch = number(Meta.EPOCH);
@@ -122,8 +119,8 @@ final class Writer implements Transitions.Context {
     return counts;
   }
 
-  DueBound dueBound() {
-    return dueBound;
+  FrontBounds bounds() {
+    return bounds;
   }
 
   Set<String> paused() {
@@ -300,7 +297,7 @@ final class Writer implements Transitions.Context {
       storedVersion = lastVersion;
       counts.accept();
       remember(cells, opened);
-      dueBound.raise();
+      bounds.raise();
     } catch (RocksDBException e) {
       throw failed(e);
     }
@@ -340,11 +337,11 @@ final class Writer implements Transitions.Context {
       return List.of();
     }
     List<Cell> cells = new ArrayList<>();
-    byte[] queue = Keys.queue(request.namespace(), request.queue());
+    FrontBound bound = bounds.ready(request.namespace(), request.queue());
     scan(
         Family.READY,
-        queue,
-        Keys.behindAll(queue),
+        bound.from(),
+        bound.end(),
         key -> {
           Cell cell = readIfSound(Keys.ready(key).key());
           TimerRecord record = cell == null ? null : cell.after;
@@ -392,8 +389,8 @@ final class Writer implements Transitions.Context {
     List<byte[]> astray = new ArrayList<>();
     scan(
         Family.FINISHED,
-        null,
-        null,
+        bounds.finished().from(),
+        bounds.finished().end(),
         key -> {
           if (cells.size() + astray.size() >= limit) {
             return false;
@@ -434,8 +431,7 @@ final class Writer implements Transitions.Context {
     }
   }
 
-  private void scan(
-      Family family, byte @Nullable [] from, byte @Nullable [] to, Predicate<byte[]> visitor) {
+  private void scan(Family family, byte[] from, byte[] to, Predicate<byte[]> visitor) {
     try {
       database.scan(family, from, to, null, at -> visitor.test(at.key()));
     } catch (RocksDBException e) {

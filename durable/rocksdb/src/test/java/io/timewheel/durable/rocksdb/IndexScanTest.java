@@ -2,52 +2,155 @@
 package io.timewheel.durable.rocksdb;
 
 import static io.timewheel.durable.rocksdb.Fixture.NOW;
+import static io.timewheel.durable.rocksdb.Fixture.definition;
 import static io.timewheel.durable.rocksdb.Fixture.key;
 import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.TimerRecord;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.PerfLevel;
 
-/** A scan of the due index begins at what is there, not at the marks of what was deleted. */
-class DueScanTest {
+/**
+ * A scan of an index begins at what is there, not at the marks of what was deleted. What RocksDB
+ * passes over is counted by RocksDB.
+ */
+class IndexScanTest {
+  private static final int DELETED = 120_000;
+  private static final int BATCH = 1_000;
+
+  /** What is deleted between two raises of a bound, twice, and some. */
+  private static final long FEW = 5_000;
+
+  /** What is deleted before a range of marks is covered with one. */
+  private static final long RANGE = 100_000;
+
   @TempDir Path directory;
 
-  private static void scheduleAndCancel(RocksTimerStore store, int from, int to) {
-    for (int i = from; i < to; i += 1_000) {
+  private RocksTimerStore open() {
+    return RocksTimerStore.builder(directory).sync(SyncMode.os()).open();
+  }
+
+  /** Counts the entries and marks that something passes over, on this thread. */
+  private static long skippedBy(RocksTimerStore store, Runnable work) {
+    store.inspect(
+        (database, bounds) -> {
+          database.db().setPerfLevel(PerfLevel.ENABLE_COUNT);
+          database.db().getPerfContext().reset();
+          return true;
+        });
+    work.run();
+    return store.inspect(
+        (database, bounds) -> {
+          var context = database.db().getPerfContext();
+          database.db().setPerfLevel(PerfLevel.DISABLE);
+          return context.getInternalDeleteSkippedCount() + context.getInternalKeySkippedCount();
+        });
+  }
+
+  private static void inBatches(RocksTimerStore store, int count, IntFunction<Change> change) {
+    for (int i = 0; i < count; i += BATCH) {
       List<Change> changes = new ArrayList<>();
-      List<Change> ends = new ArrayList<>();
-      for (int j = i; j < i + 1_000; j++) {
-        changes.add(schedule("gone-" + j, NOW + j));
-        ends.add(new Change.Cancel(key("gone-" + j), 0, NOW));
+      for (int j = i; j < i + BATCH; j++) {
+        changes.add(change.apply(j));
       }
       store.commit(changes);
-      store.commit(ends);
+    }
+  }
+
+  private static void cancelAll(RocksTimerStore store, int count) {
+    inBatches(store, count, i -> new Change.Cancel(key("gone-" + i), 0, NOW + i));
+  }
+
+  @Test
+  void findsWhatIsDueBehindAllThatHasFired() {
+    byte[] last = Keys.due(0, NOW + 1_000_000, Keys.timer(key("last")));
+    byte[] first = Keys.due(0, NOW + 3, Keys.timer(key("first")));
+    try (RocksTimerStore store = open()) {
+      new Fixture(store).commit(schedule("last", NOW + 1_000_000));
+      inBatches(store, DELETED, i -> schedule("gone-" + i, NOW + i));
+      cancelAll(store, DELETED);
+      assertThat(dueFrom(store)).isEqualTo(last);
+      assertThat(skippedBy(store, () -> assertThat(due(store)).isEqualTo(1))).isLessThan(FEW);
+      // The one that is in front of it is found, and the beginning moves back to it.
+      new Fixture(store).commit(schedule("first", NOW + 3));
+      assertThat(due(store)).isEqualTo(2);
+      assertThat(dueFrom(store)).isEqualTo(first);
+    }
+    try (RocksTimerStore store = open()) {
+      assertThat(dueFrom(store)).isEqualTo(first);
+      assertThat(skippedBy(store, () -> assertThat(due(store)).isEqualTo(2))).isLessThan(RANGE);
+      assertThat(store.verify().texts()).isEmpty();
+    }
+  }
+
+  private static byte[] dueFrom(RocksTimerStore store) {
+    return store.inspect((database, bounds) -> bounds.due().from());
+  }
+
+  private static int due(RocksTimerStore store) {
+    return store.due(0, Long.MAX_VALUE, null, 10).size();
+  }
+
+  @Test
+  void findsWhatIsFinishedBehindAllThatWasForgotten() {
+    try (RocksTimerStore store = open()) {
+      inBatches(store, DELETED, i -> schedule("gone-" + i, NOW + i));
+      cancelAll(store, DELETED);
+      assertThat(store.forget(NOW, Long.MAX_VALUE, BATCH)).isZero();
+      for (int forgotten = 0; forgotten < DELETED - BATCH; forgotten += BATCH) {
+        assertThat(store.forget(Long.MAX_VALUE, 0, BATCH)).isEqualTo(BATCH);
+      }
+      assertThat(
+              skippedBy(
+                  store, () -> assertThat(store.forget(Long.MAX_VALUE, 0, BATCH)).isEqualTo(BATCH)))
+          .isLessThan(FEW);
+      // By a clock that has gone back, one ends in front of all others.
+      Fixture fixture = new Fixture(store);
+      fixture.commit(schedule("early", NOW));
+      fixture.commit(new Change.Cancel(key("early"), 0, NOW - 5_000));
+      assertThat(store.forget(NOW - 4_999, Long.MAX_VALUE, BATCH)).isEqualTo(1);
+      assertThat(store.verify().texts()).isEmpty();
     }
   }
 
   @Test
-  void beginsBehindWhatHasFired() {
-    RocksTimerStore.Builder builder = RocksTimerStore.builder(directory).sync(SyncMode.os());
-    byte[] last = Keys.due(0, NOW + 1_000_000, Keys.timer(key("last")));
-    try (RocksTimerStore store = builder.open()) {
-      new Fixture(store).commit(schedule("last", NOW + 1_000_000));
-      scheduleAndCancel(store, 0, 120_000);
-      assertThat(store.dueFrom()).isEqualTo(last);
-      assertThat(store.due(0, Long.MAX_VALUE, null, 10)).hasSize(1);
-      // The one that is in front of it is found, and the beginning moves back to it.
-      new Fixture(store).commit(schedule("first", NOW + 3));
-      assertThat(store.due(0, Long.MAX_VALUE, null, 10)).hasSize(2);
-      assertThat(store.dueFrom()).isEqualTo(Keys.due(0, NOW + 3, Keys.timer(key("first"))));
-    }
-    try (RocksTimerStore store = builder.open()) {
-      assertThat(store.dueFrom()).isEqualTo(Keys.due(0, NOW + 3, Keys.timer(key("first"))));
-      assertThat(store.due(0, Long.MAX_VALUE, null, 10)).hasSize(2);
+  void findsWhatIsReadyBehindAllThatWasLeased() {
+    try (RocksTimerStore store = open()) {
+      Fixture fixture = new Fixture(store);
+      inBatches(store, DELETED, i -> schedule(key("q-" + i), NOW, definition(true, 0)));
+      inBatches(store, DELETED, i -> makeReady(fixture, "q-" + i, NOW + i));
+      for (int leased = 0; leased < DELETED - BATCH; leased += BATCH) {
+        assertThat(lease(store)).hasSize(BATCH);
+      }
+      assertThat(skippedBy(store, () -> assertThat(lease(store)).hasSize(BATCH))).isLessThan(FEW);
+      assertThat(lease(store)).isEmpty();
+      // By a clock that has gone back, one is ready in front of all others.
+      fixture.commit(schedule(key("early"), NOW, definition(true, 0)));
+      fixture.commit(makeReady(fixture, "early", NOW - 5_000));
+      assertThat(lease(store)).extracting(record -> record.key().id()).containsExactly("early");
       assertThat(store.verify().texts()).isEmpty();
     }
+  }
+
+  private static Change makeReady(Fixture fixture, String id, long now) {
+    TimerRecord read = fixture.read(id);
+    return new Change.MakeReady(key(id), read.version(), read.revision(), fixture.epoch, now);
+  }
+
+  private static List<TimerRecord> lease(RocksTimerStore store) {
+    List<ClaimToken> tokens = new ArrayList<>();
+    for (int i = 0; i < BATCH; i++) {
+      tokens.add(new ClaimToken(1, i));
+    }
+    return store.lease(new LeaseRequest("shop", "orders", tokens, NOW + 1_000_000_000L, NOW));
   }
 }

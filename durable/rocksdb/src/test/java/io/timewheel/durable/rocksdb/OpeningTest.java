@@ -6,6 +6,7 @@ import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.timewheel.durable.spi.StoreException;
 import java.io.IOException;
@@ -13,8 +14,12 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -85,22 +90,46 @@ class OpeningTest {
 
   @Test
   void refusesASecondProcess() throws Exception {
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     try (RocksTimerStore first = RocksTimerStore.open(directory)) {
-      Process second =
-          new ProcessBuilder(
-                  java,
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  SecondProcess.class.getName(),
-                  directory.toString())
-              .redirectErrorStream(true)
-              .start();
-      String said = new String(second.getInputStream().readAllBytes(), UTF_8);
-      assertThat(second.waitFor(2, TimeUnit.MINUTES)).isTrue();
-      assertThat(said).contains("UNAVAILABLE").contains("is in use by another store");
+      assertThat(openedByAnother(List.of(), directory))
+          .contains("UNAVAILABLE")
+          .contains("is in use by another store");
       assertThat(first.counts()).isEmpty();
     }
+  }
+
+  @Test
+  void refusesADirectoryThatItMustNotWrite() throws Exception {
+    Path path = directory.resolve("store");
+    opens(path);
+    // Root may write everywhere, unless it gives up that right.
+    boolean root = Files.isWritable(Path.of("/"));
+    List<String> without =
+        root ? List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search") : List.of();
+    assumeTrue(
+        Files.getFileStore(path).supportsFileAttributeView("posix")
+            && (!root || Files.isExecutable(Path.of("/usr/bin/setpriv"))),
+        "SKIPPED: nothing here can take the right to write away");
+    Set<PosixFilePermission> before = Files.getPosixFilePermissions(path);
+    Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("r-xr-xr-x"));
+    try {
+      assertThat(openedByAnother(without, path))
+          .contains("UNAVAILABLE " + path + ": must not be written by this user, or is read-only");
+    } finally {
+      Files.setPosixFilePermissions(path, before);
+    }
+    opens(path);
+  }
+
+  private static String openedByAnother(List<String> prefix, Path path) throws Exception {
+    List<String> command = new ArrayList<>(prefix);
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(SecondProcess.class.getName(), path.toString()));
+    Process second = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said = new String(second.getInputStream().readAllBytes(), UTF_8);
+    assertThat(second.waitFor(2, TimeUnit.MINUTES)).isTrue();
+    return said;
   }
 
   /** Opens a directory, and says what came of it. */
@@ -235,6 +264,22 @@ class OpeningTest {
   }
 
   // Closing
+
+  @Test
+  void leavesNoLogToBeReadWhenItIsClosed() throws IOException {
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      new Fixture(store).fill();
+      assertThat(store.figures().logBytes()).isPositive();
+    }
+    try (var files = Files.list(directory)) {
+      for (Path log : files.filter(file -> file.toString().endsWith(".log")).toList()) {
+        assertThat(log).isEmptyFile();
+      }
+    }
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      assertThat(store.verify().timers()).isEqualTo(13);
+    }
+  }
 
   @Test
   void answersThatItIsClosed() {

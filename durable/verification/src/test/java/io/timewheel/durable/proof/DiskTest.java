@@ -9,6 +9,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -78,6 +79,21 @@ class DiskTest {
     }
     assertThat(openedByAnother(store)).startsWith(Opener.OPENED);
     assertHasIt(store);
+  }
+
+  @Test
+  void leavesNothingInTheDirectoryForTemporaryFilesWhenItIsKilled() throws Exception {
+    Path temporary = Files.createDirectory(directory.resolve("tmp"));
+    Path log = directory.resolve("log");
+    Child.Settings settings =
+        new Child.Settings(directory.resolve("store"), log, 1, 1, Log.NONE, 0, false, false);
+    // Not the library that was unpacked for all children: each unpacks its own, as users' do.
+    List<String> jvm = List.of("-Djava.io.tmpdir=" + temporary, "-Djava.library.path=" + temporary);
+    ChildProcess child =
+        ChildProcess.start(Child.class, directory.resolve("errors"), jvm, settings.toArgs());
+    assertThat(child.await(Child.Mark.STARTED.name())).isNotNull();
+    child.kill();
+    assertThat(temporary).isEmptyDirectory();
   }
 
   private String openedByAnother(Path store) throws Exception {
