@@ -46,6 +46,8 @@ final class SimulatedCallers {
           QUEUED.get(0),
           QUEUED.get(1));
 
+  private static final List<Call> VERBS = List.of(Call.PAUSE, Call.RESUME, Call.RUN, Call.REVIVE);
+
   private final Random random;
   private final DurableTestkit kit;
   private final History history;
@@ -67,7 +69,7 @@ final class SimulatedCallers {
       case 10 -> cancelAll();
       case 11, 12 -> move(key());
       case 13 -> moveAll();
-      case 14 -> verbAll(Call.values()[Call.PAUSE.ordinal() + random.nextInt(4)]);
+      case 14 -> verbAll(VERBS.get(random.nextInt(VERBS.size())));
       case 15, 16 -> verb(Call.PAUSE, key());
       case 17, 18 -> verb(Call.RESUME, key());
       case 19 -> verb(Call.RUN, key());
