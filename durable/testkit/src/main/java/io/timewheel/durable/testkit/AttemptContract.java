@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static io.timewheel.durable.TimerState.CANCELLED;
+import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.FIRING;
+import static io.timewheel.durable.TimerState.PARKED;
+import static io.timewheel.durable.TimerState.PAUSED;
+import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.TimerState.SET_ASIDE;
+import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static java.util.Objects.requireNonNull;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Claims and their ends; cancelling, pausing and parking. */
+abstract class AttemptContract extends SchedulingContract {
+  @Test
+  void completesAnAttempt() {
+    commit(schedule(key("a"), NOW));
+    Change.Begin claim = begin(key("a"));
+    Outcome begun = commit(claim);
+    assertEquals(Answer.APPLIED, begun.answer());
+    TimerRecord record = requireNonNull(begun.record());
+    assertEquals(FIRING, record.state());
+    assertEquals(1, record.attempt());
+    assertEquals(read(key("a")), record, "the record of a claim is complete");
+    assertEquals(
+        Answer.APPLIED, commit(finish(claim, Change.Finish.End.SUCCEEDED, NEVER)).answer());
+    assertEquals(DONE, read(key("a")).state());
+    assertTrue(due(NEVER).isEmpty());
+  }
+
+  @Test
+  void answersARepeatedClaimAndEndAsTheFirst() {
+    commit(schedule(key("a"), NOW));
+    Change.Begin claim = begin(key("a"));
+    commit(claim);
+    assertEquals(Answer.APPLIED, commit(claim).answer());
+    Change.Finish end = finish(claim, Change.Finish.End.SUCCEEDED, NEVER);
+    commit(end);
+    TimerRecord before = read(key("a"));
+    assertEquals(Answer.APPLIED, commit(end).answer());
+    assertEquals(Answer.OUTDATED, commit(finish(claim, Change.Finish.End.FAILED, NOW)).answer());
+    assertEquals(before, read(key("a")));
+  }
+
+  @Test
+  void refusesAClaimOfAnOldReading() {
+    commit(schedule(key("a"), NOW));
+    Change.Begin old = begin(key("a"));
+    commit(schedule(key("a"), NOW + 1));
+    assertEquals(Answer.OUTDATED, commit(old).answer());
+    assertEquals(SCHEDULED, read(key("a")).state());
+  }
+
+  @Test
+  void retriesAndSetsAside() {
+    commit(schedule(key("a"), NOW));
+    Change.Begin first = begin(key("a"));
+    commit(first);
+    commit(finish(first, Change.Finish.End.FAILED, NOW + 100));
+    assertEquals(RETRYING, read(key("a")).state());
+    assertEquals(NOW + 100, due(NEVER).get(0).fireAt());
+    Change.Begin second = begin(key("a"));
+    commit(second);
+    commit(finish(second, Change.Finish.End.EXHAUSTED, NEVER));
+    restart();
+    TimerRecord record = read(key("a"));
+    assertEquals(SET_ASIDE, record.state());
+    assertEquals(2, record.attempts().size());
+    assertEquals("no luck", record.attempts().get(1).error());
+    assertTrue(due(NEVER).isEmpty());
+    commit(new Change.Verb(key("a"), Change.Verb.What.REVIVE, 0, NOW));
+    assertEquals(0, read(key("a")).attempt());
+    assertEquals(1, due(NEVER).size());
+  }
+
+  @Test
+  void goesOnToTheNextRun() {
+    commit(
+        schedule(key("a"), NOW, definition(false, "every PT1H"), Change.Condition.NONE, 0, null));
+    Change.Begin claim = begin(key("a"));
+    commit(claim);
+    commit(finish(claim, Change.Finish.End.SUCCEEDED, NOW + 3_600_000));
+    TimerRecord record = read(key("a"));
+    assertEquals(SCHEDULED, record.state());
+    assertEquals(NOW + 3_600_000, record.dueAt());
+    assertEquals(claim.version(), record.version(), "firing never changes the version");
+  }
+
+  @Test
+  void refusesAStaleOwner() {
+    commit(schedule(key("a"), NOW));
+    commit(schedule(key("b"), NOW));
+    Change.Begin old = begin(key("a"));
+    Change.Begin notBegun = begin(key("b"));
+    commit(old);
+    restart();
+    assertTrue(epoch(key("a")) > old.epoch(), "the epoch grows with every owner");
+    assertEquals(
+        Answer.STALE_OWNER, commit(finish(old, Change.Finish.End.SUCCEEDED, NEVER)).answer());
+    assertEquals(Answer.STALE_OWNER, commit(notBegun).answer());
+    assertEquals(FIRING, read(key("a")).state());
+  }
+
+  @Test
+  void takesOverAnAttemptOfAnOlderEpoch() {
+    commit(schedule(key("a"), NOW));
+    commit(begin(key("a")));
+    restart();
+    assertEquals(FIRING, due(NEVER).get(0).state(), "an open claim stays in the index");
+    Outcome taken = commit(begin(key("a")));
+    assertEquals(Answer.APPLIED, taken.answer());
+    assertEquals(2, requireNonNull(taken.record()).attempt());
+    assertEquals(
+        Answer.OUTDATED, commit(begin(key("a"))).answer(), "one's own attempt is not taken over");
+  }
+
+  // Cancelling
+
+  @Test
+  void cancelsDefinitely() {
+    commit(schedule(key("a"), NOW));
+    assertEquals(Answer.CANCELLED, commit(new Change.Cancel(key("a"), 0, NOW)).answer());
+    assertEquals(Answer.CANCELLED, commit(new Change.Cancel(key("a"), 0, NOW)).answer());
+    assertTrue(due(NEVER).isEmpty());
+    assertEquals(Answer.NOT_FOUND, commit(new Change.Cancel(key("b"), 0, NOW)).answer());
+    assertEquals(Answer.VERSION_DIFFERS, commit(new Change.Cancel(key("a"), 99_999, NOW)).answer());
+  }
+
+  @Test
+  void beginsNothingAfterACancelWhileFiring() {
+    for (String id : List.of("fails", "succeeds", "dies")) {
+      commit(schedule(key(id), NOW));
+    }
+    Change.Begin fails = begin(key("fails"));
+    Change.Begin succeeds = begin(key("succeeds"));
+    Change.Begin dies = begin(key("dies"));
+    for (Change.Begin claim : List.of(fails, succeeds, dies)) {
+      commit(claim);
+      assertEquals(Answer.FIRING, commit(new Change.Cancel(claim.key(), 0, NOW)).answer());
+    }
+    commit(finish(fails, Change.Finish.End.FAILED, NOW));
+    commit(finish(succeeds, Change.Finish.End.SUCCEEDED, NEVER));
+    assertEquals(CANCELLED, read(key("fails")).state());
+    assertEquals(DONE, read(key("succeeds")).state());
+    assertEquals(Answer.FIRED, commit(new Change.Cancel(key("succeeds"), 0, NOW)).answer());
+    restart();
+    assertEquals(Answer.OUTDATED, commit(begin(key("dies"))).answer());
+    assertEquals(CANCELLED, read(key("dies")).state());
+    assertTrue(due(NEVER).isEmpty());
+  }
+
+  @Test
+  void letsTheEndOfAReplacedAttemptCountForNothing() {
+    commit(schedule(key("a"), NOW));
+    Change.Begin claim = begin(key("a"));
+    commit(claim);
+    commit(schedule(key("a"), NOW + 50));
+    assertEquals(
+        Answer.APPLIED, commit(finish(claim, Change.Finish.End.SUCCEEDED, NEVER)).answer());
+    assertEquals(SCHEDULED, read(key("a")).state());
+    assertEquals(NOW + 50, due(NEVER).get(0).fireAt());
+  }
+
+  // Pauses, parking
+
+  @Test
+  void pausesATimer() {
+    commit(schedule(key("a"), NOW + 5));
+    commit(new Change.Verb(key("a"), Change.Verb.What.PAUSE, 0, NOW));
+    assertEquals(PAUSED, read(key("a")).state());
+    assertTrue(due(NEVER).isEmpty());
+    commit(new Change.Verb(key("a"), Change.Verb.What.RESUME, 0, NOW + 10));
+    assertEquals(NOW + 10, due(NEVER).get(0).fireAt());
+  }
+
+  @Test
+  void holdsWhatIsDueInAPausedNamespace() {
+    commit(schedule(key("a"), NOW));
+    store.pause("shop");
+    restart();
+    assertEquals(Set.of("shop"), store.paused());
+    assertEquals(Answer.HELD, commit(begin(key("a"))).answer());
+    assertTrue(read(key("a")).isHeld());
+    assertTrue(due(NEVER).isEmpty());
+    store.resume("shop");
+    commit(new Change.Verb(key("a"), Change.Verb.What.RELEASE, 0, NOW));
+    assertEquals(Answer.APPLIED, commit(begin(key("a"))).answer());
+  }
+
+  @Test
+  void parksAndRevives() {
+    commit(schedule(key("a"), NOW));
+    TimerRecord read = read(key("a"));
+    commit(
+        new Change.Park(
+            key("a"), read.version(), read.revision(), epoch(key("a")), "unknown", NOW));
+    assertEquals(PARKED, read(key("a")).state());
+    assertEquals("unknown", read(key("a")).note());
+    commit(new Change.Verb(key("a"), Change.Verb.What.REVIVE, 0, NOW));
+    assertEquals(SCHEDULED, read(key("a")).state());
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.FIRING;
+import static io.timewheel.durable.TimerState.READY;
+import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static java.util.Objects.requireNonNull;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What is ready, and is leased. */
+abstract class QueueContract extends AttemptContract {
+  void makeReady(String id, long now) {
+    commit(schedule(key(id), NOW, definition(true, ""), Change.Condition.NONE, 0, null));
+    TimerRecord read = read(key(id));
+    commit(new Change.MakeReady(key(id), read.version(), read.revision(), epoch(key(id)), now));
+  }
+
+  List<TimerRecord> lease(int max) {
+    List<ClaimToken> lease = new ArrayList<>();
+    for (int i = 0; i < max; i++) {
+      lease.add(new ClaimToken(7, ++tokens));
+    }
+    return store.lease(new LeaseRequest("shop", "orders", lease, NOW + 30_000, NOW));
+  }
+
+  static Change.Finish end(TimerRecord leased, Change.Finish.End end, long now) {
+    return new Change.Finish(
+        leased.key(), requireNonNull(leased.claim()).token(), 0, end, NEVER, null, now);
+  }
+
+  @Test
+  void leasesTheLongestReadyToOneConsumer() {
+    makeReady("b", NOW + 1);
+    makeReady("a", NOW + 2);
+    makeReady("c", NOW + 3);
+    assertEquals(READY, read(key("a")).state());
+    assertTrue(due(NEVER).isEmpty(), "what is ready is not in the due index");
+    List<TimerRecord> first = lease(2);
+    assertEquals(List.of("b", "a"), first.stream().map(record -> record.key().id()).toList());
+    assertEquals(1, lease(2).size());
+    assertEquals(0, lease(2).size());
+    assertEquals(read(key("b")), first.get(0));
+    assertEquals(NOW + 30_000, due(NEVER).get(0).fireAt(), "the end of a lease is");
+  }
+
+  @Test
+  void leasesNothingWhileItIsPaused() {
+    makeReady("a", NOW);
+    for (String scope : List.of("shop", TimerStore.EVERYTHING)) {
+      store.pause(scope);
+      assertEquals(0, lease(1).size());
+      store.resume(scope);
+    }
+    assertEquals(1, lease(1).size());
+  }
+
+  @Test
+  void endsALeaseOnce() {
+    makeReady("a", NOW);
+    TimerRecord leased = lease(1).get(0);
+    assertEquals(
+        Answer.OUTDATED,
+        commit(
+                new Change.Finish(
+                    key("a"),
+                    new ClaimToken(1, 2),
+                    0,
+                    Change.Finish.End.SUCCEEDED,
+                    NEVER,
+                    null,
+                    NOW))
+            .answer());
+    assertEquals(Answer.APPLIED, commit(end(leased, Change.Finish.End.SUCCEEDED, NOW)).answer());
+    assertEquals(Answer.APPLIED, commit(end(leased, Change.Finish.End.SUCCEEDED, NOW)).answer());
+    assertEquals(DONE, read(key("a")).state());
+  }
+
+  @Test
+  void losesALeaseOnlyWhenItIsOver() {
+    makeReady("a", NOW);
+    TimerRecord leased = lease(1).get(0);
+    ClaimToken token = requireNonNull(leased.claim()).token();
+    assertEquals(
+        Answer.APPLIED, commit(new Change.Extend(key("a"), token, NOW + 60_000, NOW)).answer());
+    assertEquals(
+        Answer.OUTDATED, commit(end(leased, Change.Finish.End.LOST, NOW + 59_999)).answer());
+    restart();
+    assertEquals(FIRING, read(key("a")).state(), "a lease survives a restart");
+    assertEquals(
+        Answer.APPLIED, commit(end(leased, Change.Finish.End.LOST, NOW + 60_000)).answer());
+    assertEquals(Answer.OUTDATED, commit(end(leased, Change.Finish.End.SUCCEEDED, NOW)).answer());
+    assertEquals(RETRYING, read(key("a")).state());
+  }
+
+  @Test
+  void givesBackUncounted() {
+    makeReady("a", NOW);
+    commit(end(lease(1).get(0), Change.Finish.End.GIVEN_BACK, NOW));
+    TimerRecord again = lease(1).get(0);
+    assertEquals(1, again.attempt());
+  }
+}
