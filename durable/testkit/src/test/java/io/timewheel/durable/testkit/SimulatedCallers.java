@@ -115,9 +115,10 @@ final class SimulatedCallers {
     TimerSpec spec =
         TimerSpec.of(key.namespace(), key.id())
             .at(Instant.ofEpochMilli(dueAtMillis))
+            // A run whose attempts were all lost would look like one that was left out.
             .retry(
                 new RetryPolicy(
-                    random.nextInt(3) == 0 ? 2 : 50,
+                    recurs || random.nextInt(3) > 0 ? 50 : 2,
                     Duration.ofMillis(100),
                     Duration.ofSeconds(1)));
     if (QUEUED.contains(key)) {

@@ -34,7 +34,7 @@ final class SimulatedConsumers {
       String namespace =
           SimulatedCallers.NAMESPACES.get(random.nextInt(SimulatedCallers.NAMESPACES.size()));
       Duration lease = Duration.ofMillis(1_000 + random.nextInt(3_000));
-      Duration wait = Duration.ofMillis(random.nextInt(2) * random.nextInt(5_000));
+      Duration wait = Duration.ofMillis(random.nextBoolean() ? 0 : random.nextInt(5_000));
       claim(any.get(), namespace, lease, wait, held::add);
       return;
     }
