@@ -176,8 +176,7 @@ final class Simulation {
     List<TimerInfo> listed = new ArrayList<>();
     String page = null;
     do {
-      TimerList list =
-          timer.list(TimerFilter.all(), 3, page);
+      TimerList list = timer.list(TimerFilter.all(), 3, page);
       listed.addAll(list.timers());
       page = list.nextPage().orElse(null);
     } while (page != null);
