@@ -114,7 +114,7 @@ class OpeningTest {
     Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("r-xr-xr-x"));
     try {
       assertThat(openedByAnother(without, path))
-          .contains("UNAVAILABLE " + path + ": must not be written by this user, or is read-only");
+          .contains("UNAVAILABLE " + path + ": cannot be written");
     } finally {
       Files.setPosixFilePermissions(path, before);
     }
