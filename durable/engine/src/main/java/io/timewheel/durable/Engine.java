@@ -6,6 +6,7 @@ import io.timewheel.Timer;
 import io.timewheel.TimerTask;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StepExecutor;
@@ -332,6 +333,16 @@ final class Engine implements StoreListener {
     } else {
       dispatch(entry);
     }
+  }
+
+  /** What an entry waits for: its handler, or one for all queues and handlers that are not here. */
+  String laneOf(DueTimer due) {
+    return due.queue() || !lanes.containsKey(due.handler()) ? "" : due.handler();
+  }
+
+  /** How many different ones {@link #laneOf} can name. */
+  int shares() {
+    return lanes.size() + 1;
   }
 
   void dispatch(Window.Entry entry) {

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * it is through. So the due index is parted at a moment: what is due before it belongs to the
  * window {@code overdue}, the rest to the window {@code coming}, each with entries of its own. When
  * the former has nothing left, the latter takes over its part. The index is parted anew whenever
- * {@code coming} itself is full of what is overdue.
+ * {@code coming} itself is full of what is overdue. In {@code overdue} each handler has a share, so
+ * that one which stands still is passed over.
  *
  * <p>What was due before the shard was acquired, or before the clock jumped, is let through at a
  * bounded rate by {@link Pace}. A handler that is merely slow is not slowed down further.
@@ -56,8 +57,8 @@ final class Shard {
     this.store = store;
     this.number = number;
     this.epoch = epoch;
-    overdueCap = Math.max(1, cap / 4);
-    coming = new Window(engine, store, this, Math.max(1, cap - overdueCap));
+    overdueCap = Math.max(engine.shares(), cap / 4);
+    coming = new Window(engine, store, this, Math.max(1, cap - overdueCap), Integer.MAX_VALUE);
     partAndPace(engine.nowMillis());
   }
 
@@ -97,7 +98,7 @@ final class Shard {
       return;
     }
     if (overdue == null) {
-      overdue = new Window(engine, store, this, overdueCap);
+      overdue = new Window(engine, store, this, overdueCap, overdueCap / engine.shares());
     }
     overdue.endAt(nowMillis);
     coming.beginAt(nowMillis);

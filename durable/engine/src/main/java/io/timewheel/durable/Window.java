@@ -10,8 +10,10 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -41,10 +43,20 @@ import org.jspecify.annotations.Nullable;
  *
  * At most {@code cap} entries are held. When more are offered, those furthest away are dropped and
  * {@code loaded} is moved back to the last one that stayed; loading goes on from there.
+ *
+ * <p>Where handlers have {@link Shares}, one that has its share is passed over, and has an earlier
+ * {@code loaded} of its own until the window has come back for it. Passing over and coming back
+ * read a bounded number of pages at a time: others want the store, too.
  */
 final class Window {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final int PAGE = 1_000;
+
+  /** How many pages are read in one go while a handler is behind. */
+  private static final int MAX_PAGES = 16;
+
+  private static final Comparator<Entry> BY_POSITION =
+      Comparator.comparing(entry -> entry.due.position());
 
   private final Engine engine;
   private final TimerStore store;
@@ -54,6 +66,7 @@ final class Window {
   private final long aheadMillis;
   private final ReentrantLock lock;
   private final Map<TimerKey, Entry> entries = new HashMap<>();
+  private final Shares shares;
 
   /** The part: what is due at the first time or later, and before the second. */
   private long beginMillis = Long.MIN_VALUE;
@@ -66,13 +79,17 @@ final class Window {
   /** Whether something could not be read or put on the wheel: with the next beat it is again. */
   private boolean again;
 
+  /** Whether it came back for a handler last, and goes on where others are next. */
+  private boolean cameBack;
+
   private boolean closed;
 
-  Window(Engine engine, TimerStore store, Shard shard, int cap) {
+  Window(Engine engine, TimerStore store, Shard shard, int cap, int share) {
     this.engine = engine;
     this.store = store;
     this.shard = shard;
     this.cap = cap;
+    shares = new Shares(share);
     lock = shard.lock;
     spanMillis = store.traits().window().toMillis();
     aheadMillis = store.traits().claimAhead().toMillis();
@@ -136,7 +153,7 @@ final class Window {
           LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; read with each beat", e);
         }
         dropped = true;
-        entries.remove(due.key());
+        remove(this);
         again = true;
         return false;
       }
@@ -162,7 +179,7 @@ final class Window {
           return false;
         }
         dropped = true;
-        entries.remove(due.key());
+        remove(this);
         return true;
       } finally {
         lock.unlock();
@@ -181,7 +198,7 @@ final class Window {
       Entry old = entries.get(record.key());
       if (old != null && record.due().isNewerThan(old.due)) {
         old.drop();
-        entries.remove(record.key());
+        remove(old);
       }
     } finally {
       lock.unlock();
@@ -203,13 +220,14 @@ final class Window {
       }
       if (old != null) {
         old.drop();
-        entries.remove(due.key());
+        remove(old);
       }
-      if (!covers(due)) {
+      if (!covers(due) || !hasRoom(due)) {
         return true;
       }
       entry = new Entry(due);
       entries.put(due.key(), entry);
+      shares.added(laneOf(due));
       isDue = entry.millisLeft() <= 0;
       if (!isDue && !entry.armOrDrop()) {
         return false;
@@ -230,16 +248,52 @@ final class Window {
     return loaded != null
         && due.position().compareTo(loaded) <= 0
         && due.fireAt() >= beginMillis
-        && due.fireAt() < endMillis;
+        && due.fireAt() < endMillis
+        && !shares.isBehind(laneOf(due), due.position());
+  }
+
+  private String laneOf(DueTimer due) {
+    return engine.laneOf(due);
+  }
+
+  private void remove(Entry entry) {
+    if (entries.remove(entry.due.key(), entry)) {
+      shares.removed(laneOf(entry.due));
+    }
+  }
+
+  /** Makes room for an entry of a handler that has its share, or leaves the handler behind. */
+  private boolean hasRoom(DueTimer due) {
+    String lane = laneOf(due);
+    if (!shares.isFull(lane)) {
+      return true;
+    }
+    List<Entry> mine = new ArrayList<>();
+    for (Entry entry : entries.values()) {
+      if (laneOf(entry.due).equals(lane)) {
+        mine.add(entry);
+      }
+    }
+    mine.sort(BY_POSITION);
+    Entry farthest = mine.get(mine.size() - 1);
+    boolean nearer = due.position().compareTo(farthest.due.position()) < 0;
+    if (nearer) {
+      farthest.drop();
+      remove(farthest);
+      mine.remove(farthest);
+    }
+    DuePosition last = mine.isEmpty() ? due.position() : mine.get(mine.size() - 1).due.position();
+    shares.leaveBehind(lane, nearer && last.compareTo(due.position()) < 0 ? due.position() : last);
+    return nearer;
   }
 
   private void shrink() {
     List<Entry> byTime = new ArrayList<>(entries.values());
-    byTime.sort(Comparator.comparing(entry -> entry.due.position()));
+    byTime.sort(BY_POSITION);
     int kept = Math.max(1, cap / 2);
     for (Entry far : byTime.subList(kept, byTime.size())) {
       far.drop();
-      entries.remove(far.due.key());
+      remove(far);
     }
     loaded = byTime.get(kept - 1).due.position();
   }
@@ -263,21 +317,18 @@ final class Window {
   }
 
   private void dropOthers() {
-    entries
-        .values()
-        .removeIf(
-            entry -> {
-              boolean other = entry.due.fireAt() < beginMillis || entry.due.fireAt() >= endMillis;
-              if (other) {
-                entry.drop();
-              }
-              return other;
-            });
+    for (Entry entry : List.copyOf(entries.values())) {
+      if (entry.due.fireAt() < beginMillis || entry.due.fireAt() >= endMillis) {
+        entry.drop();
+        remove(entry);
+      }
+    }
   }
 
   /** Whether all of its part was read and has begun. */
   boolean isExhausted() {
     return entries.isEmpty()
+        && !shares.anyBehind()
         && !loading
         && !fromStart
         && !again
@@ -329,12 +380,7 @@ final class Window {
     boolean start;
     lock.lock();
     try {
-      boolean reached =
-          loaded != null
-              && (loaded.fireAt() >= endMillis
-                  || EpochMillis.saturatedSubtract(loaded.fireAt(), engine.nowMillis())
-                      > spanMillis / 2);
-      start = !closed && !loading && (fromStart || (!reached && entries.size() <= roomBelow()));
+      start = !closed && !loading && (fromStart || isMoreWanted() || shares.anyToCatchUp());
       loading |= start;
     } finally {
       lock.unlock();
@@ -344,38 +390,56 @@ final class Window {
     }
   }
 
+  /** Whether there is more to read and room for it; only some of it may be passed over. */
+  private boolean isMoreWanted() {
+    boolean reached =
+        loaded != null
+            && (loaded.fireAt() >= endMillis
+                || EpochMillis.saturatedSubtract(loaded.fireAt(), engine.nowMillis())
+                    > spanMillis / 2);
+    boolean room = entries.size() <= roomBelow() || (shares.anyBehind() && entries.size() < cap);
+    return !reached && room;
+  }
+
   private void load() {
     engine.lookAtClock();
     DuePosition after;
     long until;
+    Set<String> cameBackFor = new HashSet<>();
     lock.lock();
     try {
       if (closed) {
         return;
       }
-      after = fromStart || loaded == null ? beginning() : loaded;
-      fromStart = false;
-      until =
-          Math.min(
-              endMillis,
-              Math.max(
-                  EpochMillis.saturatedAdd(engine.nowMillis(), spanMillis),
-                  loaded == null ? Long.MIN_VALUE : loaded.fireAt()));
-      loaded = endOf(until);
+      cameBack = !fromStart && shares.anyToCatchUp() && !(cameBack && isMoreWanted());
+      if (cameBack && loaded != null) {
+        after = shares.catchUp(cameBackFor);
+        until = loaded.fireAt() + 1;
+      } else {
+        after = fromStart || loaded == null ? beginning() : loaded;
+        fromStart = false;
+        until =
+            Math.min(
+                endMillis,
+                Math.max(
+                    EpochMillis.saturatedAdd(engine.nowMillis(), spanMillis),
+                    loaded == null ? Long.MIN_VALUE : loaded.fireAt()));
+        loaded = endOf(until);
+      }
     } finally {
       lock.unlock();
     }
-    load(after, until);
+    load(after, until, cameBackFor);
   }
 
   private @Nullable DuePosition beginning() {
     return beginMillis == Long.MIN_VALUE ? null : endOf(beginMillis);
   }
 
-  private void load(@Nullable DuePosition from, long until) {
+  private void load(@Nullable DuePosition from, long until, Set<String> cameBackFor) {
     boolean complete = false;
     try {
-      complete = readPages(from, until);
+      complete = readPages(from, until, cameBackFor);
       engine.reading.answered();
     } catch (RuntimeException | Error e) {
       if (!shard.isClosed()) { // or it is the end of the engine, and no fault of the store
@@ -399,10 +463,10 @@ final class Window {
   }
 
   /** Returns false if the wheel refuses more. */
-  private boolean readPages(@Nullable DuePosition from, long until) {
+  private boolean readPages(@Nullable DuePosition from, long until, Set<String> cameBackFor) {
     DuePosition after = from;
     boolean more = true;
-    while (more) {
+    for (int pages = 1; more; pages++) {
       List<DueTimer> page = store.due(shard.number, until, after, PAGE);
       for (DueTimer due : page) {
         if (!offer(due)) {
@@ -412,16 +476,29 @@ final class Window {
       more = page.size() == PAGE;
       if (more) {
         after = page.get(PAGE - 1).position();
-        more = isBelowLoaded(after);
+        more = isWorthwhile(after, pages, cameBackFor);
       }
     }
     return true;
   }
 
-  private boolean isBelowLoaded(DuePosition position) {
+  /** Whether to read on behind a position in one go; if not, it is gone on from there later. */
+  private boolean isWorthwhile(DuePosition position, int pages, Set<String> cameBackFor) {
     lock.lock();
     try {
-      return !closed && loaded != null && position.compareTo(loaded) < 0;
+      boolean more = !closed && loaded != null && position.compareTo(loaded) < 0;
+      if (!cameBackFor.isEmpty()) {
+        more &= !shares.areBehind(cameBackFor, position);
+      }
+      if (more && pages >= MAX_PAGES && shares.anyBehind()) {
+        if (cameBackFor.isEmpty()) {
+          loaded = position;
+        } else {
+          shares.leaveBehind(cameBackFor, position);
+        }
+        more = false;
+      }
+      return more;
     } finally {
       lock.unlock();
     }

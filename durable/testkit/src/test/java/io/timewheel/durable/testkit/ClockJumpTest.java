@@ -253,6 +253,64 @@ class ClockJumpTest {
     assertThat(fired).hasSize(1_000).doesNotHaveDuplicates();
   }
 
+  @Test
+  void aBacklogOfAHandlerThatStandsStillDoesNotKeepOthersOutThatAreOverdue() {
+    kit.kill(timer);
+    store = InMemoryTimerStore.create();
+    List<Runnable> stuck = new ArrayList<>();
+    Steps others = new Steps(null);
+    timer = startWithAStuckHandler(stuck, others);
+    for (int i = 0; i < 2_000; i++) {
+      timer.schedule(
+          TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofMillis(100 + i)));
+      if (i % 50 == 0) { // in the midst of it
+        schedule("h" + i, 100 + i);
+      }
+    }
+    advanceWith(others, 5_000);
+    assertThat(fired).hasSize(40).allMatch(text -> text.startsWith("h"));
+    assertThat(timer.stats().window()).isLessThanOrEqualTo(64);
+    stuck.get(0).run();
+    advanceWith(others, 30_000);
+    assertThat(fired).hasSize(2_040).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void norAfterARestart() {
+    for (int i = 0; i < 50_000; i++) {
+      timer.schedule(
+          TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofSeconds(100)));
+    }
+    schedule("other", 101_000);
+    kit.kill(timer);
+    advance(200_000);
+    store = store.reopen();
+    List<Runnable> stuck = new ArrayList<>();
+    Steps others = new Steps(null);
+    timer = startWithAStuckHandler(stuck, others);
+    schedule("late", 0); // behind it all
+    advanceWith(others, 2_000);
+    assertThat(fired).hasSize(2).anyMatch(text -> text.startsWith("other@"));
+  }
+
+  private DurableTimer startWithAStuckHandler(List<Runnable> stuck, Steps others) {
+    return kit.start(
+        store,
+        builder ->
+            builder
+                .handler("h", this::handle)
+                .handler("stuck", firing -> fired.add("stuck" + firing.id()), 1, null)
+                .maxWindow(64)
+                .handlerExecutor(
+                    attempt -> {
+                      if (stuck.isEmpty()) {
+                        stuck.add(attempt); // the first one does not end
+                      } else {
+                        others.execute(attempt);
+                      }
+                    }));
+  }
+
   private void advanceWith(Steps others, long millis) {
     for (long passed = 0; passed < millis; passed += 10) {
       advance(10);
