@@ -3,17 +3,19 @@ package io.timewheel.durable.testkit;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /** A store that tells of each success that the store below has acknowledged. */
 public final class RecordingStore extends ForwardingTimerStore {
-  private final Consumer<History.Completed> listener;
+  private final BiConsumer<TimerKey, Claim> listener;
 
   /**
    * Makes a store on top of another.
@@ -22,6 +24,20 @@ public final class RecordingStore extends ForwardingTimerStore {
    * @param listener told of each success, on the thread of the commit
    */
   public RecordingStore(TimerStore store, Consumer<History.Completed> listener) {
+    this(
+        store,
+        (key, claim) ->
+            listener.accept(new History.Completed(key, claim.version(), claim.scheduledAt())));
+    requireNonNull(listener, "listener");
+  }
+
+  /**
+   * Makes a store on top of another.
+   *
+   * @param store the store below
+   * @param listener given the claim of each attempt that succeeded, on the thread of the commit
+   */
+  public RecordingStore(TimerStore store, BiConsumer<TimerKey, Claim> listener) {
     super(store);
     this.listener = requireNonNull(listener, "listener");
   }
@@ -42,9 +58,7 @@ public final class RecordingStore extends ForwardingTimerStore {
     List<Outcome> outcomes = super.commit(changes);
     for (int i = 0; i < ended.length; i++) {
       if (ended[i] != null && outcomes.get(i).answer() == Outcome.Answer.APPLIED) {
-        listener.accept(
-            new History.Completed(
-                changes.get(i).key(), ended[i].version(), ended[i].scheduledAt()));
+        listener.accept(changes.get(i).key(), ended[i]);
       }
     }
     return outcomes;

@@ -194,6 +194,9 @@ public final class Kills {
       Story story = new Story();
       story.read(log);
       report.violations.addAll(story.judge(plan.skewMillis));
+      if (story.overtaken() > 0) {
+        report.violations.add("attempts begun out of their order: " + story.overtaken());
+      }
       report.acknowledged = story.acknowledged();
       report.begun = story.begun();
       report.completed = story.completed();

@@ -53,11 +53,29 @@ final class Load {
   private final InstantSource clock;
   private final int clockErrorMillis;
   private final int round;
+  private final Manners manners;
   private final AtomicInteger calls;
   private final Semaphore asynchronous = new Semaphore(64);
   private volatile boolean ending;
 
-  Load(DurableTimer timer, Log log, InstantSource clock, int clockErrorMillis, int round) {
+  /**
+   * How callers and consumers behave.
+   *
+   * @param pauseMillis how long each waits between two calls
+   * @param goOn whether they go on after an error of the store; otherwise it is a violation
+   */
+  record Manners(int pauseMillis, boolean goOn) {
+    static final Manners EAGER = new Manners(0, false);
+  }
+
+  Load(
+      DurableTimer timer,
+      Log log,
+      InstantSource clock,
+      int clockErrorMillis,
+      int round,
+      Manners manners) {
+    this.manners = manners;
     this.timer = timer;
     this.log = log;
     this.clock = clock;
@@ -104,8 +122,11 @@ final class Load {
             () -> {
               try {
                 while (!ending) {
-                  loop.run();
+                  runOnce(loop);
+                  Thread.sleep(manners.pauseMillis);
                 }
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
               } catch (RuntimeException | Error e) {
                 if (!ending) {
                   log.violation(name + ": " + e);
@@ -115,6 +136,16 @@ final class Load {
             name);
     thread.setDaemon(true);
     thread.start();
+  }
+
+  private void runOnce(Runnable loop) {
+    try {
+      loop.run();
+    } catch (DurableTimerException | CompletionException e) {
+      if (!manners.goOn || !(cause(e) instanceof DurableTimerException)) {
+        throw e;
+      }
+    }
   }
 
   // Callers

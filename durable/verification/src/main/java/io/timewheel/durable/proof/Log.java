@@ -3,6 +3,7 @@ package io.timewheel.durable.proof;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.testkit.History;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,6 +23,7 @@ import java.nio.file.StandardOpenOption;
  * A call namespace id answer version                   it was answered
  * B namespace id version scheduledAt attempt at content   a handler or consumer has begun
  * C namespace id version scheduledAt                   its success is in the store
+ * F namespace id version scheduledAt attempt           the same, and which attempt it was
  * L namespace id state                                 left at the end
  * E                                                    that was all
  * V text                                               something is wrong
@@ -68,6 +70,10 @@ final class Log implements AutoCloseable {
 
   void completed(History.Completed done) {
     add(line("C", text(done.key()), done.version(), done.scheduledAtMillis()));
+  }
+
+  void finished(TimerKey key, Claim claim) {
+    add(line("F", text(key), claim.version(), claim.scheduledAt(), claim.attempt()));
   }
 
   void left(TimerKey key, TimerState state) {

@@ -26,6 +26,8 @@ import java.util.TreeSet;
  *   <li>What fires has the payload of the call that made its version, and its time or a later one.
  *   <li>A timer at a fixed rate that makes up for all missed runs has left none out.
  *   <li>After the end nothing waits any more.
+ *   <li>Of several nodes, one that stood still for longer than its lease may call a handler for an
+ *       attempt that it claimed before. It never completes one that another node has taken over.
  * </ul>
  */
 final class Story {
@@ -39,7 +41,10 @@ final class Story {
   private final Map<TimerKey, List<Fired>> fired = new HashMap<>();
   private final Map<TimerKey, Map<Long, List<Asked>>> askedByVersion = new HashMap<>();
   private final Map<TimerKey, Map<Integer, Asked>> unanswered = new HashMap<>();
+  private final Map<Run, Integer> begunAttempts = new HashMap<>();
+  private final Map<Run, Integer> finishedAttempts = new HashMap<>();
   private boolean ended;
+  private int overtaken;
   private int acknowledged;
   private int begun;
   private int completed;
@@ -49,6 +54,13 @@ final class Story {
 
   /** What a handler was given. */
   private record Fired(long version, long scheduledAtMillis, int content) {}
+
+  /** What has attempts. */
+  private record Run(TimerKey key, long version, long scheduledAtMillis) {
+    static Run of(String[] words) {
+      return new Run(Story.key(words, 1), Long.parseLong(words[3]), Long.parseLong(words[4]));
+    }
+  }
 
   /** Adds a log. A line that was cut short by a kill is left out. */
   void read(Path log) throws IOException {
@@ -79,33 +91,41 @@ final class Story {
                 words[7].equals(Log.NONE) ? null : words[7]));
       }
       case "A" -> answered(words);
-      case "B" -> {
-        begun++;
-        TimerKey key = key(words, 1);
-        long version = Long.parseLong(words[3]);
-        long scheduledAtMillis = Long.parseLong(words[4]);
-        history.add(
-            new History.Began(
-                key,
-                version,
-                scheduledAtMillis,
-                Integer.parseInt(words[5]),
-                Long.parseLong(words[6])));
-        fired
-            .computeIfAbsent(key, same -> new ArrayList<>())
-            .add(new Fired(version, scheduledAtMillis, Integer.parseInt(words[7])));
-      }
+      case "B" -> began(words);
       case "C" -> {
         completed++;
         history.add(
             new History.Completed(
                 key(words, 1), Long.parseLong(words[3]), Long.parseLong(words[4])));
       }
+      case "F" -> {
+        completed++;
+        Run run = Run.of(words);
+        history.add(new History.Completed(run.key, run.version, run.scheduledAtMillis));
+        finishedAttempts.merge(run, Integer.parseInt(words[5]), Math::min);
+      }
       case "L" -> left.put(key(words, 1), TimerState.valueOf(words[3]));
       case "E" -> ended = true;
       case "V" -> violations.add(line.substring(2));
       default -> throw new IllegalArgumentException(line);
     }
+  }
+
+  private void began(String[] words) {
+    begun++;
+    Run run = Run.of(words);
+    int attempt = Integer.parseInt(words[5]);
+    int latest = begunAttempts.merge(run, attempt, Math::max);
+    if (attempt < latest) {
+      overtaken++; // by a later attempt, which is judged in its place
+      return;
+    }
+    history.add(
+        new History.Began(
+            run.key, run.version, run.scheduledAtMillis, attempt, Long.parseLong(words[6])));
+    fired
+        .computeIfAbsent(run.key, same -> new ArrayList<>())
+        .add(new Fired(run.version, run.scheduledAtMillis, Integer.parseInt(words[7])));
   }
 
   private void answered(String[] words) {
@@ -145,6 +165,11 @@ final class Story {
     return completed;
   }
 
+  /** How many attempts began after a later attempt of the same run: by nodes that stood still. */
+  int overtaken() {
+    return overtaken;
+  }
+
   /**
    * Judges all that was read.
    *
@@ -164,6 +189,13 @@ final class Story {
           }
         });
     fired.forEach((key, firings) -> judgeFirings(key, firings, found));
+    finishedAttempts.forEach(
+        (run, attempt) -> {
+          int latest = begunAttempts.getOrDefault(run, 0);
+          if (latest > attempt) {
+            found.add(run + ": attempt " + attempt + " completed, and " + latest + " has begun");
+          }
+        });
     return found;
   }
 

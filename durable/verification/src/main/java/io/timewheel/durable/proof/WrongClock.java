@@ -7,15 +7,27 @@ import java.util.Random;
 
 /** The machine's clock, wrong by an amount that jumps now and then. */
 final class WrongClock implements InstantSource {
-  private static final long JUMP_MILLIS = 300;
+  private static final long OFTEN_MILLIS = 300;
 
   private final int maxMillis;
+  private final long jumpEveryMillis;
   private final Random random;
   private long jumpAtMillis;
   private int wrongMillis;
 
   WrongClock(int maxMillis, Random random) {
+    this(maxMillis, OFTEN_MILLIS, random);
+  }
+
+  /**
+   * Makes a clock.
+   *
+   * @param maxMillis how wrong it may be, both ways
+   * @param jumpEveryMillis how often it jumps, on average
+   */
+  WrongClock(int maxMillis, long jumpEveryMillis, Random random) {
     this.maxMillis = maxMillis;
+    this.jumpEveryMillis = jumpEveryMillis;
     this.random = random;
   }
 
@@ -23,7 +35,7 @@ final class WrongClock implements InstantSource {
   public synchronized Instant instant() {
     Instant now = InstantSource.system().instant();
     if (maxMillis > 0 && now.toEpochMilli() >= jumpAtMillis) {
-      jumpAtMillis = now.toEpochMilli() + random.nextLong(2 * JUMP_MILLIS);
+      jumpAtMillis = now.toEpochMilli() + random.nextLong(2 * jumpEveryMillis);
       wrongMillis = random.nextInt(2 * maxMillis) - maxMillis;
     }
     return now.plusMillis(wrongMillis);

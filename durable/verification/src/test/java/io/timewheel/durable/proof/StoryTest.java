@@ -76,4 +76,24 @@ class StoryTest {
   void leavesOutALineThatAKillCutShort() throws IOException {
     assertThat(judge(SCHEDULED + "B ns a 5 100 1 100 7\n" + ENDED + "I 9 n")).isEmpty();
   }
+
+  /** Its node stood still between the claim and the call, and another one took over. */
+  @Test
+  void leavesOutAnAttemptThatBeginsAfterALaterOne() throws IOException {
+    assertThat(
+            judge(
+                SCHEDULED + "B ns a 5 100 2 110 7\nF ns a 5 100 2\nB ns a 5 100 1 120 7\n" + ENDED))
+        .isEmpty();
+    assertThat(
+            judge(
+                SCHEDULED + "B ns a 5 100 1 110 7\nF ns a 5 100 1\nB ns a 5 100 2 120 7\n" + ENDED))
+        .anyMatch(violation -> violation.contains("begun again after its success"));
+  }
+
+  @Test
+  void findsACompletionOfWhatAnotherNodeHadTakenOver() throws IOException {
+    assertFound(
+        "attempt 1 completed, and 2 has begun",
+        SCHEDULED + "B ns a 5 100 1 110 7\nB ns a 5 100 2 120 7\nF ns a 5 100 1\n" + ENDED);
+  }
 }
