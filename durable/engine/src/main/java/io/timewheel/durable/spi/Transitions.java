@@ -291,7 +291,10 @@ public final class Transitions {
     return back(current, now);
   }
 
-  /** Back to where its time finds it; attempts that have failed stay counted. */
+  /**
+   * Back to where its time finds it, which is still to come if it had been claimed ahead; attempts
+   * that have failed stay counted.
+   */
   private static Outcome back(TimerRecord current, long now) {
     TimerState next = current.attempt() > 0 ? RETRYING : SCHEDULED;
     return of(
@@ -299,7 +302,7 @@ public final class Transitions {
         current.toBuilder()
             .paused(false)
             .note(null)
-            .state(next, next == RETRYING ? now : Math.max(current.scheduledAt(), now))
+            .state(next, Math.max(current.scheduledAt(), now))
             .build(now));
   }
 
@@ -480,7 +483,8 @@ public final class Transitions {
     } else if (current.paused()) {
       next.state(PAUSED, NEVER);
     } else {
-      next.state(state, state == READY ? NEVER : Math.max(change.nextAt(), change.now()));
+      long at = Math.max(change.nextAt(), Math.max(current.scheduledAt(), change.now()));
+      next.state(state, state == READY ? NEVER : at);
     }
   }
 

@@ -200,6 +200,25 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
+  void firesNothingThatWasClaimedAheadBeforeItsTime() {
+    long dueAt = NOW + 100;
+    commit(schedule(key("released"), dueAt));
+    commit(begin(key("released")));
+    restart();
+    store.pause("shop");
+    assertEquals(Answer.HELD, commit(begin(key("released"))).answer());
+    store.resume("shop");
+    commit(new Change.Verb(key("released"), Change.Verb.What.RELEASE, 0, NOW));
+    assertEquals(dueAt, read(key("released")).fireAt());
+
+    commit(schedule(key("given back"), dueAt));
+    Change.Begin claim = begin(key("given back"));
+    commit(claim);
+    commit(finish(claim, Change.Finish.End.GIVEN_BACK, NOW));
+    assertEquals(dueAt, read(key("given back")).fireAt());
+  }
+
+  @Test
   void parksAndRevives() {
     commit(schedule(key("a"), NOW));
     TimerRecord read = read(key("a"));
