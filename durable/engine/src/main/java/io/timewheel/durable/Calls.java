@@ -270,8 +270,7 @@ final class Calls {
     try {
       return question.get();
     } catch (StoreException e) {
-      throw new DurableTimerException(
-          Committer.reason(e.kind()), 0, String.valueOf(e.getMessage()), e);
+      throw new DurableTimerException(e.reason(), 0, String.valueOf(e.getMessage()), e);
     }
   }
 

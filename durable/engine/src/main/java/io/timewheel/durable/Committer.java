@@ -619,7 +619,7 @@ final class Committer {
           if (item.isOwn()) {
             listener.rejected(item.change, failure);
           }
-          item.fail(item.mayBeDone ? Reason.UNKNOWN : reason(failure.kind()), failure);
+          item.fail(item.mayBeDone ? Reason.UNKNOWN : failure.reason(), failure);
         }
       }
       // Halved until the change that the store cannot take fails alone: the others must not wait,
@@ -687,13 +687,5 @@ final class Committer {
       }
       all.forEach(this::comeBack);
     }
-  }
-
-  static Reason reason(StoreException.Kind kind) {
-    return switch (kind) {
-      case TRANSIENT, UNAVAILABLE -> Reason.STORE_UNAVAILABLE;
-      case REJECTED -> Reason.REJECTED;
-      case UNKNOWN -> Reason.UNKNOWN;
-    };
   }
 }

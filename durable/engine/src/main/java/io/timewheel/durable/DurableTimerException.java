@@ -5,7 +5,10 @@ import static java.util.Objects.requireNonNull;
 
 import org.jspecify.annotations.Nullable;
 
-/** A durable timer could not do what it was asked for. */
+/**
+ * A durable timer, or its store, could not do what it was asked for. All failures of theirs are of
+ * this type, those of bad arguments and of a closed timer apart.
+ */
 public class DurableTimerException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -38,7 +41,16 @@ public class DurableTimerException extends RuntimeException {
   /** The version that the timer has. */
   private final long version;
 
-  DurableTimerException(Reason reason, long version, String message, @Nullable Throwable cause) {
+  /**
+   * Makes an exception.
+   *
+   * @param reason why
+   * @param version the version that the timer has; 0 if there is none or it does not matter
+   * @param message says what failed
+   * @param cause what made it fail, or null
+   */
+  protected DurableTimerException(
+      Reason reason, long version, String message, @Nullable Throwable cause) {
     super(message, cause);
     this.reason = requireNonNull(reason, "reason");
     this.version = version;

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-/** Waits for futures, and throws what failed them as it is. */
+/** Waits for futures, and throws what failed them, with the stack of the caller. */
 final class Futures {
   private Futures() {}
 
@@ -20,7 +20,10 @@ final class Futures {
     } catch (ExecutionException e) {
       if (e.getCause() instanceof DurableTimerException failure) {
         throw new DurableTimerException(
-            failure.reason(), failure.version(), String.valueOf(failure.getMessage()), failure);
+            failure.reason(),
+            failure.version(),
+            String.valueOf(failure.getMessage()),
+            failure.getCause());
       }
       if (e.getCause() instanceof IllegalStateException failure) {
         throw new IllegalStateException(failure.getMessage(), failure);

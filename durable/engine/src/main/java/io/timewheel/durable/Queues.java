@@ -224,7 +224,7 @@ final class Queues {
         waiter.future.completeExceptionally(
             new DurableTimerException(
                 e instanceof StoreException failure
-                    ? Committer.reason(failure.kind())
+                    ? failure.reason()
                     : DurableTimerException.Reason.UNKNOWN,
                 0,
                 String.valueOf(e.getMessage()),

@@ -3,10 +3,14 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.DurableTimerException;
 import org.jspecify.annotations.Nullable;
 
-/** A store could not do what it was asked for. */
-public class StoreException extends RuntimeException {
+/**
+ * A store could not do what it was asked for. A user meets it where he calls a store himself, as to
+ * open it; a {@link io.timewheel.durable.DurableTimer} says the same with its own words.
+ */
+public class StoreException extends DurableTimerException {
   private static final long serialVersionUID = 1;
 
   /** What is known about the call that failed. */
@@ -35,8 +39,16 @@ public class StoreException extends RuntimeException {
    * @param cause why, or null
    */
   public StoreException(Kind kind, String message, @Nullable Throwable cause) {
-    super(message, cause);
-    this.kind = requireNonNull(kind, "kind");
+    super(reason(kind), 0, message, cause);
+    this.kind = kind;
+  }
+
+  private static Reason reason(Kind kind) {
+    return switch (requireNonNull(kind, "kind")) {
+      case TRANSIENT, UNAVAILABLE -> Reason.STORE_UNAVAILABLE;
+      case REJECTED -> Reason.REJECTED;
+      case UNKNOWN -> Reason.UNKNOWN;
+    };
   }
 
   /** {@return what is known about the call that failed} */

@@ -16,6 +16,7 @@ import java.util.Base64;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
@@ -33,6 +34,7 @@ class FormatTest {
 
   @Test
   void readsAStoreOfFormat1() throws Exception {
+    RocksDB.loadLibrary();
     try (Database database = Database.open(directory, Settings.DEFAULT);
         Batch batch = new Batch(database)) {
       for (String line : sample("format-1.txt")) {

@@ -301,4 +301,34 @@ class FailingStoreTest {
         .hasSuppressedException(new IllegalStateException("nor this"));
     assertThat(closed[0]).isTrue();
   }
+
+  // What a caller catches
+
+  @Test
+  void saysOnceWhatFailedWithTheStoresExceptionAsItsCause() {
+    FaultyStore store = new FaultyStore(data.reopen());
+    try (DurableTimer waiting = DurableTimer.builder(store).start()) {
+      store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+      assertThatThrownBy(() -> waiting.schedule(spec("a").after(Duration.ZERO)))
+          .isInstanceOfSatisfying(
+              DurableTimerException.class,
+              e -> assertThat(e.reason()).isEqualTo(Reason.STORE_UNAVAILABLE))
+          .cause()
+          .isExactlyInstanceOf(StoreException.class);
+    }
+  }
+
+  @Test
+  void aFailureOfAStoreIsOneOfDurableTimers() {
+    for (StoreException.Kind kind : StoreException.Kind.values()) {
+      DurableTimerException failure = new StoreException(kind, "so", null);
+      assertThat(failure.reason())
+          .isEqualTo(
+              switch (kind) {
+                case TRANSIENT, UNAVAILABLE -> Reason.STORE_UNAVAILABLE;
+                case REJECTED -> Reason.REJECTED;
+                case UNKNOWN -> Reason.UNKNOWN;
+              });
+    }
+  }
 }
