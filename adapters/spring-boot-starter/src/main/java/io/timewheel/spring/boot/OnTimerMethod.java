@@ -85,7 +85,8 @@ final class OnTimerMethod implements Handler {
     if (found != null && found != byte[].class && codec == null) {
       throw invalid(
           "nothing reads a " + found.getTypeName(),
-          "Jackson, as spring-boot-starter-json brings it, or a PayloadCodec bean");
+          "Jackson, as spring-boot-starter-jackson brings it, before Spring Boot 4"
+              + " spring-boot-starter-json, or a PayloadCodec bean");
     }
     return found;
   }

@@ -3,9 +3,11 @@ package io.timewheel.spring.boot;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.PayloadCodec;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -78,7 +80,12 @@ public final class TimewheelDurableAutoConfiguration {
     @Lazy
     @ConditionalOnMissingBean(TimerStore.class)
     RocksTimerStore timewheelStore(TimewheelDurableProperties properties) {
-      return RocksTimerStore.open(Path.of(properties.directory()));
+      String directory = properties.checkedDirectory();
+      try {
+        return RocksTimerStore.open(Path.of(directory));
+      } catch (InvalidPathException | DurableTimerException e) {
+        throw new DirectoryException(directory, e);
+      }
     }
   }
 

@@ -3,9 +3,19 @@ package io.timewheel.spring.boot;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /** The properties {@code timewheel.durable.*}; see {@link TimewheelProperties}. */
 @ConfigurationProperties(TimewheelDurableProperties.PREFIX)
 record TimewheelDurableProperties(@DefaultValue("./timewheel-data") String directory) {
   static final String PREFIX = TimewheelProperties.PREFIX + ".durable";
+
+  /** An empty path is the present directory, which is not what an empty property means. */
+  String checkedDirectory() {
+    if (directory.isBlank()) {
+      throw new InvalidConfigurationPropertyValueException(
+          PREFIX + ".directory", directory, "expected: a path");
+    }
+    return directory;
+  }
 }

@@ -2,20 +2,30 @@
 package io.timewheel.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
+import org.apache.commons.logging.LogFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
 /** Durable timers in a directory, which is where they are unless there is another store. */
 class DurableDirectoryTest {
@@ -58,9 +68,66 @@ class DurableDirectoryTest {
           .withBean(DurableLifeTest.Handling.class)
           .run(
               context ->
-                  assertThat(context).getFailure().hasStackTraceContaining(directory + ": "));
+                  assertThat(analysis(context.getStartupFailure()).getDescription())
+                      .isEqualTo(
+                          "The durable timers cannot be kept in the directory '"
+                              + directory
+                              + "' of the property 'timewheel.durable.directory':\n\n"
+                              + directory
+                              + ": is in use by another store, of this process or another one: "
+                              + inUse()));
       assertThat(other.paused()).isEmpty(); // it is still open
     }
+  }
+
+  private String inUse() {
+    DurableTimerException refused =
+        catchThrowableOfType(
+            DurableTimerException.class, () -> RocksTimerStore.open(directory).close());
+    return refused.getCause().getMessage();
+  }
+
+  /** What Spring Boot prints of a failure. */
+  private static FailureAnalysis analysis(Throwable failure) {
+    return SpringFactoriesLoader.forDefaultResourceLocation()
+        .load(FailureAnalyzer.class, FailureHandler.logging(LogFactory.getLog("analyzers")))
+        .stream()
+        .map(analyzer -> analyzer.analyze(failure))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void aDirectoryOfSomethingElseEndsTheStartAndIsNamedInFull() throws IOException {
+    Files.createDirectories(directory);
+    Files.writeString(directory.resolve("thesis.txt"), "mine");
+    Path relative = Path.of("").toAbsolutePath().relativize(directory.toAbsolutePath());
+    runner
+        .withPropertyValues("timewheel.durable.directory=" + relative)
+        .withBean(DurableLifeTest.Handling.class)
+        .run(
+            context -> {
+              FailureAnalysis analysis = analysis(context.getStartupFailure());
+              assertThat(analysis.getDescription())
+                  .contains("'" + relative + "'")
+                  .contains(directory.getFileName() + ": is not a store, and not empty")
+                  .contains(Path.of("").toAbsolutePath().toString());
+              assertThat(analysis.getAction()).startsWith("Set 'timewheel.durable.directory' to ");
+            });
+  }
+
+  @Test
+  void noDirectoryEndsTheStart() {
+    runner
+        .withPropertyValues("timewheel.durable.directory=")
+        .withBean(DurableLifeTest.Handling.class)
+        .run(
+            context ->
+                assertThat(analysis(context.getStartupFailure()).getDescription())
+                    .contains("Invalid value '' for configuration property")
+                    .contains("'timewheel.durable.directory'")
+                    .contains("expected: a path"));
   }
 
   @Test

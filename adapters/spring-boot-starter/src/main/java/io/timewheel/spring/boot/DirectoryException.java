@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+/** The directory of durable timers cannot be opened. */
+final class DirectoryException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  /** As the property says. */
+  private final String directory;
+
+  private final String reason;
+
+  DirectoryException(String directory, RuntimeException cause) {
+    super("'" + directory + "' of timewheel.durable.directory: " + cause.getMessage(), cause);
+    this.directory = directory;
+    reason = String.valueOf(cause.getMessage());
+  }
+
+  String directory() {
+    return directory;
+  }
+
+  String reason() {
+    return reason;
+  }
+}
