@@ -9,12 +9,14 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -24,11 +26,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The way of changes to the store: lanes by key, each committing what waits in it as one batch.
  *
- * <p>A lane has two queues. That of callers is bounded: a caller who finds it full waits, or is
- * refused. That of the engine's own changes (claims and ends of claims) goes first and is not
- * bounded here, because windows are, and what runs is. Own changes are repeated until the store
- * answers: they may be taken twice. Those of callers are repeated after an unknown outcome only if
- * they carry a request id.
+ * <p>A lane has two queues. That of callers is bounded, in number and in bytes, and so is a batch:
+ * a caller who finds the queue full waits, or is refused. That of the engine's own changes (claims
+ * and ends of claims) goes first and is not bounded here, because windows are, and what runs is.
+ * Own changes are repeated until the store answers: they may be taken twice. Those of callers are
+ * repeated after an unknown outcome only if they carry a request id.
  *
  * <p>What has failed without a known outcome is repeated in halves, each by itself, until the
  * change that the store cannot take is alone: it harms no other, and is never given up.
@@ -39,6 +41,12 @@ final class Committer {
   private static final long LONGEST_WAIT_MILLIS = 5_000;
   private static final long REFUSED_WAIT_MILLIS = 1_000;
   private static final int MAX_TRIES_OF_UNKNOWN = 5;
+
+  /** Of payloads and headers in one commit; the last change of it may go beyond. */
+  private static final long MAX_BATCH_BYTES = 4 << 20;
+
+  /** Of payloads and headers that wait in a lane; the last change may go beyond. */
+  private static final long MAX_QUEUED_BYTES = 16 << 20;
 
   private final TimerStore store;
   private final Waits waits;
@@ -217,6 +225,7 @@ final class Committer {
     final Change change;
     final @Nullable Call call;
     final @Nullable Consumer<@Nullable Outcome> then;
+    final int bytes;
     int tries;
 
     /** Whether an earlier try may have been done: from then on no failure means "not done". */
@@ -226,6 +235,15 @@ final class Committer {
       this.change = change;
       this.call = call;
       this.then = then;
+      bytes = change instanceof Change.Schedule schedule ? bytesOf(schedule.definition()) : 0;
+    }
+
+    private static int bytesOf(TimerDefinition definition) {
+      int sum = definition.payload().length;
+      for (Map.Entry<String, String> header : definition.headers().entrySet()) {
+        sum += header.getKey().length() + header.getValue().length();
+      }
+      return sum;
     }
 
     boolean isOwn() {
@@ -295,6 +313,11 @@ final class Committer {
     }
   }
 
+  /** The engine's own changes have none. */
+  private static long bytesOf(List<Item> items) {
+    return items.stream().mapToLong(item -> item.bytes).sum();
+  }
+
   /** One queue of callers, one of the engine, and at most one commit at a time. */
   private final class Lane {
     private final Executor laneExecutor;
@@ -320,6 +343,9 @@ final class Committer {
     /** How many changes of callers are to be repeated: they count until they are answered. */
     private int repeated;
 
+    /** The bytes of all changes of callers that count. */
+    private long callersBytes;
+
     Lane(Executor laneExecutor) {
       this.laneExecutor = laneExecutor;
     }
@@ -329,7 +355,7 @@ final class Committer {
       synchronized (this) {
         awaitRoom(item);
         checkOpen();
-        callers.add(item);
+        addCallers(item);
         start = startDraining();
       }
       if (start) {
@@ -346,8 +372,8 @@ final class Committer {
             awaitRoom(items.get(added));
             checkOpen();
             do {
-              callers.add(items.get(added++));
-            } while (added < items.size() && callers.size() + repeated < capacity);
+              addCallers(items.get(added++));
+            } while (added < items.size() && !isFull());
             start = startDraining();
           }
         } catch (DurableTimerException | IllegalStateException e) {
@@ -360,6 +386,15 @@ final class Committer {
       }
     }
 
+    private void addCallers(Item item) {
+      callers.add(item);
+      callersBytes += item.bytes;
+    }
+
+    private boolean isFull() {
+      return callers.size() + repeated >= capacity || callersBytes >= MAX_QUEUED_BYTES;
+    }
+
     private void checkOpen() {
       if (refusing) {
         throw Engine.closed();
@@ -368,7 +403,7 @@ final class Committer {
 
     // Waits while the queue is full; a thread that drives the store itself cannot.
     private void awaitRoom(Item item) {
-      while (callers.size() + repeated >= capacity && !refusing) {
+      while (isFull() && !refusing) {
         if (refuseWhenFull || executor instanceof StepExecutor) {
           throw busy(item, null);
         }
@@ -390,6 +425,7 @@ final class Committer {
               + (callers.size() + repeated)
               + " changes wait for the store (expected: fewer than "
               + capacity
+              + (callersBytes >= MAX_QUEUED_BYTES ? ", of " + MAX_QUEUED_BYTES + " bytes" : "")
               + (interrupt == null ? ")" : "), and the thread that waited was interrupted"),
           interrupt);
     }
@@ -447,6 +483,7 @@ final class Committer {
         waiting.clear();
         suspects.clear();
         repeated = 0;
+        callersBytes = 0;
         notifyAll();
       }
       left.removeIf(Item::isOwn);
@@ -494,6 +531,7 @@ final class Committer {
       synchronized (this) {
         told = new ArrayList<>(callers);
         callers.clear();
+        callersBytes -= bytesOf(told);
         notifyAll();
         first = !refused;
         refused = true;
@@ -552,18 +590,26 @@ final class Committer {
       if (suspectsTurn) {
         Again again = suspects.remove();
         repeated -= again.callers();
+        callersBytes -= bytesOf(again.items);
         return again.items;
       }
-      while (batch.size() < maxBatch && !own.isEmpty()) {
-        Item item = own.remove();
-        repeated -= item.isOwn() ? 0 : 1;
+      long batchBytes = 0;
+      while (batch.size() < maxBatch
+          && batchBytes < MAX_BATCH_BYTES
+          && !(own.isEmpty() && callers.isEmpty())) {
+        Item item = own.isEmpty() ? callers.remove() : removeOwn();
+        callersBytes -= item.bytes;
+        batchBytes += item.bytes;
         batch.add(item);
-      }
-      while (batch.size() < maxBatch && !callers.isEmpty()) {
-        batch.add(callers.remove());
       }
       notifyAll();
       return batch;
+    }
+
+    private Item removeOwn() {
+      Item item = own.remove();
+      repeated -= item.isOwn() ? 0 : 1;
+      return item;
     }
 
     private void commit(List<Item> batch) {
@@ -641,6 +687,7 @@ final class Committer {
         if (open) {
           waiting.add(again);
           repeated += again.callers();
+          callersBytes += bytesOf(again.items);
         }
       }
       if (!open) {
@@ -654,6 +701,7 @@ final class Committer {
         synchronized (this) {
           waiting.remove(again);
           repeated -= again.callers();
+          callersBytes -= bytesOf(again.items);
         }
         giveUp(again.items, failure); // nobody waits for a wheel that was stopped
       }

@@ -185,6 +185,58 @@ class BackPressureTest {
     assertThat(sizes).containsExactly(500);
   }
 
+  private static final int LARGE = 60_000;
+
+  private static List<TimerSpec> large(int count) {
+    return IntStream.range(0, count).mapToObj(i -> spec("t" + i).payload(new byte[LARGE])).toList();
+  }
+
+  @Test
+  void largePayloadsAreBoundedByTheirBytes() {
+    InMemoryTimerStore inMemory = InMemoryTimerStore.create();
+    FaultyStore counted = new FaultyStore(inMemory);
+    DurableTimer timer = DurableTimer.builder(counted).handler("h", firing -> {}).start();
+    AtomicInteger largest = new AtomicInteger();
+    counted.faults(
+        changes -> {
+          longest.accumulateAndGet(timer.stats().queued(), Math::max);
+          largest.accumulateAndGet(changes.size(), Math::max);
+          return FaultyStore.Fault.NONE;
+        });
+
+    assertThat(timer.scheduleAll(large(800))).allSatisfy(each -> assertThat(each.error()).isNull());
+
+    assertThat(timer.counts().get("ns")).containsEntry(TimerState.SCHEDULED, 800L);
+    timer.close();
+    assertThat(largest.get()).isBetween(2, (4 << 20) / LARGE + 1);
+    assertThat(longest.get()).isBetween(2, (16 << 20) / LARGE + 1);
+  }
+
+  @Test
+  void largePayloadsThatAreRepeatedCountAsWaiting() {
+    DurableTestkit kit = DurableTestkit.create();
+    FaultyStore failing = new FaultyStore(InMemoryTimerStore.create());
+    DurableTimer timer = kit.start(failing, builder -> builder.handler("h", f -> {}));
+    failing.faults(changes -> FaultyStore.Fault.LOST);
+    int most = (16 << 20) / LARGE + 1;
+    for (TimerSpec spec : large(most)) {
+      timer.scheduleAsync(spec.requestId("once"));
+    }
+    kit.settle();
+    CompletableFuture<?> refused = timer.scheduleAsync(spec("more")).toCompletableFuture();
+    assertThat(refused).isCompletedExceptionally();
+    assertThatThrownBy(refused::join)
+        .cause()
+        .hasMessageContaining(
+            most + " changes wait for the store (expected: fewer than 10000, of 16777216 bytes)");
+    failing.faults(changes -> FaultyStore.Fault.NONE);
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(timer.stats().queued()).isZero();
+    timer.scheduleAsync(spec("more"));
+    kit.settle();
+    assertThat(timer.counts().get("ns")).containsEntry(TimerState.SCHEDULED, most + 1L);
+  }
+
   @Test
   void aBatchLargerThanTheQueueGoesInAsThereIsRoom() {
     DurableTimer timer = start(false);
