@@ -78,6 +78,9 @@ final class Committer {
 
     /** A change of the engine was rejected, and is not tried again here. */
     void rejected(Change change, StoreException failure);
+
+    /** Whether a close waits for this thread. */
+    boolean isAwaited(Thread thread);
   }
 
   Committer(
@@ -114,8 +117,13 @@ final class Committer {
   /** A change of a caller; the future completes after the commit. */
   CompletableFuture<Outcome> submit(Change change) {
     CallFuture future = new CallFuture(change);
-    lane(change).add(new Item(change, future, null));
+    lane(change).add(new Item(change, future, null), isLate());
     return future;
+  }
+
+  /** Whether callers are refused, and this one is a handler, whose end the close waits for. */
+  private boolean isLate() {
+    return refusing && listener.isAwaited(Thread.currentThread());
   }
 
   /** Changes of one caller, in as few commits as there is room for; what is refused is told so. */
@@ -128,7 +136,7 @@ final class Committer {
       items.get(laneOf(call.change())).add(new Item(call.change(), call, null));
     }
     for (int i = 0; i < lanes.length; i++) {
-      lanes[i].addAll(items.get(i));
+      lanes[i].addAll(items.get(i), isLate());
     }
   }
 
@@ -165,7 +173,7 @@ final class Committer {
     return waiting;
   }
 
-  /** Takes no more changes of callers, those included who wait for room. */
+  /** Takes no more changes of callers, but of handlers; those included who wait for room. */
   void refuseCallers() {
     refusing = true;
     for (Lane lane : lanes) {
@@ -350,11 +358,11 @@ final class Committer {
       this.laneExecutor = laneExecutor;
     }
 
-    void add(Item item) {
+    void add(Item item, boolean late) {
       boolean start;
       synchronized (this) {
-        awaitRoom(item);
-        checkOpen();
+        awaitRoom(item, late);
+        checkOpen(late);
         addCallers(item);
         start = startDraining();
       }
@@ -363,14 +371,14 @@ final class Committer {
       }
     }
 
-    void addAll(List<Item> items) {
+    void addAll(List<Item> items, boolean late) {
       int added = 0;
       while (added < items.size()) {
         boolean start;
         try {
           synchronized (this) {
-            awaitRoom(items.get(added));
-            checkOpen();
+            awaitRoom(items.get(added), late);
+            checkOpen(late);
             do {
               addCallers(items.get(added++));
             } while (added < items.size() && !isFull());
@@ -395,15 +403,15 @@ final class Committer {
       return callers.size() + repeated >= capacity || callersBytes >= MAX_QUEUED_BYTES;
     }
 
-    private void checkOpen() {
-      if (refusing) {
+    private void checkOpen(boolean late) {
+      if (closed || (refusing && !late)) {
         throw Engine.closed();
       }
     }
 
     // Waits while the queue is full; a thread that drives the store itself cannot.
-    private void awaitRoom(Item item) {
-      while (isFull() && !refusing) {
+    private void awaitRoom(Item item, boolean late) {
+      while (isFull() && !closed && (!refusing || late)) {
         if (refuseWhenFull || executor instanceof StepExecutor) {
           throw busy(item, null);
         }
@@ -673,8 +681,8 @@ final class Committer {
       if (half > 0) {
         again.stream().filter(Item::isOwn).forEach(item -> item.tries = 0); // nor for long
       }
-      repeatLater(new Again(again.subList(0, half), unknown), failure);
-      repeatLater(new Again(again.subList(half, again.size()), unknown), failure);
+      repeatLater(new Again(List.copyOf(again.subList(0, half)), unknown), failure);
+      repeatLater(new Again(List.copyOf(again.subList(half, again.size())), unknown), failure);
     }
 
     private void repeatLater(Again again, StoreException failure) {
@@ -691,8 +699,7 @@ final class Committer {
         }
       }
       if (!open) {
-        again.items.removeIf(Item::isOwn);
-        giveUp(again.items, Engine.closed());
+        giveUp(again.items.stream().filter(item -> !item.isOwn()).toList(), Engine.closed());
         return;
       }
       try {

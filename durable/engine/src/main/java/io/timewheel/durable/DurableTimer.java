@@ -632,6 +632,7 @@ public final class DurableTimer implements AutoCloseable {
    *   <li>Changes that were accepted before are committed. A caller that still waits for room in a
    *       full queue is told at once that the timer is closed, and nothing of its call was done.
    *   <li>What was claimed and has not begun is given back.
+   *   <li>Handlers that run may use this timer until they end.
    *   <li>When the patience is over, handlers that run are interrupted and count as lost: their
    *       timers fire again after the next start. What the store has not answered by then fails as
    *       {@link DurableTimerException.Reason#STORE_UNAVAILABLE}, or as {@link

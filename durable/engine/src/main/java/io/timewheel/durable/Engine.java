@@ -226,8 +226,9 @@ final class Engine implements StoreListener {
     committer.submitAll(calls);
   }
 
+  /** A handler goes on until it ends: otherwise each close would fail attempts. */
   void checkOpen() {
-    if (closing) {
+    if (closing && !isRunBy(Thread.currentThread())) {
       throw closed();
     }
   }
@@ -317,6 +318,11 @@ final class Engine implements StoreListener {
       counters.rejected.increment();
       String step = change.getClass().getSimpleName();
       troubles.add("rejected by the store", change.key(), step + ": " + failure.getMessage());
+    }
+
+    @Override
+    public boolean isAwaited(Thread thread) {
+      return isRunBy(thread);
     }
   }
 

@@ -246,6 +246,36 @@ class CloseTest {
   }
 
   @Test
+  void aHandlerThatEndsMeanwhileCanScheduleItsSuccessor() throws InterruptedException {
+    CountDownLatch running = new CountDownLatch(1);
+    DurableTimer[] self = new DurableTimer[1];
+    self[0] =
+        DurableTimer.builder(store)
+            .handler(
+                "h",
+                firing -> {
+                  running.countDown();
+                  Threads.await(gate);
+                  self[0].schedule(spec("next"));
+                  assertThat(self[0].get("ns", "next")).isPresent();
+                  self[0].cancelAll(List.of(new TimerKey("ns", "other")));
+                })
+            .build();
+    self[0].schedule(spec("other"));
+    self[0].schedule(spec("a").after(Duration.ZERO));
+    self[0].start();
+    Threads.await(running);
+    Thread closer = Threads.startAndAwaitWaiting(() -> self[0].close(LONG));
+    assertThatThrownBy(() -> self[0].schedule(spec("refused")))
+        .isInstanceOf(IllegalStateException.class);
+    gate.countDown();
+    closer.join();
+    assertThat(left("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(left("next").state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(left("other").state()).isEqualTo(TimerState.CANCELLED);
+  }
+
+  @Test
   void aSecondCloseWaitsForTheFirst() throws InterruptedException {
     CountDownLatch running = new CountDownLatch(1);
     DurableTimer timer =
@@ -319,6 +349,27 @@ class CloseTest {
     assertThat(result).isNotDone();
     timer.close();
     kit.settle();
+    assertThatThrownBy(result::join)
+        .cause()
+        .isInstanceOfSatisfying(
+            DurableTimerException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNKNOWN));
+  }
+
+  @Test
+  void tellsACallerWhoseCommitFailsAfterTheEndTogetherWithOneOfTheEngine() {
+    Stand stand = new Stand();
+    DurableTimer timer = stand.start(store, builder -> builder.handler("h", firing -> {}));
+    timer.schedule(spec("due").after(Duration.ofSeconds(1)));
+    stand.manual.advanceBy(Duration.ofSeconds(1)); // the claim waits for its commit
+    var result = timer.scheduleAsync(spec("a").requestId("r")).toCompletableFuture();
+    store.faults(
+        changes -> {
+          assertThat(changes).hasSize(2);
+          timer.close(Duration.ZERO);
+          return FaultyStore.Fault.LOST;
+        });
+    stand.settle();
+    assertThat(result).isDone();
     assertThatThrownBy(result::join)
         .cause()
         .isInstanceOfSatisfying(
