@@ -288,7 +288,7 @@ final class Calls {
           store.resume(scope);
           return scope;
         });
-    engine.executeStoreWork(engine::upkeep);
+    engine.resumed();
   }
 
   /** Does something with the store on a thread for that. */

@@ -335,8 +335,10 @@ public final class DurableTimerBuilder {
       committers[i] =
           storeExecutor != null ? storeExecutor : owned(owned, "timewheel-durable-committer-" + i);
     }
-    if (reader == null) {
+    Executor upkeeper = storeExecutor;
+    if (reader == null || upkeeper == null) {
       reader = owned(owned, "timewheel-durable-store");
+      upkeeper = owned(owned, "timewheel-durable-upkeep");
     }
     Executor runner = handlerExecutor;
     if (runner == null) {
@@ -357,6 +359,7 @@ public final class DurableTimerBuilder {
             wheel,
             new EngineClock(clock, store::clockOffsetMillis),
             reader,
+            upkeeper,
             (waits, turns, listener) ->
                 new Committer(
                     store, waits, committers, queueCapacity, refuseWhenFull, turns, listener),

@@ -52,6 +52,7 @@ final class Engine implements StoreListener {
   private final Waits waits;
   private final EngineClock clock;
   private final Executor storeExecutor;
+  private final Executor upkeepExecutor;
   private final Turns turns = new Turns();
   private final Committer committer;
   private final Settings settings;
@@ -70,6 +71,7 @@ final class Engine implements StoreListener {
   final Ends ends = new Ends(this);
   final Troubles troubles = new Troubles();
   private final AtomicBoolean started = new AtomicBoolean();
+  private final AtomicBoolean forgetting = new AtomicBoolean();
   private volatile boolean closing;
   private long driftMillis;
   private int beats;
@@ -79,6 +81,7 @@ final class Engine implements StoreListener {
       Timer timer,
       EngineClock clock,
       Executor storeExecutor,
+      Executor upkeepExecutor,
       Committer.Factory committers,
       Settings settings,
       Map<String, HandlerLane.Config> handlers,
@@ -88,6 +91,7 @@ final class Engine implements StoreListener {
     waits = new Waits(timer, this::wheelStopped);
     this.clock = clock;
     this.storeExecutor = storeExecutor;
+    this.upkeepExecutor = upkeepExecutor;
     this.settings = settings;
     reading = new Availability(timer.timeSource());
     writing = new Availability(timer.timeSource());
@@ -127,7 +131,8 @@ final class Engine implements StoreListener {
     if (!store.traits().sweep().isZero()) {
       waits.start(this::sweep, store.traits().sweep());
     }
-    executeStoreWork(this::upkeep);
+    releases.start();
+    forgetInTime();
   }
 
   // Seams
@@ -182,18 +187,27 @@ final class Engine implements StoreListener {
    * @return false if it will not be done: the engine is closed, or its wheel was stopped
    */
   boolean executeStoreWork(Runnable work) {
+    return execute(storeExecutor, work);
+  }
+
+  /** The same for work that may take long: what is due must not wait for it. */
+  boolean executeUpkeep(Runnable work) {
+    return execute(upkeepExecutor, work);
+  }
+
+  private boolean execute(Executor executor, Runnable work) {
     try {
-      turns.execute(storeExecutor, work);
+      turns.execute(executor, work);
       return true;
     } catch (RuntimeException | Error e) {
-      return !closing && executeLater(work, e);
+      return !closing && executeLater(executor, work, e);
     }
   }
 
-  private boolean executeLater(Runnable work, Throwable refusal) {
+  private boolean executeLater(Executor executor, Runnable work, Throwable refusal) {
     LOG.log(System.Logger.Level.WARNING, "the store's executor refuses work", refusal);
     try {
-      waits.start(() -> executeStoreWork(work), REFUSED_WAIT);
+      waits.start(() -> execute(executor, work), REFUSED_WAIT);
       return true;
     } catch (IllegalStateException e) {
       return false;
@@ -212,6 +226,10 @@ final class Engine implements StoreListener {
       }
     }
     return Futures.join(future);
+  }
+
+  boolean isClosing() {
+    return closing;
   }
 
   // Changes
@@ -476,7 +494,7 @@ final class Engine implements StoreListener {
     waits.beat();
     if (++beats % BEATS_PER_UPKEEP == 0) {
       troubles.report();
-      executeStoreWork(this::upkeep);
+      upkeep();
     }
   }
 
@@ -522,26 +540,48 @@ final class Engine implements StoreListener {
     queues.sweep();
   }
 
-  /** Forgets, frees what a pause held, and tries what was parked. */
-  void upkeep() {
-    if (closing) {
-      return;
-    }
+  /** Looks after what is left over; whatever may take long has a thread of its own. */
+  private void upkeep() {
     lanes.values().forEach(HandlerLane::upkeep);
     ends.upkeep();
     shards.values().forEach(Shard::upkeep);
+    releases.upkeep();
+    forgetInTime();
+  }
+
+  /** Frees what was held by a pause that is over. */
+  void resumed() {
+    releases.start();
+  }
+
+  /** Known handlers: what is parked for them goes on. */
+  boolean knows(String handler) {
+    return lanes.containsKey(handler);
+  }
+
+  /** Never twice at once: a store that takes long for it must not have to do it again and again. */
+  private void forgetInTime() {
+    if (!forgetting.getAndSet(true) && !executeUpkeep(this::forgetOnce)) {
+      forgetting.set(false); // closed
+    }
+  }
+
+  private void forgetOnce() {
     try {
       forget();
     } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.WARNING, "cannot forget what is finished; tried again", e);
+      if (!closing) {
+        LOG.log(System.Logger.Level.WARNING, "cannot forget what is finished; tried again", e);
+      }
+    } finally {
+      forgetting.set(false);
     }
-    releases.start(lanes.keySet());
   }
 
   private void forget() {
     long finishedBefore =
         EpochMillis.saturatedSubtract(nowMillis(), EpochMillis.ceil(settings.remember()));
-    while (store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
+    while (!closing && store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
       // There may be more.
     }
   }

@@ -7,13 +7,10 @@ import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +22,9 @@ final class Releases {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
   private static final int PAGE = 1_000;
 
+  /** An hour: what was imported meanwhile, and was parked or held where it came from. */
+  private static final int UPKEEPS_PER_ROUND = 60;
+
   private final Engine engine;
   private final TimerStore store;
   private boolean running;
@@ -32,17 +32,18 @@ final class Releases {
   /** Whether something was asked for that the present round may have passed by already. */
   private boolean again;
 
+  /** Whether a round could not be ended. */
+  private boolean incomplete;
+
+  private int upkeeps;
+
   Releases(Engine engine, TimerStore store) {
     this.engine = engine;
     this.store = store;
   }
 
-  /**
-   * Begins a round; or has one begin when the present one has ended.
-   *
-   * @param handlers those that are known here
-   */
-  void start(Collection<String> handlers) {
+  /** Begins a round; or has one begin when the present one has ended. */
+  void start() {
     synchronized (this) {
       again = running;
       if (running) {
@@ -50,51 +51,59 @@ final class Releases {
       }
       running = true;
     }
-    new Round(handlers).next();
+    new Round().next();
   }
 
-  /** What is looked for, in which state and of which handler; and which of it is put back. */
-  private record Search(TimerState state, @Nullable String handler, Predicate<TimerRecord> free) {
-    TimerQuery query() {
-      return new TimerQuery(
-          null, "", EnumSet.of(state), Long.MIN_VALUE, Long.MAX_VALUE, handler, false);
+  /**
+   * Begins a round if there may be something to find: where other nodes pause, resume and park too,
+   * and after one that failed. Otherwise what can be released was, at the start or by whoever
+   * resumed; to look again each minute would read the whole store for timers that stay as they are.
+   */
+  void upkeep() {
+    boolean due;
+    synchronized (this) {
+      due = incomplete || ++upkeeps % UPKEEPS_PER_ROUND == 0;
+    }
+    if (due || !store.traits().sweep().isZero()) {
+      start();
     }
   }
 
   /** One way through everything that waits: each step begins when the one before it is over. */
   private final class Round {
-    private final Collection<String> handlers;
-    private @Nullable ArrayDeque<Search> searches;
+    /** The namespaces that are still to be read. */
+    private @Nullable ArrayDeque<String> namespaces;
+
+    private Set<String> paused = Set.of();
     private @Nullable TimerKey after;
 
-    Round(Collection<String> handlers) {
-      this.handlers = handlers;
-    }
-
     void next() {
-      boolean unused = engine.executeStoreWork(this::step); // refused only by a closed engine
+      boolean unused = engine.executeUpkeep(this::step); // refused only by a closed engine
     }
 
     private void step() {
       List<TimerRecord> found;
       try {
-        if (searches == null) {
-          searches = searches();
+        if (namespaces == null) {
+          paused = store.paused();
+          namespaces = namespaces();
         }
-        Search search = searches.peek();
-        if (search == null) {
-          ended();
+        String namespace = namespaces.peek();
+        if (namespace == null) {
+          ended(true);
           return;
         }
-        TimerPage page = store.page(search.query(), after, PAGE);
+        TimerPage page = store.page(query(namespace), after, PAGE);
         after = page.next();
         if (after == null) {
-          searches.remove();
+          namespaces.remove();
         }
-        found = page.records().stream().filter(search.free()).toList();
+        found = page.records().stream().filter(this::isFree).toList();
       } catch (RuntimeException | Error e) {
-        LOG.log(System.Logger.Level.WARNING, "what was held is released with the next upkeep", e);
-        ended();
+        if (!engine.isClosing()) { // or the store may be closed by now
+          LOG.log(System.Logger.Level.WARNING, "what was held is released with the next upkeep", e);
+        }
+        ended(false);
         return;
       }
       release(found);
@@ -117,37 +126,49 @@ final class Releases {
       }
     }
 
-    /** Only where the counters say that there are some: to find that out reads the whole store. */
-    private ArrayDeque<Search> searches() {
-      Map<String, Map<TimerState, Long>> counts = store.counts();
-      ArrayDeque<Search> made = new ArrayDeque<>();
-      Set<String> paused = store.paused();
-      if (isAny(counts, TimerState.PAUSED) && !paused.contains(TimerStore.EVERYTHING)) {
-        made.add(
-            new Search(
-                TimerState.PAUSED,
-                null,
-                record -> record.isHeld() && !paused.contains(record.key().namespace())));
-      }
-      if (isAny(counts, TimerState.PARKED)) {
-        handlers.forEach(
-            handler -> made.add(new Search(TimerState.PARKED, handler, record -> true)));
-      }
+    private boolean isFree(TimerRecord record) {
+      return record.state() == TimerState.PARKED
+          ? engine.knows(record.definition().handler())
+          : record.isHeld()
+              && !paused.contains(TimerStore.EVERYTHING)
+              && !paused.contains(record.key().namespace());
+    }
+
+    /** Only where the counters say that there are some: to find that out reads all of it. */
+    private ArrayDeque<String> namespaces() {
+      ArrayDeque<String> made = new ArrayDeque<>();
+      store
+          .counts()
+          .forEach(
+              (namespace, counts) -> {
+                boolean held = counts.containsKey(TimerState.PAUSED);
+                if (held || counts.containsKey(TimerState.PARKED)) {
+                  made.add(namespace);
+                }
+              });
       return made;
     }
 
-    private void ended() {
+    private void ended(boolean complete) {
       synchronized (Releases.this) {
         running = false;
-        if (!again) {
+        incomplete = !complete;
+        if (!again || engine.isClosing()) {
           return;
         }
       }
-      start(handlers);
+      start();
     }
   }
 
-  private static boolean isAny(Map<String, Map<TimerState, Long>> counts, TimerState state) {
-    return counts.values().stream().anyMatch(states -> states.containsKey(state));
+  private static TimerQuery query(String namespace) {
+    return new TimerQuery(
+        namespace,
+        "",
+        EnumSet.of(TimerState.PAUSED, TimerState.PARKED),
+        Long.MIN_VALUE,
+        Long.MAX_VALUE,
+        null,
+        false);
   }
 }

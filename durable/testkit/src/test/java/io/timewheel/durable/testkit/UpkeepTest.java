@@ -11,9 +11,11 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +38,51 @@ class UpkeepTest {
     kit.advanceBy(Duration.ofMinutes(10));
 
     assertThat(pages).hasValue(0);
+  }
+
+  @Test
+  void doesNotReadThroughTheStoreAgainAndAgainForWhatStaysParkedOrPaused() {
+    DurableTestkit kit = DurableTestkit.create();
+    AtomicInteger pages = new AtomicInteger();
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public TimerPage page(TimerQuery query, TimerKey after, int limit) {
+            pages.incrementAndGet();
+            return super.page(query, after, limit);
+          }
+        };
+    DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
+    timer.schedule(TimerSpec.of("ns", "parked").handler("unknown").after(Duration.ZERO));
+    timer.schedule(TimerSpec.of("ns", "paused").handler("h").after(Duration.ofHours(1)));
+    timer.pause("ns", "paused");
+    kit.advanceBy(Duration.ofMinutes(50));
+    assertThat(pages).hasValue(0);
+  }
+
+  @Test
+  void aReadingThatTakesLongHoldsNothingUp() throws InterruptedException {
+    InMemoryTimerStore data = InMemoryTimerStore.create();
+    DurableTestkit kit = DurableTestkit.create();
+    DurableTimer before = kit.start(data, builder -> {});
+    before.schedule(TimerSpec.of("ns", "parked").handler("unknown").after(Duration.ZERO));
+    before.schedule(TimerSpec.of("ns", "a").handler("h").at(Instant.now().plusMillis(100)));
+    kit.kill(before);
+    CountDownLatch gate = new CountDownLatch(1);
+    CountDownLatch fired = new CountDownLatch(1);
+    ForwardingTimerStore slow =
+        new ForwardingTimerStore(data.reopen()) {
+          @Override
+          public TimerPage page(TimerQuery query, TimerKey after, int limit) {
+            Threads.await(gate);
+            return super.page(query, after, limit);
+          }
+        };
+    DurableTimer timer =
+        DurableTimer.builder(slow).handler("h", firing -> fired.countDown()).start();
+    fired.await(); // though the store is read for what is parked
+    gate.countDown();
+    timer.close();
   }
 
   @Test
