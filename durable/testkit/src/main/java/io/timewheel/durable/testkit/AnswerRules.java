@@ -7,6 +7,7 @@ import io.timewheel.durable.testkit.History.Answer;
 import io.timewheel.durable.testkit.History.Answered;
 import io.timewheel.durable.testkit.History.Began;
 import io.timewheel.durable.testkit.History.Call;
+import io.timewheel.durable.testkit.History.Completed;
 import io.timewheel.durable.testkit.History.Event;
 import io.timewheel.durable.testkit.History.Invoked;
 import java.util.HashMap;
@@ -17,17 +18,17 @@ import java.util.Map;
 final class AnswerRules {
   private final TimerHistory timer;
   private final List<Event> events;
+  private final boolean allSuccesses;
 
-  AnswerRules(TimerHistory timer) {
+  AnswerRules(TimerHistory timer, boolean allSuccesses) {
     this.timer = timer;
+    this.allSuccesses = allSuccesses;
     events = timer.events();
   }
 
   void check() {
     checkAnswers();
-    if (timer.left() == null || timer.left().isFinished()) {
-      checkNothingIsLost();
-    }
+    checkNothingIsLost();
   }
 
   private void checkAnswers() {
@@ -60,8 +61,14 @@ final class AnswerRules {
         case CANCELLED -> checkNothingBegins(answer, i, 0);
         case FIRING -> checkNothingBegins(answer, i, 1);
         case FIRED -> {
-          if (countBegun(answer.version(), 0, i) == 0) {
+          if (!hasFired(answer.version(), i)) {
             timer.violation("said to have fired, and has not", answer);
+          }
+          checkNothingBegins(answer, i, 0);
+        }
+        case NOT_FOUND -> {
+          if (mustBeThere(answer, i)) {
+            timer.violation("said not to be found, and must be there", answer);
           }
         }
         default -> {}
@@ -91,17 +98,45 @@ final class AnswerRules {
         .count();
   }
 
+  /** Whether a version has fired before an event, as far as the history can tell. */
+  private boolean hasFired(long version, int before) {
+    return events.subList(0, before).stream()
+        .anyMatch(
+            event ->
+                allSuccesses
+                    ? event instanceof Completed done && done.version() == version
+                    : event instanceof Began began && began.version() == version);
+  }
+
+  /** Whether there was a timer all the while one was looked for. */
+  private boolean mustBeThere(Answered notFound, int at) {
+    Invoked looked = timer.call(notFound);
+    int from = looked == null ? 0 : timer.invokedAt(looked);
+    return timer.calls(Call.SCHEDULE).stream()
+        .filter(made -> timer.isMade(made) && timer.isOverBefore(made, from))
+        .anyMatch(made -> isThere(made, requireNonNull(timer.answer(made)), at));
+  }
+
+  private boolean isThere(Invoked made, Answered answer, int at) {
+    return (made.periodMillis() > 0 || !hasFired(answer.version(), at))
+        && !timer.mayBeSuperseded(answer, at);
+  }
+
   private void checkNothingIsLost() {
+    boolean over = timer.left() == null || timer.left().isFinished();
     for (Event event : events) {
       if (!(event instanceof Answered answer)) {
         continue;
       }
       if (TimerHistory.isMade(answer)) {
-        boolean fired = !timer.begun(answer.version()).isEmpty();
+        if (!over && !timer.isOverBeforeAnother(answer)) {
+          continue;
+        }
+        boolean fired = hasFired(answer.version(), events.size());
         if (!fired && !timer.mayBeSuperseded(answer)) {
           timer.violation("acknowledged, neither fired nor there", answer);
         }
-      } else if (timer.isDone(answer, Call.MOVE)) {
+      } else if (over && timer.isDone(answer, Call.MOVE)) {
         Invoked move = requireNonNull(timer.call(answer));
         boolean fired =
             events.stream()

@@ -25,16 +25,22 @@ import java.util.Map;
  *   <li>nothing begins after CANCELLED, and one attempt at most after FIRING;
  *   <li>while a timer, its namespace or everything is paused nothing begins but what had been
  *       claimed;
- *   <li>FIRED is said only of what has fired;
+ *   <li>FIRED is said only of what has fired, and nothing begins after it; NOT_FOUND is never said
+ *       of what must be there;
  *   <li>nothing begins again once its success was recorded;
  *   <li>an attempt is not begun twice, unless its timer was revived;
  *   <li>versions grow; a repeated request is answered alike.
  * </ul>
  *
  * A call without a definite answer may have been done or not, at any time from then on.
+ *
+ * <p>To have fired is to have begun; where {@linkplain #HistoryChecker(long, boolean) every success
+ * is in the history}, it is to have succeeded: then what failed, or died with its process, must be
+ * attempted again.
  */
 public final class HistoryChecker {
   private final long clockErrorMillis;
+  private final boolean allSuccesses;
 
   /**
    * Makes a checker.
@@ -42,7 +48,19 @@ public final class HistoryChecker {
    * @param clockErrorMillis how far the clock by which timers fire may have been wrong
    */
   public HistoryChecker(long clockErrorMillis) {
+    this(clockErrorMillis, false);
+  }
+
+  /**
+   * Makes a checker.
+   *
+   * @param clockErrorMillis how far the clock by which timers fire may have been wrong
+   * @param allSuccesses whether the history has a {@link History.Completed} for every success that
+   *     was recorded, as from a {@link RecordingStore} that outlives its engines
+   */
+  public HistoryChecker(long clockErrorMillis, boolean allSuccesses) {
     this.clockErrorMillis = clockErrorMillis;
+    this.allSuccesses = allSuccesses;
   }
 
   /**
@@ -84,6 +102,6 @@ public final class HistoryChecker {
   private void check(TimerHistory timer) {
     new FiringRules(timer, clockErrorMillis).check();
     new PauseRules(timer).check();
-    new AnswerRules(timer).check();
+    new AnswerRules(timer, allSuccesses).check();
   }
 }

@@ -152,10 +152,27 @@ final class TimerHistory {
 
   /** Whether some other call may have cancelled, replaced or moved what this one made. */
   boolean mayBeSuperseded(Answered made) {
+    return mayBeSuperseded(made, events.size());
+  }
+
+  /** The same, by calls that were made before an event. */
+  boolean mayBeSuperseded(Answered made, int before) {
     int madeAt = indexOfRequest(made.call());
     return calls.values().stream()
         .filter(call -> call.call() != made.call() && !isOverBefore(call, madeAt))
+        .filter(call -> invokedAt(call) < before)
         .anyMatch(call -> supersedes(call, made));
+  }
+
+  /** Whether the end of a version shows in what was made after it. */
+  boolean isOverBeforeAnother(Answered made) {
+    return calls(Call.SCHEDULE).stream()
+        .map(call -> isRepeated(call) ? null : answer(call))
+        .anyMatch(
+            answer ->
+                answer != null
+                    && answer.answer() == Answer.CREATED
+                    && answer.version() > made.version());
   }
 
   private boolean supersedes(Invoked call, Answered made) {
@@ -166,7 +183,9 @@ final class TimerHistory {
       return ends;
     }
     return switch (answer.answer()) {
-      case CREATED, REPLACED -> answer.version() > made.version();
+      // Something new is made only where there was nothing, or what was there had ended.
+      case CREATED -> isRepeated(call) && answer.version() > made.version();
+      case REPLACED -> answer.version() > made.version();
       case CANCELLED, FIRING -> answer.version() >= made.version();
       case DONE -> call.what() == Call.MOVE;
       default -> false;

@@ -147,6 +147,56 @@ class HistoryCheckerTest {
   }
 
   @Test
+  void findsAFiringAfterFired() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    cancel(Answer.FIRED, 1);
+    assertFine();
+    began(1, 2, 200);
+    assertFound("1 attempts begun after the answer, expected at most 0");
+  }
+
+  @Test
+  void findsATimerThatIsSaidNotToBeThere() {
+    schedule(Answer.CREATED, 1);
+    left = Map.of(KEY, TimerState.SCHEDULED);
+    cancel(Answer.NOT_FOUND, 0);
+    assertFound("said not to be found, and must be there");
+    cancel(Answer.CANCELLED, 1);
+    assertFound("said not to be found, and must be there");
+  }
+
+  @Test
+  void acceptsThatWhatHasFiredIsNotFound() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    cancel(Answer.NOT_FOUND, 0);
+    assertFine();
+  }
+
+  @Test
+  void findsATimerThatWasLostBeforeAnotherWasMade() {
+    schedule(Answer.CREATED, 1);
+    schedule(Answer.CREATED, 2);
+    left = Map.of(KEY, TimerState.SCHEDULED);
+    assertFound("neither fired nor there");
+    began(1, 1, 100);
+    assertFine();
+  }
+
+  @Test
+  void findsAnAttemptThatCountsForASuccess() {
+    schedule(Answer.CREATED, 1);
+    began(1, 1, 100);
+    left = Map.of(KEY, TimerState.DONE);
+    assertFine();
+    assertThat(new HistoryChecker(5, true).check(history, left))
+        .anySatisfy(found -> assertThat(found).contains("neither fired nor there"));
+    completed(1);
+    assertThat(new HistoryChecker(5, true).check(history, left)).isEmpty();
+  }
+
+  @Test
   void findsAVersionThatDoesNotGrow() {
     schedule(Answer.CREATED, 2);
     schedule(Answer.REPLACED, 1);

@@ -111,7 +111,7 @@ final class Simulation {
     Map<TimerKey, TimerInfo> left = left();
     Map<TimerKey, TimerState> states = new HashMap<>();
     left.forEach((key, timer) -> states.put(key, timer.state()));
-    violations.addAll(new HistoryChecker(MAX_SKEW_MILLIS).check(history, states));
+    violations.addAll(new HistoryChecker(MAX_SKEW_MILLIS, true).check(history, states));
     left.values().stream()
         .filter(timer -> !timer.state().isFinished() && timer.state() != TimerState.SET_ASIDE)
         .filter(timer -> timer.dueAt().isBefore(kit.now().minusSeconds(5)))

@@ -55,6 +55,33 @@ class SimulationFaultsTest {
   }
 
   @Test
+  void findsAStoreThatTakesFailuresForSuccesses() {
+    assertFound(FailuresAreSuccesses::new, "neither fired nor there");
+  }
+
+  @Test
+  void findsAStoreThatTakesWhatDiedForDone() {
+    assertFound(TheDeadAreDone::new, "neither fired nor there");
+  }
+
+  @Test
+  void findsAStoreThatNeverFindsWhatIsToBeCancelled() {
+    assertFound(
+        store -> new CancelsAreAnswered(store, Outcome.Answer.NOT_FOUND, TimerState.SCHEDULED),
+        "said not to be found, and must be there");
+  }
+
+  @Test
+  void findsAStoreThatSaysFiredOfWhatIsTriedAgain() {
+    assertFound(
+        store -> new CancelsAreAnswered(store, Outcome.Answer.FIRED, TimerState.RETRYING),
+        "said to have fired, and has not");
+    assertFound(
+        store -> new CancelsAreAnswered(store, Outcome.Answer.FIRED, TimerState.RETRYING),
+        "begun after the answer");
+  }
+
+  @Test
   void findsAStoreThatDoesNotMove() {
     assertFound(NothingIsMoved::new, "moved, and neither fired then nor there");
   }
@@ -113,6 +140,91 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatListsNotAll() {
     assertFound(PagesAreShort::new, "and listed as");
+  }
+
+  private static Change succeeded(TimerKey key, ClaimToken token, long epoch, long now) {
+    return new Change.Finish(
+        key, token, epoch, Change.Finish.End.SUCCEEDED, TimerRecord.NEVER, null, now);
+  }
+
+  private static boolean firesOnce(TimerRecord record) {
+    return record != null && !record.definition().isRecurring();
+  }
+
+  /** Records the success of what has failed. */
+  private static final class FailuresAreSuccesses extends ForwardingTimerStore {
+    FailuresAreSuccesses(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return super.commit(changes.stream().map(this::changed).toList());
+    }
+
+    private Change changed(Change change) {
+      return change instanceof Change.Finish end
+              && end.end() == Change.Finish.End.FAILED
+              && firesOnce(get(end.key()))
+          ? succeeded(end.key(), end.token(), end.epoch(), end.now())
+          : change;
+    }
+  }
+
+  /** Records the success of what died with its owner, instead of attempting it again. */
+  private static final class TheDeadAreDone extends ForwardingTimerStore {
+    TheDeadAreDone(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return changes.stream().map(this::commit).toList();
+    }
+
+    private Outcome commit(Change change) {
+      TimerRecord record = get(change.key());
+      if (!(change instanceof Change.Begin begin)
+          || !firesOnce(record)
+          || record.claim() == null
+          || record.claim().epoch() >= begin.epoch()
+          || record.revision() != begin.revision()) {
+        return super.commit(List.of(change)).get(0);
+      }
+      ClaimToken dead = record.claim().token();
+      Outcome done =
+          super.commit(List.of(succeeded(begin.key(), dead, begin.epoch(), begin.now()))).get(0);
+      return done.answer() == Outcome.Answer.STALE_OWNER
+          ? done
+          : new Outcome(Outcome.Answer.OUTDATED, done.version(), done.record());
+    }
+  }
+
+  /** Answers cancels of timers in one state, and does nothing. */
+  private static final class CancelsAreAnswered extends ForwardingTimerStore {
+    private final Outcome.Answer answer;
+    private final TimerState state;
+
+    CancelsAreAnswered(TimerStore store, Outcome.Answer answer, TimerState state) {
+      super(store);
+      this.answer = answer;
+      this.state = state;
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return changes.stream().map(this::commit).toList();
+    }
+
+    private Outcome commit(Change change) {
+      TimerRecord record = get(change.key());
+      if (!(change instanceof Change.Cancel) || record == null || record.state() != state) {
+        return super.commit(List.of(change)).get(0);
+      }
+      return answer == Outcome.Answer.NOT_FOUND
+          ? new Outcome(answer, 0, null)
+          : new Outcome(answer, record.version(), record);
+    }
   }
 
   /** Says that it has moved a timer, and has not. */
