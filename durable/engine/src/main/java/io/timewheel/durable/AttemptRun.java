@@ -43,6 +43,20 @@ final class AttemptRun implements Runnable {
     this.claim = requireNonNull(record.claim(), "claim");
   }
 
+  boolean isOf(Shard owned) {
+    return shard == owned;
+  }
+
+  boolean isOf(String namespace) {
+    return record.key().namespace().equals(namespace);
+  }
+
+  /** Whether a record is that of this attempt, as a later change left it. */
+  boolean isClaimOf(TimerRecord later) {
+    Claim open = later.claim();
+    return open != null && open.token().equals(claim.token()) && later.key().equals(record.key());
+  }
+
   /** Whether the attempts that died with their processes were all there were. */
   boolean isExhausted() {
     return claim.attempt() > record.definition().retry().maxAttempts();

@@ -280,6 +280,7 @@ final class Calls {
           store.pause(scope);
           return scope;
         });
+    engine.paused(scope);
   }
 
   void resume(String scope) {

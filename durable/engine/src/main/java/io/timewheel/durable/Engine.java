@@ -260,6 +260,12 @@ final class Engine implements StoreListener {
   }
 
   void observe(TimerRecord record) {
+    if (record.state() == TimerState.FIRING && (record.cancelRequested() || record.paused())) {
+      HandlerLane lane = lanes.get(record.definition().handler());
+      if (lane != null) {
+        lane.giveBack(run -> run.isClaimOf(record));
+      }
+    }
     Shard shard = shards.get(shardOf(record.key()));
     if (shard != null) {
       shard.observe(record);
@@ -547,6 +553,20 @@ final class Engine implements StoreListener {
     shards.values().forEach(Shard::upkeep);
     releases.upkeep();
     forgetInTime();
+  }
+
+  /**
+   * What was claimed before a namespace, or everything, was paused, and has not begun, does not.
+   */
+  void paused(String scope) {
+    boolean all = scope.equals(TimerStore.EVERYTHING);
+    lanes.values().forEach(lane -> lane.giveBack(run -> all || run.isOf(scope)));
+  }
+
+  /** What was claimed of a shard that goes, and has not begun, does not begin here. */
+  void left(Shard shard) {
+    ends.leave(shard);
+    lanes.values().forEach(lane -> lane.giveBack(run -> run.isOf(shard)));
   }
 
   /** Frees what was held by a pause that is over. */

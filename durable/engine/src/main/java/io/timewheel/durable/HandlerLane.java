@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -341,12 +342,19 @@ final class HandlerLane {
 
   /** Lets nothing begin; gives back what was claimed and has not begun. */
   void close() {
-    List<AttemptRun> back;
     synchronized (this) {
       closed = true;
       waiting.clear();
-      back = List.copyOf(claimed);
-      claimed.clear();
+    }
+    giveBack(run -> true);
+  }
+
+  /** Gives back what waits for a place and is not to begin any more: it does not count. */
+  void giveBack(Predicate<AttemptRun> which) {
+    List<AttemptRun> back;
+    synchronized (this) {
+      back = claimed.stream().filter(which).toList();
+      claimed.removeAll(back);
     }
     back.forEach(run -> run.giveBack(engine.nowMillis()));
   }

@@ -301,7 +301,7 @@ final class Shard {
     } finally {
       lock.unlock();
     }
-    engine.ends.leave(this);
+    engine.left(this);
     completeIfQuiet();
   }
 

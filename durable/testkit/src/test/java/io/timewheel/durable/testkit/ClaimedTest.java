@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.StoreListener;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An attempt that was claimed, and waits for a place of its handler, which is slow. */
+class ClaimedTest {
+  private final DurableTestkit kit = DurableTestkit.create();
+  private final Deque<Runnable> handed = new ArrayDeque<>();
+  private final List<String> fired = new ArrayList<>();
+  private StoreListener listener;
+  private final DurableTimer timer =
+      kit.start(
+          new ForwardingTimerStore(InMemoryTimerStore.create()) {
+            @Override
+            public void start(StoreListener engine) {
+              listener = engine;
+              super.start(engine);
+            }
+          },
+          builder ->
+              builder
+                  .handler("h", firing -> fired.add(firing.id()), 1, null)
+                  .handlerExecutor(handed::add));
+
+  @BeforeEach
+  void claimOneMoreThanRun() {
+    schedule("first");
+    schedule("second");
+    assertThat(info("second").state()).isEqualTo(TimerState.FIRING);
+    assertThat(handed).hasSize(1);
+  }
+
+  private void schedule(String id) {
+    timer.schedule(TimerSpec.of("ns", id).handler("h").after(Duration.ZERO));
+    kit.settle();
+  }
+
+  private TimerInfo info(String id) {
+    return timer.get("ns", id).orElseThrow();
+  }
+
+  private void runAll() {
+    while (!handed.isEmpty()) {
+      handed.remove().run();
+      kit.settle();
+    }
+  }
+
+  @Test
+  void doesNotRunOnceItIsCancelled() {
+    assertThat(timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    kit.settle();
+    assertThat(info("second").state()).isEqualTo(TimerState.CANCELLED);
+    runAll();
+    assertThat(fired).containsExactly("first");
+  }
+
+  @Test
+  void waitsForTheEndOfAPause() {
+    timer.pause("ns", "second");
+    kit.settle();
+    assertThat(info("second").state()).isEqualTo(TimerState.PAUSED);
+    assertThat(info("second").attempt()).isZero();
+    runAll();
+    assertThat(fired).containsExactly("first");
+    timer.resume("ns", "second");
+    kit.settle();
+    runAll();
+    assertThat(fired).containsExactly("first", "second");
+  }
+
+  @Test
+  void waitsForTheEndOfAPauseOfItsNamespace() {
+    timer.pause("ns");
+    kit.settle();
+    runAll();
+    assertThat(fired).containsExactly("first");
+    assertThat(info("second").state()).isEqualTo(TimerState.PAUSED);
+    timer.resume("ns");
+    kit.settle();
+    runAll();
+    assertThat(fired).containsExactly("first", "second");
+  }
+
+  @Test
+  void doesNotKeepItsShard() {
+    listener.releasing(0);
+    kit.settle();
+    assertThat(info("second").state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(info("second").attempt()).isZero();
+    assertThat(info("first").state()).isEqualTo(TimerState.FIRING);
+  }
+}
