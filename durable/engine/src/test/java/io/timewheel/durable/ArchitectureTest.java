@@ -163,6 +163,7 @@ class ArchitectureTest {
             "TimerSpec",
             "TimerState",
             "TypedHandler",
+            "Verb",
             "VerbResult");
   }
 }
