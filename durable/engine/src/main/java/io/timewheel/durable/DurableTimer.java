@@ -539,6 +539,11 @@ public final class DurableTimer implements AutoCloseable {
     return calls.ask(store::counts);
   }
 
+  /** {@return the time by the clock that decides what is due, in whole milliseconds} */
+  public Instant now() {
+    return Instant.ofEpochMilli(engine.nowMillis());
+  }
+
   /** {@return what this timer has done since it was started, and how it stands} */
   public DurableStats stats() {
     return engine.stats();
@@ -566,6 +571,18 @@ public final class DurableTimer implements AutoCloseable {
     checkBetween("wait", wait, Duration.ZERO, Duration.ofMinutes(1));
     engine.checkOpen();
     return calls.claim(namespace, queue, max, lease, wait);
+  }
+
+  /**
+   * Gives back what was claimed and not touched, as when the answer to its consumer could not be
+   * sent: it does not count as an attempt, and is ready again. One whose lease has ended stays as
+   * it is.
+   *
+   * @param firings what was claimed
+   */
+  public void giveBack(List<QueueFiring> firings) {
+    engine.checkOpen();
+    engine.queues().giveBack(List.copyOf(firings));
   }
 
   /**

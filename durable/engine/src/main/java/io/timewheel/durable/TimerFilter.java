@@ -27,7 +27,7 @@ public final class TimerFilter {
 
   /** {@return the timers that are neither done nor cancelled} */
   public static TimerFilter unfinished() {
-    return of(null, "", UNFINISHED, Long.MIN_VALUE, Long.MAX_VALUE, null);
+    return of(null, "", UNFINISHED, Long.MIN_VALUE, Long.MAX_VALUE, null, true);
   }
 
   private static TimerFilter of(
@@ -36,9 +36,26 @@ public final class TimerFilter {
       Set<TimerState> states,
       long dueFrom,
       long dueTo,
-      @Nullable String handler) {
+      @Nullable String handler,
+      boolean payload) {
     return new TimerFilter(
-        new TimerQuery(namespace, prefix, states, dueFrom, dueTo, handler, true));
+        new TimerQuery(namespace, prefix, states, dueFrom, dueTo, handler, payload));
+  }
+
+  /**
+   * The same timers without their payloads, as far as the store can leave them out.
+   *
+   * @return a filter for the same timers
+   */
+  public TimerFilter withoutPayload() {
+    return of(
+        query.namespace(),
+        query.prefix(),
+        query.states(),
+        query.dueFrom(),
+        query.dueTo(),
+        query.handler(),
+        false);
   }
 
   /**
@@ -50,7 +67,7 @@ public final class TimerFilter {
   public TimerFilter namespace(String namespace) {
     Limits.name("namespace", namespace);
     return of(
-        namespace, query.prefix(), query.states(), query.dueFrom(), query.dueTo(), query.handler());
+        namespace, query.prefix(), query.states(), query.dueFrom(), query.dueTo(), query.handler(), query.payload());
   }
 
   /**
@@ -62,7 +79,7 @@ public final class TimerFilter {
   public TimerFilter prefix(String prefix) {
     requireNonNull(prefix, "prefix");
     return of(
-        query.namespace(), prefix, query.states(), query.dueFrom(), query.dueTo(), query.handler());
+        query.namespace(), prefix, query.states(), query.dueFrom(), query.dueTo(), query.handler(), query.payload());
   }
 
   /**
@@ -77,7 +94,7 @@ public final class TimerFilter {
       throw new IllegalArgumentException("states: none (expected: at least one)");
     }
     return of(
-        query.namespace(), query.prefix(), states, query.dueFrom(), query.dueTo(), query.handler());
+        query.namespace(), query.prefix(), states, query.dueFrom(), query.dueTo(), query.handler(), query.payload());
   }
 
   /**
@@ -98,7 +115,8 @@ public final class TimerFilter {
         query.states(),
         EpochMillis.ceil(from),
         EpochMillis.ceil(to),
-        query.handler());
+        query.handler(),
+        query.payload());
   }
 
   /**
@@ -110,7 +128,7 @@ public final class TimerFilter {
   public TimerFilter handler(String handler) {
     Limits.name("handler", handler);
     return of(
-        query.namespace(), query.prefix(), query.states(), query.dueFrom(), query.dueTo(), handler);
+        query.namespace(), query.prefix(), query.states(), query.dueFrom(), query.dueTo(), handler, query.payload());
   }
 
   TimerQuery query() {

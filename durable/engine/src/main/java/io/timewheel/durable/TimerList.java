@@ -43,9 +43,13 @@ public record TimerList(List<TimerInfo> timers, Optional<String> nextPage) {
       String text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
       int colon = text.indexOf(':');
       int end = colon + 1 + Integer.parseInt(text.substring(0, colon));
-      return new TimerKey(text.substring(colon + 1, end), text.substring(end));
+      TimerKey key = Limits.key(text.substring(colon + 1, end), text.substring(end));
+      if (token(key).equals(Optional.of(token))) {
+        return key;
+      }
     } catch (RuntimeException e) {
       throw new IllegalArgumentException("page: " + token + " (expected: a page token)", e);
     }
+    throw new IllegalArgumentException("page: " + token + " (expected: a page token)");
   }
 }
