@@ -67,7 +67,13 @@ public final class TimerFilter {
   public TimerFilter namespace(String namespace) {
     Limits.name("namespace", namespace);
     return of(
-        namespace, query.prefix(), query.states(), query.dueFrom(), query.dueTo(), query.handler(), query.payload());
+        namespace,
+        query.prefix(),
+        query.states(),
+        query.dueFrom(),
+        query.dueTo(),
+        query.handler(),
+        query.payload());
   }
 
   /**
@@ -79,7 +85,13 @@ public final class TimerFilter {
   public TimerFilter prefix(String prefix) {
     requireNonNull(prefix, "prefix");
     return of(
-        query.namespace(), prefix, query.states(), query.dueFrom(), query.dueTo(), query.handler(), query.payload());
+        query.namespace(),
+        prefix,
+        query.states(),
+        query.dueFrom(),
+        query.dueTo(),
+        query.handler(),
+        query.payload());
   }
 
   /**
@@ -94,7 +106,13 @@ public final class TimerFilter {
       throw new IllegalArgumentException("states: none (expected: at least one)");
     }
     return of(
-        query.namespace(), query.prefix(), states, query.dueFrom(), query.dueTo(), query.handler(), query.payload());
+        query.namespace(),
+        query.prefix(),
+        states,
+        query.dueFrom(),
+        query.dueTo(),
+        query.handler(),
+        query.payload());
   }
 
   /**
@@ -128,7 +146,13 @@ public final class TimerFilter {
   public TimerFilter handler(String handler) {
     Limits.name("handler", handler);
     return of(
-        query.namespace(), query.prefix(), query.states(), query.dueFrom(), query.dueTo(), handler, query.payload());
+        query.namespace(),
+        query.prefix(),
+        query.states(),
+        query.dueFrom(),
+        query.dueTo(),
+        handler,
+        query.payload());
   }
 
   TimerQuery query() {

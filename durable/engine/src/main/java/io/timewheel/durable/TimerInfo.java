@@ -4,6 +4,7 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.spi.TimerRecord;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -72,6 +73,11 @@ public final class TimerInfo {
   /** {@return what becomes of missed runs} */
   public MissedRuns missed() {
     return record.definition().missed();
+  }
+
+  /** {@return how late a run may begin before it counts as missed, as it was asked for} */
+  public Duration grace() {
+    return Duration.ofMillis(record.definition().graceMillis());
   }
 
   /** {@return how often a run is attempted} */

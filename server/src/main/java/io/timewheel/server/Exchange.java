@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.util.Objects.requireNonNull;
+
+import java.nio.ByteBuffer;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.io.EofException;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.Promise;
+import org.eclipse.jetty.util.thread.Invocable;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+
+/** One request, and the way to answer it: once, and from any thread. */
+final class Exchange {
+  private static final long BODY_SECONDS = 30;
+
+  private final Api api;
+  private final Request request;
+  private final Response response;
+  private final Callback callback;
+  private final AtomicBoolean answered = new AtomicBoolean();
+  private Map<String, String> variables = Map.of();
+  private @Nullable Route route;
+  private Caller caller = Caller.NOBODY;
+  private volatile long reservedBytes;
+
+  Exchange(Api api, Request request, Response response, Callback callback) {
+    this.api = api;
+    this.request = request;
+    this.response = response;
+    this.callback = callback;
+  }
+
+  // The request
+
+  void route(Route found, Map<String, String> pathVariables, Caller by) {
+    route = found;
+    variables = pathVariables;
+    caller = by;
+  }
+
+  @Nullable Route route() {
+    return route;
+  }
+
+  Caller caller() {
+    return caller;
+  }
+
+  Request request() {
+    return request;
+  }
+
+  Response response() {
+    return response;
+  }
+
+  /** {@return a variable of the path, decoded} */
+  String path(String name) {
+    return Names.decode(name, requireNonNull(variables.get(name), name));
+  }
+
+  /** {@return the namespace in the path, which the caller may use} */
+  String namespace() {
+    String namespace = Names.checked("ns", path("ns"));
+    caller.checkNamespace(namespace);
+    return namespace;
+  }
+
+  @Nullable String header(HttpHeader name) {
+    return request.getHeaders().get(name);
+  }
+
+  @Nullable String header(String name) {
+    return request.getHeaders().get(name);
+  }
+
+  /** {@return the parameters of the query; one that is not among these is refused} */
+  Query query(String... names) {
+    return Query.of(request.getHttpURI().getQuery(), names);
+  }
+
+  /**
+   * Reads the body and goes on with it; with an empty text if there is none.
+   *
+   * @param maxBytes how large it may be
+   * @param then goes on; what it throws is answered
+   */
+  void body(int maxBytes, Consumer<String> then) {
+    long length = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
+    if (length <= 0 && !request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING)) {
+      then.accept("");
+      return;
+    }
+    checkMediaType();
+    if (length > maxBytes) {
+      throw Problem.tooLarge("the body", maxBytes).failure();
+    }
+    reservedBytes = api.reserveBody(length > 0 ? length : maxBytes);
+    Scheduler.Task deadline =
+        request
+            .getConnectionMetaData()
+            .getConnector()
+            .getScheduler()
+            .schedule(this::bodyIsLate, BODY_SECONDS, TimeUnit.SECONDS);
+    CompletableFuture<byte[]> bytes = new CompletableFuture<>();
+    Content.Source.asByteArrayAsync(
+        request,
+        maxBytes,
+        Promise.Invocable.from(
+            Invocable.InvocationType.BLOCKING,
+            (content, error) -> {
+              deadline.cancel();
+              if (error == null) {
+                bytes.complete(content);
+              } else {
+                bytes.completeExceptionally(error);
+              }
+            }));
+    on(
+        bytes,
+        content -> then.accept(Json.decode(content)),
+        // Jetty has no type for a body that is too large; a broken one is an I/O error.
+        error ->
+            error instanceof IllegalStateException
+                ? Problem.tooLarge("the body", maxBytes)
+                : Problem.malformed("the body could not be read"));
+  }
+
+  private void checkMediaType() {
+    String type = header(HttpHeader.CONTENT_TYPE);
+    String[] parts =
+        type == null ? new String[] {""} : type.toLowerCase(Locale.ROOT).split(";", -1);
+    boolean ok = parts[0].strip().equals(Json.MEDIA_TYPE);
+    for (int i = 1; i < parts.length; i++) {
+      String parameter = parts[i].strip().replace("\"", "");
+      ok &= !parameter.startsWith("charset=") || parameter.equals("charset=utf-8");
+    }
+    if (!ok || request.getHeaders().contains(HttpHeader.CONTENT_ENCODING)) {
+      throw Problem.of(
+              415, "unsupported_media_type", "Content-Type (expected: application/json in UTF-8)")
+          .failure();
+    }
+  }
+
+  private void bodyIsLate() {
+    request
+        .getConnectionMetaData()
+        .getConnection()
+        .getEndPoint()
+        .close(new TimeoutException("the body took more than " + BODY_SECONDS + " s"));
+  }
+
+  // The answer
+
+  /** Goes on with a result; whatever goes wrong is answered. */
+  <T> void on(CompletionStage<T> stage, Consumer<T> then) {
+    on(stage, then, Problem::of);
+  }
+
+  private <T> void on(
+      CompletionStage<T> stage, Consumer<T> then, Function<Throwable, Problem> why) {
+    var unused =
+        stage.whenComplete(
+            (result, error) -> {
+              if (error == null) {
+                run(() -> then.accept(result));
+              } else {
+                Throwable cause = error instanceof CompletionException ? error.getCause() : error;
+                problem(cause instanceof Problem.Failure f ? f.problem() : why.apply(cause));
+              }
+            });
+  }
+
+  /** Answers what a step throws. */
+  void run(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      problem(Problem.of(e));
+    }
+  }
+
+  void problem(Problem problem) {
+    problem.headers().forEach(response.getHeaders()::put);
+    if (problem.status() == 500) {
+      api.unexpected(request, problem);
+    }
+    send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write));
+  }
+
+  void json(int status, Consumer<JsonGenerator> content) {
+    send(status, Json.MEDIA_TYPE, Json.bytes(content));
+  }
+
+  void send(int status, String type, byte[] content) {
+    send(status, type, content, Callback.NOOP);
+  }
+
+  /**
+   * Answers.
+   *
+   * @param written told whether the whole answer went out
+   */
+  void send(int status, String type, byte[] content, Callback written) {
+    if (!begin(status)) {
+      written.failed(new EofException("answered already"));
+      return;
+    }
+    response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
+    response.getHeaders().put(HttpHeader.CONTENT_LENGTH, content.length);
+    response.write(true, ByteBuffer.wrap(content), Callback.combine(callback, written));
+  }
+
+  /** Begins an answer that goes on for a while. */
+  boolean begin(int status) {
+    if (!answered.compareAndSet(false, true)) {
+      return false;
+    }
+    api.releaseBody(reservedBytes);
+    api.answered(this, status);
+    response.setStatus(status);
+    return true;
+  }
+
+  Callback callback() {
+    return callback;
+  }
+
+  void etag(long version) {
+    response.getHeaders().put(HttpHeader.ETAG, "\"" + version + "\"");
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.function.Consumer;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
+
+/** JSON as this server reads and writes it. */
+final class Json {
+  static final String MEDIA_TYPE = "application/json";
+
+  /** How deep objects and arrays may be nested. */
+  static final int MAX_DEPTH = 64;
+
+  private static final JsonFactory FACTORY =
+      JsonFactory.builder()
+          .streamReadConstraints(
+              StreamReadConstraints.builder()
+                  .maxNestingDepth(MAX_DEPTH)
+                  .maxNumberLength(1_000)
+                  .maxNameLength(64 * 1024)
+                  .build())
+          .build();
+
+  private Json() {}
+
+  static JsonParser parser(String text) {
+    return FACTORY.createParser(ObjectReadContext.empty(), text);
+  }
+
+  /** Strictly: what is not UTF-8 is refused, and another encoding is not guessed. */
+  static String decode(byte[] bytes) {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException e) {
+      throw Problem.malformed("the body is not UTF-8").failure();
+    }
+  }
+
+  static byte[] bytes(Consumer<JsonGenerator> content) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
+    write(bytes, content);
+    return bytes.toByteArray();
+  }
+
+  static void write(ByteArrayOutputStream bytes, Consumer<JsonGenerator> content) {
+    try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
+      content.accept(json);
+    }
+  }
+
+  /**
+   * Writes a payload as it was sent. One that is not JSON, because it did not come by this API, is
+   * written as base64 under another name.
+   */
+  static void payload(JsonGenerator json, byte[] payload) {
+    if (payload.length == 0) {
+      return;
+    }
+    String text = new String(payload, StandardCharsets.UTF_8);
+    if (isDocument(text)) {
+      json.writeName("payload");
+      json.writeRawValue(text);
+    } else {
+      json.writeStringProperty("payloadBase64", Base64.getEncoder().encodeToString(payload));
+    }
+  }
+
+  private static boolean isDocument(String text) {
+    try (JsonParser parser = parser(text)) {
+      if (parser.nextToken() == null) {
+        return false;
+      }
+      parser.skipChildren();
+      parser.finishToken();
+      return parser.nextToken() == null;
+    } catch (JacksonException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.Set;
+
+/**
+ * The settings of a {@link TimewheelServer.Builder#config server}.
+ *
+ * @param listen the address to listen on
+ * @param port the port; 0 for a free one
+ * @param hosts what a request may name as its host, besides loopback names and {@code listen}
+ * @param maxConnections how many connections there are at most; more wait to be accepted
+ * @param maxWaitingClaims how many claims may wait at a time
+ * @param maxStreams how many event streams may be open at a time
+ * @param maxBodyBytes how many bytes of bodies may be in memory at a time
+ */
+public record ServerConfig(
+    String listen,
+    int port,
+    Set<String> hosts,
+    int maxConnections,
+    int maxWaitingClaims,
+    int maxStreams,
+    long maxBodyBytes) {
+
+  /** The port unless another one is set. */
+  public static final int DEFAULT_PORT = 7400;
+
+  private static final long LEAST_BODY_BYTES = 64L << 20;
+
+  /** Copies the set, and checks that nothing is null. */
+  public ServerConfig {
+    requireNonNull(listen, "listen");
+    hosts = Set.copyOf(hosts);
+  }
+
+  /** {@return the settings of a server that only this machine reaches} */
+  public static ServerConfig loopback(int port) {
+    return new ServerConfig(
+        "127.0.0.1",
+        port,
+        Set.of(),
+        16_000,
+        12_000,
+        2_000,
+        Math.max(LEAST_BODY_BYTES, Runtime.getRuntime().maxMemory() / 8));
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.Route.Role;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** One timer: made, shown, cancelled. */
+final class TimerResource {
+  static final String TIMER = "/v1/namespaces/{ns}/timers/{id}";
+
+  /** A payload and headers as large as they may be, escaped, and room for the rest. */
+  private static final int MAX_BODY = 256 * 1024;
+
+  private final Supplier<DurableTimer> timers;
+
+  TimerResource(Supplier<DurableTimer> timers) {
+    this.timers = timers;
+  }
+
+  void addTo(Api api) {
+    api.add(Route.of("PUT", TIMER, Role.WRITE, this::put));
+    api.add(Route.of("GET", TIMER, Role.READ, this::get));
+    api.add(Route.of("DELETE", TIMER, Role.WRITE, this::delete));
+  }
+
+  static TimerKey key(Exchange exchange) {
+    return new TimerKey(exchange.namespace(), Names.checked("id", exchange.path("id")));
+  }
+
+  private void put(Exchange exchange) {
+    DurableTimer timer = timers.get();
+    TimerKey key = key(exchange);
+    Preconditions conditions = Preconditions.of(exchange);
+    String requestId = exchange.header("Idempotency-Key");
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          TimerSpec spec = TimerRequest.read(body).spec(key.namespace(), key.id());
+          conditions.apply(spec, () -> timer.get(key.namespace(), key.id()));
+          if (requestId != null) {
+            spec.requestId(requestId);
+          }
+          exchange.on(timer.scheduleAsync(spec), result -> made(exchange, timer, key, result));
+        });
+  }
+
+  private static void made(
+      Exchange exchange, DurableTimer timer, TimerKey key, ScheduleResult result) {
+    int status = result.outcome() == ScheduleResult.Outcome.CREATED ? 201 : 200;
+    TimerInfo info =
+        timer.get(key.namespace(), key.id()).orElseThrow(() -> Problem.notFound().failure());
+    exchange.etag(result.version());
+    exchange.json(status, json -> TimerView.whole(json, info));
+  }
+
+  private void get(Exchange exchange) {
+    exchange.query();
+    TimerKey key = key(exchange);
+    show(exchange, timers.get().get(key.namespace(), key.id()));
+  }
+
+  static void show(Exchange exchange, Optional<TimerInfo> found) {
+    TimerInfo info = found.orElseThrow(() -> Problem.notFound().failure());
+    exchange.etag(info.version());
+    exchange.json(200, json -> TimerView.whole(json, info));
+  }
+
+  private void delete(Exchange exchange) {
+    DurableTimer timer = timers.get();
+    TimerKey key = key(exchange);
+    Preconditions conditions = Preconditions.of(exchange);
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          JsonReader.empty(body);
+          long version = conditions.version(() -> timer.get(key.namespace(), key.id()));
+          exchange.on(
+              timer.cancelAsync(key, version), result -> cancelled(exchange, result.outcome()));
+        });
+  }
+
+  private static void cancelled(Exchange exchange, CancelResult.Outcome outcome) {
+    if (outcome == CancelResult.Outcome.NOT_FOUND) {
+      exchange.problem(Problem.notFound().with("outcome", "not_found"));
+    } else {
+      exchange.json(
+          200,
+          json -> {
+            json.writeStartObject();
+            json.writeStringProperty("outcome", TimerView.name(outcome));
+            json.writeEndObject();
+          });
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.server.Route.Role;
+import java.io.IOException;
+import java.time.Duration;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The HTTP API on a durable timer. It listens from {@link #start} on, answers once it was given a
+ * timer to {@linkplain #serve serve}, and leaves that timer open when it is closed.
+ */
+public final class TimewheelServer implements AutoCloseable {
+  private static final int MAX_THREADS = 64;
+  private static final int MAX_HEADER_BYTES = 16 * 1024;
+
+  /** Longer than a claim may wait. */
+  private static final Duration IDLE = Duration.ofSeconds(75);
+
+  private final Server jetty;
+  private final ServerConnector connector;
+  private volatile @Nullable DurableTimer timer;
+  private volatile boolean draining;
+
+  private TimewheelServer(ServerConfig config) {
+    QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
+    threads.setName("timewheel-http");
+    jetty = new Server(threads);
+    HttpConfiguration http = new HttpConfiguration();
+    http.setSendServerVersion(false);
+    http.setRequestHeaderSize(MAX_HEADER_BYTES);
+    // Paths are taken apart as they were sent, so that an encoded slash belongs to an id.
+    http.setUriCompliance(UriCompliance.UNSAFE);
+    connector = new ServerConnector(jetty, 1, 1, new HttpConnectionFactory(http));
+    connector.setHost(config.listen());
+    connector.setPort(config.port());
+    connector.setIdleTimeout(IDLE.toMillis());
+    connector.setAcceptQueueSize(1_024);
+    jetty.addConnector(connector);
+    jetty.addBean(new NetworkConnectionLimit(config.maxConnections(), connector));
+    jetty.setErrorHandler(new Errors());
+    Api api = new Api(config);
+    addRoutes(api);
+    jetty.setHandler(new GracefulHandler(api));
+  }
+
+  private void addRoutes(Api api) {
+    api.add(Route.of("GET", "/healthz", Role.OPEN, exchange -> state(exchange, 200, "ok")));
+    api.add(Route.of("GET", "/readyz", Role.OPEN, this::ready));
+    new ConsoleFiles().addTo(api);
+    new TimerResource(this::timer).addTo(api);
+  }
+
+  /**
+   * Begins to listen; until there is a timer to serve, the API is answered 503.
+   *
+   * @param config where, and within which limits
+   * @return the server
+   * @throws IOException if the port cannot be had
+   */
+  public static TimewheelServer start(ServerConfig config) throws IOException {
+    TimewheelServer server = new TimewheelServer(config);
+    try {
+      server.connector.open();
+      server.jetty.start();
+    } catch (IOException e) {
+      server.connector.close();
+      throw e;
+    } catch (Exception e) {
+      throw new IOException("the server did not start", e);
+    }
+    return server;
+  }
+
+  /**
+   * Answers with a timer from now on.
+   *
+   * @param started the timer, started
+   */
+  public void serve(DurableTimer started) {
+    timer = requireNonNull(started, "started");
+  }
+
+  /** {@return the port that it listens on} */
+  public int port() {
+    return connector.getLocalPort();
+  }
+
+  private DurableTimer timer() {
+    DurableTimer present = timer;
+    if (present == null) {
+      throw Problem.unavailable("the store is being opened").failure();
+    }
+    return present;
+  }
+
+  private void ready(Exchange exchange) {
+    if (draining) {
+      throw Problem.unavailable("the server is going down").failure();
+    }
+    if (!timer().stats().storeAvailable()) {
+      throw Problem.unavailable("the store does not answer").failure();
+    }
+    state(exchange, 200, "ready");
+  }
+
+  private static void state(Exchange exchange, int status, String text) {
+    exchange.json(
+        status,
+        json -> {
+          json.writeStartObject();
+          json.writeStringProperty("status", text);
+          json.writeEndObject();
+        });
+  }
+
+  /** Closes it with a patience of five seconds for requests that are under way. */
+  @Override
+  public void close() {
+    close(Duration.ofSeconds(5));
+  }
+
+  /**
+   * Accepts nothing more, lets what is under way be answered, and goes away.
+   *
+   * @param patience how long to wait for requests that are under way
+   */
+  public void close(Duration patience) {
+    draining = true;
+    jetty.setStopTimeout(Math.max(1, patience.toMillis()));
+    try {
+      jetty.stop();
+    } catch (Exception e) {
+      throw new IllegalStateException("the server did not stop in good order", e);
+    }
+  }
+}

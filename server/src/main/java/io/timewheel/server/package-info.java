@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The program: durable timers behind an HTTP API. ADR 0013 says how it is built. */
+@NullMarked
+package io.timewheel.server;
+
+import org.jspecify.annotations.NullMarked;
