@@ -100,6 +100,16 @@ final class JsonReader {
     return parser.getString();
   }
 
+  boolean isArray() {
+    return parser.currentToken() == JsonToken.START_ARRAY;
+  }
+
+  /** {@return a text, which must be there} */
+  String text() {
+    expect(JsonToken.VALUE_STRING, "a text");
+    return parser.getString();
+  }
+
   @Nullable Long integer() {
     if (isNull()) {
       return null;
@@ -143,11 +153,7 @@ final class JsonReader {
     Map<String, String> texts = new LinkedHashMap<>();
     object(
         (name, value) -> {
-          String one = value.string();
-          if (one == null) {
-            throw wrongType("a text");
-          }
-          texts.put(name, one);
+          texts.put(name, value.text());
           return true;
         });
     return texts;

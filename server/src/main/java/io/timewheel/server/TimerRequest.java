@@ -19,7 +19,6 @@ final class TimerRequest {
   private static final Set<String> RETURNED_ONLY =
       Set.of(
           "namespace",
-          "id",
           "version",
           "state",
           "dueAt",
@@ -44,6 +43,7 @@ final class TimerRequest {
   private MissedRuns missed = MissedRuns.FIRE_ONCE;
   private @Nullable Duration grace;
   private Map<String, String> headers = Map.of();
+  private @Nullable String id;
   private @Nullable String ifMatch;
   private @Nullable String ifNoneMatch;
 
@@ -86,6 +86,12 @@ final class TimerRequest {
       case "missed" -> missed(value.string());
       case "grace" -> grace = value.duration();
       case "headers" -> headers(value.texts());
+      case "id" -> {
+        if (!inBatch) {
+          return value.ignore(); // the path has it
+        }
+        id = value.string();
+      }
       case "ifMatch", "ifNoneMatch" -> {
         if (!inBatch) {
           return false;
@@ -157,6 +163,10 @@ final class TimerRequest {
       }
     }
     headers = texts;
+  }
+
+  @Nullable String id() {
+    return id;
   }
 
   @Nullable String ifMatch() {

@@ -30,6 +30,7 @@ public final class TimewheelServer implements AutoCloseable {
 
   private final Server jetty;
   private final ServerConnector connector;
+  private final QueueResource queues;
   private volatile @Nullable DurableTimer timer;
   private volatile boolean draining;
 
@@ -50,6 +51,7 @@ public final class TimewheelServer implements AutoCloseable {
     jetty.addConnector(connector);
     jetty.addBean(new NetworkConnectionLimit(config.maxConnections(), connector));
     jetty.setErrorHandler(new Errors());
+    queues = new QueueResource(this::timer, config.maxWaitingClaims());
     Api api = new Api(config);
     addRoutes(api);
     jetty.setHandler(new GracefulHandler(api));
@@ -60,6 +62,11 @@ public final class TimewheelServer implements AutoCloseable {
     api.add(Route.of("GET", "/readyz", Role.OPEN, this::ready));
     new ConsoleFiles().addTo(api);
     new TimerResource(this::timer).addTo(api);
+    new VerbResource(this::timer).addTo(api);
+    new ListResource(this::timer).addTo(api);
+    new BatchResource(this::timer).addTo(api);
+    new BulkResource(this::timer).addTo(api);
+    queues.addTo(api);
   }
 
   /**
@@ -95,6 +102,10 @@ public final class TimewheelServer implements AutoCloseable {
   /** {@return the port that it listens on} */
   public int port() {
     return connector.getLocalPort();
+  }
+
+  int waitingClaims() {
+    return queues.waiting();
   }
 
   private DurableTimer timer() {
@@ -138,6 +149,7 @@ public final class TimewheelServer implements AutoCloseable {
    */
   public void close(Duration patience) {
     draining = true;
+    queues.drain();
     jetty.setStopTimeout(Math.max(1, patience.toMillis()));
     try {
       jetty.stop();

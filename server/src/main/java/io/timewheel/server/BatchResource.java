@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.Route.Role;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+
+/** Many timers put in one request, each on its own. */
+final class BatchResource {
+  private static final int MAX_BODY = 16 << 20;
+  private static final int MAX_ITEMS = 1_000;
+
+  private final Supplier<DurableTimer> timers;
+
+  BatchResource(Supplier<DurableTimer> timers) {
+    this.timers = timers;
+  }
+
+  void addTo(Api api) {
+    api.add(Route.of("POST", ListResource.TIMERS + ":batch", Role.WRITE, this::batch));
+  }
+
+  /** An item, and what became of it so far. */
+  private record Item(@Nullable String id, @Nullable TimerSpec spec, @Nullable Problem problem) {}
+
+  private void batch(Exchange exchange) {
+    DurableTimer timer = timers.get();
+    String namespace = exchange.namespace();
+    String requestId = exchange.header("Idempotency-Key");
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          List<Item> items = items(timer, namespace, requestId, body);
+          List<TimerSpec> specs = new ArrayList<>();
+          for (Item item : items) {
+            if (item.spec != null) {
+              specs.add(item.spec);
+            }
+          }
+          exchange.on(timer.scheduleAllAsync(specs), results -> answer(exchange, items, results));
+        });
+  }
+
+  private static List<Item> items(
+      DurableTimer timer, String namespace, @Nullable String requestId, String body) {
+    List<String> texts = new ArrayList<>();
+    JsonReader.document(
+        body,
+        (name, value) -> {
+          if (!name.equals("timers")) {
+            return false;
+          }
+          value.array(() -> texts.add(value.raw()));
+          return true;
+        });
+    if (texts.isEmpty() || texts.size() > MAX_ITEMS) {
+      throw Problem.invalid(
+              "timers", "timers: " + texts.size() + " (expected: 1 to " + MAX_ITEMS + ")")
+          .failure();
+    }
+    return texts.stream().map(text -> item(timer, namespace, requestId, text)).toList();
+  }
+
+  private static Item item(
+      DurableTimer timer, String namespace, @Nullable String requestId, String text) {
+    String id = null;
+    try {
+      TimerRequest request = TimerRequest.readItem(text);
+      id = request.id();
+      if (id == null) {
+        throw Problem.invalid("id", "id: none (expected: the id of the timer)").failure();
+      }
+      String checked = Names.checked("id", id);
+      TimerSpec spec = request.spec(namespace, checked);
+      Preconditions.of(request.ifMatch(), request.ifNoneMatch())
+          .apply(spec, () -> timer.get(namespace, checked));
+      if (requestId != null) {
+        spec.requestId(requestId);
+      }
+      return new Item(id, spec, null);
+    } catch (RuntimeException e) {
+      return new Item(id, null, Problem.of(e));
+    }
+  }
+
+  private static void answer(
+      Exchange exchange, List<Item> items, List<BatchResult<ScheduleResult>> results) {
+    exchange.json(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeArrayPropertyStart("results");
+          int done = 0;
+          for (Item item : items) {
+            json.writeStartObject();
+            if (item.id != null) {
+              json.writeStringProperty("id", item.id);
+            }
+            if (item.problem != null) {
+              problem(json, item.problem);
+            } else {
+              result(json, results.get(done++));
+            }
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        });
+  }
+
+  private static void result(JsonGenerator json, BatchResult<ScheduleResult> result) {
+    ScheduleResult scheduled = result.result();
+    if (scheduled == null) {
+      problem(json, Problem.of(requireNonNull(result.error())));
+    } else {
+      boolean created = scheduled.outcome() == ScheduleResult.Outcome.CREATED;
+      json.writeNumberProperty("status", created ? 201 : 200);
+      json.writeNumberProperty("version", scheduled.version());
+    }
+  }
+
+  private static void problem(JsonGenerator json, Problem problem) {
+    json.writeNumberProperty("status", problem.status());
+    json.writeName("error");
+    problem.write(json);
+  }
+}

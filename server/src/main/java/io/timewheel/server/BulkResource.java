@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerFilter;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerList;
+import io.timewheel.durable.VerbResult;
+import io.timewheel.server.Route.Role;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One verb for all timers that a filter finds. They are counted first, and nothing is done if there
+ * are not as many as the caller expects; then each is changed by itself, a page at a time.
+ */
+final class BulkResource {
+  private static final int MAX_BODY = 16 * 1024;
+  private static final int PAGE = 1_000;
+
+  private final Supplier<DurableTimer> timers;
+
+  BulkResource(Supplier<DurableTimer> timers) {
+    this.timers = timers;
+  }
+
+  /** Changes some timers, and tells how many of them it changed. */
+  private interface Change {
+    long apply(DurableTimer timer, List<TimerKey> keys);
+  }
+
+  void addTo(Api api) {
+    add(api, "cancel", BulkResource::cancel);
+    for (String name : List.of("pause", "resume", "revive")) {
+      add(api, name, (timer, keys) -> done(timer.verbAll(keys, VerbResource.verb(name))));
+    }
+  }
+
+  private void add(Api api, String name, Change change) {
+    api.add(
+        Route.of(
+            "POST",
+            ListResource.TIMERS + ":" + name,
+            Role.WRITE,
+            exchange -> bulk(exchange, change)));
+  }
+
+  /** What is sent. */
+  private static final class Body {
+    private final List<String> states = new ArrayList<>();
+    private @Nullable String prefix;
+    private @Nullable Instant dueFrom;
+    private @Nullable Instant dueTo;
+    private @Nullable String handler;
+    private @Nullable Long expect;
+    private boolean filtered;
+
+    boolean field(String name, JsonReader value) {
+      switch (name) {
+        case "filter" -> {
+          filtered = true;
+          value.object(this::filterField);
+        }
+        case "expect" -> expect = value.integer();
+        default -> {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    private boolean filterField(String name, JsonReader value) {
+      switch (name) {
+        case "state" -> {
+          if (value.isArray()) {
+            value.array(() -> states.add(value.text()));
+          } else if (!value.isNull()) {
+            states.addAll(List.of(value.text().split(",")));
+          }
+        }
+        case "prefix" -> prefix = value.string();
+        case "dueFrom" -> dueFrom = value.instant();
+        case "dueTo" -> dueTo = value.instant();
+        case "handler" -> handler = value.string();
+        default -> {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    TimerFilter filter(String namespace) {
+      if (!filtered) {
+        throw Problem.invalid("filter", "filter: none (expected: one; {} is for all)").failure();
+      }
+      return ListResource.filter(namespace, states, prefix, dueFrom, dueTo, handler)
+          .withoutPayload();
+    }
+  }
+
+  private void bulk(Exchange exchange, Change change) {
+    DurableTimer timer = timers.get();
+    String namespace = exchange.namespace();
+    exchange.body(
+        MAX_BODY,
+        text -> {
+          Body body = new Body();
+          JsonReader.document(text, body::field);
+          TimerFilter filter = body.filter(namespace);
+          long[] counts = new long[2];
+          pages(timer, filter, keys -> counts[0] += keys.size());
+          if (body.expect != null && body.expect != counts[0]) {
+            throw Problem.of(
+                    409, "count_differs", counts[0] + " timers (expected: " + body.expect + ")")
+                .with("count", counts[0])
+                .failure();
+          }
+          pages(timer, filter, keys -> counts[1] += change.apply(timer, keys));
+          exchange.json(
+              200,
+              json -> {
+                json.writeStartObject();
+                json.writeNumberProperty("count", counts[0]);
+                json.writeNumberProperty("changed", counts[1]);
+                json.writeEndObject();
+              });
+        });
+  }
+
+  private static void pages(DurableTimer timer, TimerFilter filter, Consumer<List<TimerKey>> each) {
+    String next = null;
+    do {
+      TimerList page = timer.list(filter, PAGE, next);
+      each.accept(page.timers().stream().map(TimerInfo::key).toList());
+      next = page.nextPage().orElse(null);
+    } while (next != null);
+  }
+
+  private static long cancel(DurableTimer timer, List<TimerKey> keys) {
+    return timer.cancelAll(keys).stream()
+        .map(BatchResult::orThrow)
+        .filter(result -> result.outcome() == CancelResult.Outcome.CANCELLED)
+        .count();
+  }
+
+  private static long done(List<BatchResult<VerbResult>> results) {
+    return results.stream()
+        .map(BatchResult::orThrow)
+        .filter(result -> result == VerbResult.DONE)
+        .count();
+  }
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.FireId;
+import io.timewheel.durable.LeaseResult;
+import io.timewheel.durable.QueueFiring;
+import io.timewheel.server.Route.Role;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.eclipse.jetty.util.Callback;
+import org.jspecify.annotations.Nullable;
+
+/** Queues: claims, which wait without a thread, and what becomes of the leases. */
+final class QueueResource {
+  private static final int MAX_BODY = 64 * 1024;
+  private static final long MAX_CLAIM = 1_000L;
+  private static final Duration MIN_LEASE = Duration.ofSeconds(1);
+  private static final Duration MAX_LEASE = Duration.ofHours(12);
+  private static final Duration MAX_WAIT = Duration.ofMinutes(1);
+  private static final int MAX_ERROR = 4_000;
+
+  private final Supplier<DurableTimer> timers;
+  private final int maxWaiting;
+  private final Set<Claim> waiting = ConcurrentHashMap.newKeySet();
+  private volatile boolean draining;
+
+  QueueResource(Supplier<DurableTimer> timers, int maxWaiting) {
+    this.timers = timers;
+    this.maxWaiting = maxWaiting;
+  }
+
+  void addTo(Api api) {
+    api.add(
+        Route.of(
+            "POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.WRITE, this::claim));
+    for (String verb : List.of("ack", "nack", "extend")) {
+      api.add(
+          Route.of(
+              "POST",
+              "/v1/namespaces/{ns}/firings/{fireId}:" + verb,
+              Role.WRITE,
+              exchange -> end(exchange, verb)));
+    }
+  }
+
+  int waiting() {
+    return waiting.size();
+  }
+
+  /** Answers those who wait, and those to come, with nothing. */
+  void drain() {
+    draining = true;
+    waiting.forEach(Claim::callOff);
+  }
+
+  // Claims
+
+  /** A claim that waits, its connection watched. */
+  private final class Claim {
+    private final Exchange exchange;
+    private final DurableTimer timer;
+    private final CompletableFuture<List<QueueFiring>> firings;
+    private final Hangup hangup;
+
+    Claim(Exchange exchange, DurableTimer timer, CompletableFuture<List<QueueFiring>> firings) {
+      this.exchange = exchange;
+      this.timer = timer;
+      this.firings = firings;
+      this.hangup = new Hangup(exchange.request(), this::callOff);
+    }
+
+    void begin() {
+      waiting.add(this);
+      if (!firings.isDone()) {
+        hangup.watch();
+      }
+      if (draining) {
+        callOff();
+      }
+      var unused = firings.whenComplete(this::answer);
+    }
+
+    /** What was claimed meanwhile goes back. */
+    void callOff() {
+      firings.cancel(false);
+    }
+
+    private void answer(@Nullable List<QueueFiring> claimed, @Nullable Throwable error) {
+      waiting.remove(this);
+      hangup.release();
+      if (claimed == null && !firings.isCancelled()) {
+        exchange.problem(Problem.of(error));
+        return;
+      }
+      List<QueueFiring> taken = claimed == null ? List.of() : claimed;
+      exchange.run(() -> send(exchange, timer, taken));
+    }
+  }
+
+  private static void send(Exchange exchange, DurableTimer timer, List<QueueFiring> firings) {
+    byte[] body =
+        Json.bytes(
+            json -> {
+              json.writeStartObject();
+              json.writeArrayPropertyStart("firings");
+              firings.forEach(firing -> TimerView.firing(json, firing));
+              json.writeEndArray();
+              json.writeEndObject();
+            });
+    // Nobody has them if the answer did not go out.
+    exchange.send(
+        200, Json.MEDIA_TYPE, body, Callback.from(() -> {}, failure -> timer.giveBack(firings)));
+  }
+
+  /** What a claim asks for. */
+  private static final class Request {
+    private int max = 10;
+    private Duration lease = Duration.ofSeconds(30);
+    private Duration wait = Duration.ofSeconds(20);
+
+    boolean field(String name, JsonReader value) {
+      switch (name) {
+        case "max" -> {
+          Long number = value.integer();
+          max = number == null ? max : between(name, number, 1L, MAX_CLAIM).intValue();
+        }
+        case "lease" -> lease = duration(name, value.duration(), lease, MIN_LEASE, MAX_LEASE);
+        case "wait" -> wait = duration(name, value.duration(), wait, Duration.ZERO, MAX_WAIT);
+        default -> {
+          return false;
+        }
+      }
+      return true;
+    }
+  }
+
+  private static Duration duration(
+      String name, @Nullable Duration given, Duration absent, Duration min, Duration max) {
+    return given == null ? absent : between(name, given, min, max);
+  }
+
+  private static <T extends Comparable<T>> T between(String name, T value, T min, T max) {
+    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
+      throw Problem.invalid(name, name + ": " + value + " (expected: " + min + " to " + max + ")")
+          .failure();
+    }
+    return value;
+  }
+
+  private void claim(Exchange exchange) {
+    DurableTimer timer = timers.get();
+    String namespace = exchange.namespace();
+    String queue = Names.checked("queue", exchange.path("queue"));
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          Request request = new Request();
+          if (!body.isEmpty()) {
+            JsonReader.document(body, request::field);
+          }
+          if (waiting.size() >= maxWaiting) {
+            throw Problem.of(429, "too_many_claims", "as many claims wait as may")
+                .header("Retry-After", "1")
+                .failure();
+          }
+          CompletionStage<List<QueueFiring>> firings =
+              timer.claim(namespace, queue, request.max, request.lease, request.wait);
+          new Claim(exchange, timer, firings.toCompletableFuture()).begin();
+        });
+  }
+
+  // Leases
+
+  /** What the end of a lease carries. */
+  private static final class End {
+    private final String verb;
+    private @Nullable String lease;
+    private @Nullable String error;
+    private @Nullable Duration after;
+    private @Nullable Duration by;
+
+    End(String verb) {
+      this.verb = verb;
+    }
+
+    boolean field(String name, JsonReader value) {
+      if (name.equals("lease")) {
+        lease = value.string();
+      } else if (name.equals("error") && verb.equals("nack")) {
+        error = value.string();
+      } else if (name.equals("after") && verb.equals("nack")) {
+        after = value.duration();
+      } else if (name.equals("by") && verb.equals("extend")) {
+        by = value.duration();
+      } else {
+        return false;
+      }
+      return true;
+    }
+
+    CompletionStage<LeaseResult> apply(DurableTimer timer, FireId fireId) {
+      if (lease == null) {
+        throw Problem.invalid("lease", "lease: none (expected: the one of the firing)").failure();
+      }
+      if (!lease.matches("[A-Za-z0-9_-]{32}")) {
+        return CompletableFuture.completedStage(LeaseResult.LOST); // nobody ever had it
+      }
+      return switch (verb) {
+        case "ack" -> timer.ack(fireId, lease);
+        case "nack" -> timer.nack(fireId, lease, reason(), after);
+        default -> {
+          if (by == null) {
+            throw Problem.invalid("by", "by: none (expected: a duration)").failure();
+          }
+          yield timer.extend(fireId, lease, between("by", by, MIN_LEASE, MAX_LEASE));
+        }
+      };
+    }
+
+    private String reason() {
+      String text = error == null ? "the consumer gave no reason" : error;
+      return text.length() > MAX_ERROR ? text.substring(0, MAX_ERROR) : text;
+    }
+  }
+
+  private void end(Exchange exchange, String verb) {
+    DurableTimer timer = timers.get();
+    String namespace = exchange.namespace();
+    FireId fireId = fireId(namespace, exchange.path("fireId"));
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          End end = new End(verb);
+          JsonReader.document(body, end::field);
+          exchange.on(end.apply(timer, fireId), result -> ended(exchange, result));
+        });
+  }
+
+  /** What is no fire id, or one of another namespace, names nothing here. */
+  private static FireId fireId(String namespace, String text) {
+    try {
+      FireId fireId = FireId.parse(text);
+      if (fireId.key().namespace().equals(namespace)) {
+        return fireId;
+      }
+    } catch (IllegalArgumentException e) {
+      // said below
+    }
+    throw Problem.of(404, "not_found", "there is no such firing").failure();
+  }
+
+  private static void ended(Exchange exchange, LeaseResult result) {
+    switch (result) {
+      case DONE ->
+          exchange.json(
+              200,
+              json -> {
+                json.writeStartObject();
+                json.writeStringProperty("outcome", "done");
+                json.writeEndObject();
+              });
+      case LOST ->
+          exchange.problem(
+              Problem.of(409, "lease_lost", "the lease ran out, or was ended in another way"));
+      case NOT_FOUND -> exchange.problem(Problem.of(404, "not_found", "there is no such firing"));
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.Verb;
+import io.timewheel.durable.VerbResult;
+import io.timewheel.server.Route.Role;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Verb a person asks of one timer. */
+final class VerbResource {
+  private static final Map<String, Verb> VERBS =
+      Map.of(
+          "run", Verb.RUN,
+          "pause", Verb.PAUSE,
+          "resume", Verb.RESUME,
+          "revive", Verb.REVIVE);
+
+  private static final int MAX_BODY = 16 * 1024;
+
+  private final Supplier<DurableTimer> timers;
+
+  VerbResource(Supplier<DurableTimer> timers) {
+    this.timers = timers;
+  }
+
+  static Verb verb(String name) {
+    return requireNonNull(VERBS.get(name), name);
+  }
+
+  void addTo(Api api) {
+    VERBS.forEach(
+        (name, what) ->
+            api.add(
+                Route.of(
+                    "POST",
+                    TimerResource.TIMER + ":" + name,
+                    Role.WRITE,
+                    exchange -> verb(exchange, what))));
+    api.add(Route.of("POST", TimerResource.TIMER + ":move", Role.WRITE, this::move));
+  }
+
+  private void verb(Exchange exchange, Verb what) {
+    DurableTimer timer = timers.get();
+    TimerKey key = TimerResource.key(exchange);
+    Preconditions conditions = Preconditions.of(exchange);
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          JsonReader.empty(body);
+          long version = conditions.version(() -> timer.get(key.namespace(), key.id()));
+          answer(exchange, timer, key, timer.verbAsync(key, what, version));
+        });
+  }
+
+  /** Where to, as it is sent. */
+  private static final class Move {
+    private @Nullable Instant at;
+    private @Nullable Duration after;
+
+    boolean field(String name, JsonReader value) {
+      switch (name) {
+        case "at" -> at = value.instant();
+        case "after" -> after = value.duration();
+        default -> {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    Instant to(Instant now) {
+      if ((at == null) == (after == null)) {
+        throw Problem.invalid("at", "expected exactly one of at, after").failure();
+      }
+      if (at != null) {
+        return at;
+      }
+      try {
+        return now.plus(after);
+      } catch (RuntimeException e) {
+        throw Problem.invalid("after", "after: " + after + " (expected: less)").failure();
+      }
+    }
+  }
+
+  private void move(Exchange exchange) {
+    DurableTimer timer = timers.get();
+    TimerKey key = TimerResource.key(exchange);
+    Preconditions conditions = Preconditions.of(exchange);
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          Move move = new Move();
+          JsonReader.document(body, move::field);
+          Instant to = move.to(timer.now());
+          long version = conditions.version(() -> timer.get(key.namespace(), key.id()));
+          answer(exchange, timer, key, timer.moveAsync(key, to, version));
+        });
+  }
+
+  private static void answer(
+      Exchange exchange, DurableTimer timer, TimerKey key, CompletionStage<VerbResult> result) {
+    exchange.on(
+        result,
+        done -> {
+          switch (done) {
+            case DONE, UNCHANGED ->
+                TimerResource.show(exchange, timer.get(key.namespace(), key.id()));
+            case NOT_FOUND -> exchange.problem(Problem.notFound());
+            case VERSION_DIFFERS ->
+                exchange.problem(
+                    Problem.of(412, "precondition_failed", "the timer has another version"));
+            case WRONG_STATE -> exchange.problem(wrongState(timer, key));
+          }
+        });
+  }
+
+  private static Problem wrongState(DurableTimer timer, TimerKey key) {
+    Problem problem = Problem.of(409, "wrong_state", "the state of the timer does not allow it");
+    return timer
+        .get(key.namespace(), key.id())
+        .map(info -> problem.with("state", TimerView.name(info.state())))
+        .orElse(problem);
+  }
+}

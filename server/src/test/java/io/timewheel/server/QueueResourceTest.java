@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.server.Running.Answer;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Claims and leases by HTTP. */
+class QueueResourceTest {
+  private static final String CLAIM = "/v1/namespaces/shop/queues/q/firings:claim";
+  private static final String NOW = "{\"wait\":\"PT0S\"}";
+  private static final String LONG = "{\"wait\":\"PT1M\",\"max\":1}";
+
+  private final Running running = new Running();
+
+  @AfterEach
+  void stop() {
+    running.close();
+  }
+
+  private void due(String id) {
+    Answer put =
+        running.put(
+            "/v1/namespaces/shop/timers/" + id,
+            "{\"after\":\"PT0S\",\"target\":{\"queue\":\"q\"},\"payload\":[1],\"headers\":{\"h\":\"v\"},"
+                + "\"retry\":{\"backoff\":\"PT0.01S\"}}");
+    assertThat(put.status()).isEqualTo(201);
+  }
+
+  private JsonNode claimed() {
+    Answer answer = running.post(CLAIM, LONG);
+    assertThat(answer.status()).isEqualTo(200);
+    assertThat(answer.json().get("firings")).hasSize(1);
+    return answer.json().at("/firings/0");
+  }
+
+  private Answer end(JsonNode firing, String verb, String more) {
+    return running.post(
+        "/v1/namespaces/shop/firings/" + firing.get("fireId").asString() + ":" + verb,
+        "{\"lease\":\"" + firing.get("lease").asString() + "\"" + more + "}");
+  }
+
+  private TimerState state(String id) {
+    return running.timer.get("shop", id).orElseThrow().state();
+  }
+
+  private CompletableFuture<HttpResponse<String>> waiting() {
+    return running.client.sendAsync(
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + running.server.port() + CLAIM))
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString(LONG))
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  private void awaitWaiting(int count) {
+    while (running.server.waitingClaims() != count) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void aFiringSaysWhatItIs() {
+    due("a");
+    JsonNode firing = claimed();
+    assertThat(firing.propertyNames())
+        .contains(
+            "fireId",
+            "namespace",
+            "id",
+            "version",
+            "attempt",
+            "scheduledAt",
+            "firedAt",
+            "late",
+            "payload",
+            "headers",
+            "lease");
+    assertThat(firing.get("id").asString()).isEqualTo("a");
+    assertThat(firing.get("attempt").asInt()).isEqualTo(1);
+    assertThat(firing.at("/payload/0").asInt()).isEqualTo(1);
+    assertThat(firing.at("/headers/h").asString()).isEqualTo("v");
+    assertThat(firing.get("late").isBoolean()).isTrue();
+    assertThat(firing.get("fireId").asString()).matches("[A-Za-z0-9_-]+");
+    assertThat(firing.get("lease").asString()).matches("[A-Za-z0-9_-]{22,}");
+  }
+
+  @Test
+  void anAckRepeatedWithTheLeaseThatSucceededIs200() {
+    due("a");
+    JsonNode firing = claimed();
+    assertThat(end(firing, "ack", "").status()).isEqualTo(200);
+    assertThat(end(firing, "ack", "").status()).isEqualTo(200);
+    assertThat(end(firing, "nack", "").status()).isEqualTo(409);
+    assertThat(end(firing, "extend", ",\"by\":\"PT30S\"").status()).isEqualTo(409);
+    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(running.send("DELETE", "/v1/namespaces/shop/timers/a", null).text("outcome"))
+        .isEqualTo("fired");
+  }
+
+  @Test
+  void aNackedFiringComesAgainWithTheSameFireId() {
+    due("a");
+    JsonNode first = claimed();
+    assertThat(end(first, "nack", ",\"error\":\"no stock\",\"after\":\"PT0S\"").status())
+        .isEqualTo(200);
+    JsonNode second = claimed();
+    assertThat(second.get("attempt").asInt()).isEqualTo(2);
+    assertThat(second.get("fireId")).isEqualTo(first.get("fireId"));
+    assertThat(second.get("lease")).isNotEqualTo(first.get("lease"));
+    assertThat(end(first, "ack", "").status()).isEqualTo(409);
+    Answer timer = running.get("/v1/namespaces/shop/timers/a");
+    assertThat(timer.text("lastError")).isEqualTo("no stock");
+    assertThat(timer.json().at("/attempts/0/end").asString()).isEqualTo("failed");
+  }
+
+  @Test
+  void anExtendedLeaseIsStillOnesOwn() {
+    due("a");
+    JsonNode firing = claimed();
+    assertThat(end(firing, "extend", ",\"by\":\"PT1H\"").status()).isEqualTo(200);
+    assertThat(end(firing, "ack", "").status()).isEqualTo(200);
+  }
+
+  @Test
+  void aPutWhileFiringStandsAndTheRunningAttemptMayAck() {
+    due("a");
+    JsonNode firing = claimed();
+    Answer put =
+        running.put(
+            "/v1/namespaces/shop/timers/a", "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}");
+    assertThat(put.status()).isEqualTo(200);
+    assertThat(end(firing, "ack", "").status()).isEqualTo(200);
+    assertThat(state("a")).isEqualTo(TimerState.SCHEDULED);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"max\":0}",
+        "{\"max\":1001}",
+        "{\"lease\":\"PT0.999S\"}",
+        "{\"lease\":\"PT12H0.001S\"}",
+        "{\"wait\":\"PT1M0.001S\"}",
+        "{\"wait\":\"-PT1S\"}"
+      })
+  void limitsOfAClaim(String body) {
+    Answer answer = running.post(CLAIM, body);
+    assertThat(answer.status()).isEqualTo(422);
+    assertThat(body).contains(answer.text("field"));
+  }
+
+  @Test
+  void whatIsNoFiringIs404AndWhatIsNoLeaseIs409() {
+    due("a");
+    JsonNode firing = claimed();
+    String path = "/v1/namespaces/shop/firings/";
+    assertThat(running.post(path + "abc:ack", "{\"lease\":\"x\"}").status()).isEqualTo(404);
+    String id = firing.get("fireId").asString();
+    assertThat(running.post(path + id + ":ack", "{\"lease\":\"x\"}").status()).isEqualTo(409);
+    assertThat(running.post(path + id + ":ack", "{}").status()).isEqualTo(422);
+    assertThat(running.post(path + id + ":ack", "{\"lease\":\"x\",\"error\":\"\"}").status())
+        .isEqualTo(400);
+    assertThat(
+            running
+                .post("/v1/namespaces/other/firings/" + id + ":ack", "{\"lease\":\"x\"}")
+                .status())
+        .isEqualTo(404);
+  }
+
+  @Test
+  void aWaitingClaimIsAnsweredWhenSomethingIsDue() {
+    var claim = waiting();
+    awaitWaiting(1);
+    due("a");
+    assertThat(claim.join().body()).contains("\"id\":\"a\"");
+    awaitWaiting(0);
+  }
+
+  @Test
+  void anAbandonedClaimIsDropped() throws IOException {
+    try (Socket gone = new Socket("127.0.0.1", running.server.port())) {
+      gone.getOutputStream()
+          .write(
+              ("POST "
+                      + CLAIM
+                      + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                      + "Content-Length: "
+                      + LONG.length()
+                      + "\r\n\r\n"
+                      + LONG)
+                  .getBytes(StandardCharsets.UTF_8));
+      awaitWaiting(1);
+    }
+    awaitWaiting(0);
+    due("a");
+    assertThat(claimed().get("attempt").asInt()).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsSentAheadIsServedAfterTheClaim() throws IOException {
+    String body = "{\"wait\":\"PT1M\"}";
+    String claim =
+        "POST "
+            + CLAIM
+            + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+            + body.length()
+            + "\r\n\r\n"
+            + body;
+    String health = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    try (Socket socket = new Socket("127.0.0.1", running.server.port())) {
+      socket.getOutputStream().write(claim.getBytes(StandardCharsets.UTF_8));
+      awaitWaiting(1);
+      socket.getOutputStream().write(health.getBytes(StandardCharsets.UTF_8));
+      due("a");
+      String answers = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(answers).contains("\"id\":\"a\"").contains("\"status\":\"ok\"");
+    }
+  }
+
+  @Test
+  void claimsBeyondTheLimitAre429() {
+    try (Running small =
+        new Running(
+            c ->
+                new ServerConfig(
+                    c.listen(), 0, c.hosts(), c.maxConnections(), 0, 0, c.maxBodyBytes()))) {
+      Answer answer = small.post(CLAIM, NOW);
+      assertThat(answer.status()).isEqualTo(429);
+      assertThat(answer.header("Retry-After")).isEqualTo("1");
+    }
+  }
+
+  @Test
+  void stoppingAnswersWaitingClaimsEmpty() {
+    List<CompletableFuture<HttpResponse<String>>> claims = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      claims.add(waiting());
+    }
+    awaitWaiting(20);
+    running.server.close();
+    for (var claim : claims) {
+      assertThat(claim.join().statusCode()).isEqualTo(200);
+      assertThat(claim.join().body()).isEqualTo("{\"firings\":[]}");
+    }
+  }
+}
