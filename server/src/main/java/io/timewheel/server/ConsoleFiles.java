@@ -33,6 +33,7 @@ final class ConsoleFiles {
 
   private final Map<String, File> files = new ConcurrentHashMap<>();
 
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record File(byte[] content, String type, String tag) {}
 
   void addTo(Api api) {

@@ -9,6 +9,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.server.Route.Role;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -160,7 +161,7 @@ final class ListResource {
     try {
       long millis = time.toEpochMilli();
       if (Math.abs(millis) < Long.MAX_VALUE / 4) {
-        return time.getNano() % 1_000_000 == 0 ? millis : millis + 1;
+        return time.truncatedTo(ChronoUnit.MILLIS).equals(time) ? millis : millis + 1;
       }
     } catch (ArithmeticException e) {
       // said below

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.FireId;
 import io.timewheel.durable.LeaseResult;
@@ -95,7 +97,7 @@ final class QueueResource {
       waiting.remove(this);
       hangup.release();
       if (claimed == null && !firings.isCancelled()) {
-        exchange.problem(Problem.of(error));
+        exchange.problem(Problem.of(requireNonNull(error)));
         return;
       }
       List<QueueFiring> taken = claimed == null ? List.of() : claimed;

@@ -67,6 +67,7 @@ public final class TimewheelServer implements AutoCloseable {
     new BatchResource(this::timer).addTo(api);
     new BulkResource(this::timer).addTo(api);
     queues.addTo(api);
+    new ViewResource(this::timer).addTo(api);
   }
 
   /**

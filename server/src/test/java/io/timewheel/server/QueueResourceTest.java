@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.TimerState;
 import io.timewheel.server.Running.Answer;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -196,7 +197,7 @@ class QueueResourceTest {
 
   @Test
   void anAbandonedClaimIsDropped() throws IOException {
-    try (Socket gone = new Socket("127.0.0.1", running.server.port())) {
+    try (Socket gone = new Socket(InetAddress.getLoopbackAddress(), running.server.port())) {
       gone.getOutputStream()
           .write(
               ("POST "
@@ -225,7 +226,7 @@ class QueueResourceTest {
             + "\r\n\r\n"
             + body;
     String health = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    try (Socket socket = new Socket("127.0.0.1", running.server.port())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), running.server.port())) {
       socket.getOutputStream().write(claim.getBytes(StandardCharsets.UTF_8));
       awaitWaiting(1);
       socket.getOutputStream().write(health.getBytes(StandardCharsets.UTF_8));

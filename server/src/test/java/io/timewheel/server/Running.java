@@ -5,6 +5,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -94,7 +95,7 @@ final class Running implements AutoCloseable {
 
   /** Sends bytes as they are, and gives back all that comes until the server closes. */
   String raw(String request) {
-    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       socket.setSoTimeout(60_000);
       socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
       return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

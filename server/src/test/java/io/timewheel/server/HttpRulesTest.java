@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.server.Running.Answer;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What holds for every request: limits, strangers, and what is no request at all. */
+class HttpRulesTest {
+  private static final String TIMER = "/v1/namespaces/shop/timers/a";
+  private static final String AFTER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
+
+  private static Running running;
+
+  @BeforeAll
+  static void start() {
+    running = new Running();
+  }
+
+  @AfterAll
+  static void stop() {
+    running.close();
+  }
+
+  private static String request(String line, String... headers) {
+    StringBuilder text = new StringBuilder(line).append("\r\nConnection: close\r\n");
+    for (String header : headers) {
+      text.append(header).append("\r\n");
+    }
+    return running.raw(text.append("\r\n").toString());
+  }
+
+  private static String put(String body, String... headers) {
+    StringBuilder text = new StringBuilder("PUT " + TIMER + " HTTP/1.1\r\nConnection: close\r\n");
+    text.append("Content-Length: ").append(body.length()).append("\r\n");
+    for (String header : headers) {
+      text.append(header).append("\r\n");
+    }
+    return running.raw(text.append("\r\n").append(body).toString());
+  }
+
+  @Test
+  void anotherMethodIs405WithAllow() {
+    Answer answer = running.post(TIMER, "{}");
+    assertThat(answer.status()).isEqualTo(405);
+    assertThat(answer.header("Allow")).isEqualTo("DELETE, GET, PUT");
+    assertThat(running.send("PATCH", "/v1/namespaces", null).status()).isEqualTo(405);
+  }
+
+  @Test
+  void anotherPathIs404() {
+    assertThat(running.get("/v1/nothing").status()).isEqualTo(404);
+    assertThat(running.get("/v1/namespaces/shop/timers/a/b").status()).isEqualTo(404);
+    assertThat(running.get("/v2/namespaces").status()).isEqualTo(404);
+  }
+
+  @Test
+  void anotherMediaTypeIs415() {
+    assertThat(running.put(TIMER, AFTER, "Content-Type", "text/plain").status()).isEqualTo(415);
+    assertThat(put(AFTER, "Host: localhost")).startsWith("HTTP/1.1 415 ");
+    String latin = "application/json; charset=latin-1";
+    assertThat(running.put(TIMER, AFTER, "Content-Type", latin).status()).isEqualTo(415);
+    String utf8 = "application/json; charset=UTF-8";
+    assertThat(running.put(TIMER, AFTER, "Content-Type", utf8).status()).isBetween(200, 201);
+    assertThat(running.put(TIMER, AFTER, "Content-Encoding", "gzip").status()).isEqualTo(415);
+  }
+
+  @Test
+  void aLargeBodyIs413() {
+    String payload = "\"" + "x".repeat(64 * 1024 - 2) + "\"";
+    String body = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"},\"payload\":%s}";
+    assertThat(running.put(TIMER, body.formatted(payload)).status()).isBetween(200, 201);
+    Answer larger = running.put(TIMER, body.formatted("[" + payload + "]"));
+    assertThat(larger.status()).isEqualTo(413);
+    assertThat(larger.text("field")).isEqualTo("payload");
+    assertThat(running.put(TIMER, " ".repeat(256 * 1024) + AFTER).status()).isEqualTo(413);
+  }
+
+  @Test
+  void aLongPathIs414AndLargeHeadersAre431() {
+    String path = request("GET /" + "x".repeat(20_000) + " HTTP/1.1", "Host: localhost");
+    assertThat(path).startsWith("HTTP/1.1 414 ").contains("application/problem+json");
+    String headers = request("GET / HTTP/1.1", "Host: localhost", "X: " + "x".repeat(20_000));
+    assertThat(headers).startsWith("HTTP/1.1 431 ").contains("application/problem+json");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "localhost, 200",
+    "LOCALHOST:1, 200",
+    "127.0.0.1, 200",
+    "[::1]:7400, 200",
+    "evil.example, 421",
+    "127.0.0.1.evil.example, 421",
+    "localhost.evil.example, 421"
+  })
+  void aHostThatIsNeitherLoopbackNorConfiguredIs421(String host, int status) {
+    assertThat(request("GET /healthz HTTP/1.1", "Host: " + host))
+        .startsWith("HTTP/1.1 " + status + " ");
+    assertThat(request("GET http://" + host + "/healthz HTTP/1.1", "Host: " + host))
+        .startsWith("HTTP/1.1 " + status + " ");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "Origin, http://localhost, 20",
+    "Origin, http://evil.example, 403",
+    "Origin, null, 403",
+    "Origin, http://localhost:99, 403",
+    "Sec-Fetch-Site, same-origin, 20",
+    "Sec-Fetch-Site, none, 20",
+    "Sec-Fetch-Site, cross-site, 403",
+    "Sec-Fetch-Site, same-site, 403"
+  })
+  void aForeignPageMayChangeNothing(String name, String value, String status) {
+    String json = "Content-Type: application/json";
+    assertThat(put(AFTER, "Host: localhost", json, name + ": " + value))
+        .startsWith("HTTP/1.1 " + status);
+    assertThat(request("GET /healthz HTTP/1.1", "Host: localhost", name + ": " + value))
+        .startsWith("HTTP/1.1 200 ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "{",
+        "[]",
+        "7",
+        "{} {}",
+        "{\"after\":\"PT1H\",}",
+        "{'after':'PT1H'}",
+        "{\"after\":\"PT1H\",\"payload\":NaN}",
+        "{\"payload\":\"\u0000\"}",
+        "\uFEFF{}"
+      })
+  void whatIsNotJsonIs400(String body) {
+    Answer answer = running.put(TIMER, body);
+    assertThat(answer.status()).as(answer.response().body()).isEqualTo(400);
+  }
+
+  @Test
+  void deepJsonIs400() {
+    String deep = "[".repeat(100_000) + "]".repeat(100_000);
+    Answer answer = running.put(TIMER, "{\"payload\":" + deep + "}");
+    assertThat(answer.status()).isEqualTo(400);
+  }
+
+  @Test
+  void badUtf8Is400() throws IOException {
+    // raw() sends these as single bytes
+    String body = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"\u00C0\u00AF\"}}";
+    assertThat(put(body, "Host: localhost", "Content-Type: application/json"))
+        .startsWith("HTTP/1.1 400 ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Content-Length: 4\r\nContent-Length: 5",
+        "Content-Length: 4\r\nTransfer-Encoding: chunked",
+        "Content-Length: -1",
+        "Content-Length: 4x",
+        "Transfer-Encoding: chunked, identity",
+        "X: a\r\n folded",
+        "X : a",
+        "Host: second"
+      })
+  void aRequestThatTwoServersCouldReadDifferentlyIs400(String headers) {
+    String answer =
+        running.raw(
+            "POST "
+                + TIMER
+                + ":run HTTP/1.1\r\nHost: localhost\r\n"
+                + "Content-Type: application/json\r\nConnection: close\r\n"
+                + headers
+                + "\r\n\r\n{}  GET /healthz HTTP/1.1\r\n\r\n");
+    assertThat(answer).startsWith("HTTP/1.1 400 ").doesNotContain("\"ok\"");
+  }
+
+  @Test
+  void everyAnswerForbidsSniffingAndFraming() {
+    for (String path : new String[] {"/healthz", "/v1/namespaces", "/nothing", "/"}) {
+      Answer answer = running.get(path);
+      assertThat(answer.header("X-Content-Type-Options")).isEqualTo("nosniff");
+      assertThat(answer.header("Content-Security-Policy"))
+          .contains("frame-ancestors 'none'")
+          .doesNotContain("unsafe-inline");
+      assertThat(answer.header("Access-Control-Allow-Origin")).isNull();
+      assertThat(answer.header("Server")).isNull();
+    }
+  }
+
+  @Test
+  void theConsoleIsServed() {
+    Answer page = running.get("/");
+    assertThat(page.status()).isEqualTo(200);
+    assertThat(page.header("Content-Type")).startsWith("text/html");
+    assertThat(running.get("/", "If-None-Match", page.header("ETag")).status()).isEqualTo(304);
+    assertThat(running.get("/console/main.js").header("Content-Type"))
+        .startsWith("text/javascript");
+    assertThat(running.get("/console/..%2F..%2FMain.class").status()).isEqualTo(404);
+    assertThat(running.get("/console/none.js").status()).isEqualTo(404);
+  }
+
+  @Test
+  void headIsGetWithoutItsBody() {
+    Answer head = running.send("HEAD", "/healthz", null);
+    assertThat(head.status()).isEqualTo(200);
+    assertThat(head.response().body()).isEmpty();
+  }
+
+  @Test
+  void namespacesAndStatsCount() {
+    running.put("/v1/namespaces/counted/timers/a", AFTER);
+    Answer namespaces = running.get("/v1/namespaces");
+    assertThat(namespaces.response().body()).contains("\"namespace\":\"counted\"");
+    assertThat(namespaces.json().at("/namespaces/0/states")).hasSize(9);
+    Answer stats = running.get("/v1/stats?namespace=counted");
+    assertThat(stats.json().at("/states/scheduled").asInt()).isEqualTo(1);
+    assertThat(stats.json().at("/overdue").asInt()).isZero();
+    assertThat(stats.json().get("storeAvailable").asBoolean()).isTrue();
+  }
+
+  @Test
+  void metricsBeginWithTimewheel() {
+    Answer metrics = running.get("/metrics");
+    assertThat(metrics.status()).isEqualTo(200);
+    assertThat(metrics.response().body().lines().filter(line -> !line.startsWith("#")))
+        .isNotEmpty()
+        .allMatch(line -> line.startsWith("timewheel_"));
+  }
+}
