@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What differs from database to database: the statements. Lists of keys and records are sorted by
+ * key, and rows are locked in that order.
+ */
+interface Dialect {
+  /** {@return the statements that make the tables of a format} */
+  List<String> migration(int format);
+
+  /** Refuses a database that cannot hold the tables. */
+  void check(Connection connection) throws SQLException;
+
+  /** Takes the right to change the tables, until the transaction ends. */
+  void lockSchema(Connection connection) throws SQLException;
+
+  /** {@return whether there is the table in which the format is} */
+  boolean hasSchema(Connection connection) throws SQLException;
+
+  /** {@return what is known about a call that failed so before its commit} */
+  StoreException.Kind kind(SQLException failure);
+
+  /** {@return whether a transaction that failed so, and did nothing, is worth another try} */
+  boolean mayGoWellNextTime(SQLException failure);
+
+  /** {@return what to ask {@link #isCommitted} about; null if there is nothing to commit} */
+  @Nullable String transactionId(Connection connection) throws SQLException;
+
+  /** {@return whether a transaction was committed; null while it is in progress} */
+  @Nullable Boolean isCommitted(Connection connection, String transactionId) throws SQLException;
+
+  /**
+   * Sets the limits of a transaction that commits a group.
+   *
+   * @return the first version of a block that is this transaction's own, if one is wanted; it has
+   *     room for all rounds of the largest group
+   */
+  long begin(Connection connection, boolean wantsVersions) throws SQLException;
+
+  /** {@return the paused scopes, which stay as they are until the transaction ends} */
+  Set<String> holdPauses(Connection connection) throws SQLException;
+
+  // Records
+
+  /** A finished timer, whose payload is not kept. */
+  @SuppressWarnings("ArrayRecordComponent") // not copied, and not changed
+  record Finished(TimerRecord record, byte @Nullable [] payloadHash) {}
+
+  /** Locks unfinished timers. */
+  Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys) throws SQLException;
+
+  /** Reads finished timers. */
+  Map<TimerKey, Finished> finished(Connection connection, List<TimerKey> keys) throws SQLException;
+
+  /** {@return which were inserted, and not there already} */
+  boolean[] insert(Connection connection, List<TimerRecord> records, int shards)
+      throws SQLException;
+
+  /** A record as it was read, and as it is to be. */
+  record Step(TimerRecord before, TimerRecord after) {}
+
+  /** Writes what has become of records. {@return which were there as they had been read} */
+  boolean[] advance(Connection connection, List<Step> steps) throws SQLException;
+
+  /** Writes all of the records. {@return which were there as they had been read} */
+  boolean[] replace(Connection connection, List<Step> steps) throws SQLException;
+
+  /** Moves records to the history. {@return which were there as they had been read} */
+  boolean[] finish(Connection connection, List<Step> steps, int part) throws SQLException;
+
+  /** Takes records out of the history. {@return which were there} */
+  boolean[] unfinish(Connection connection, List<TimerRecord> records) throws SQLException;
+
+  void addReady(Connection connection, List<TimerRecord> records) throws SQLException;
+
+  void removeReady(Connection connection, List<TimerRecord> records) throws SQLException;
+
+  void count(Connection connection, Map<String, Map<TimerState, Long>> deltas) throws SQLException;
+
+  /** {@return the epochs of shards, which stay as they are until the transaction ends} */
+  Map<Integer, Long> holdEpochs(Connection connection, List<Integer> shards) throws SQLException;
+
+  /** {@return the statements that are apart from the commit of a group} */
+  Queries queries();
+
+  /** {@return an expression for the time of the database in milliseconds, as it passes} */
+  String nowMillis();
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.Transitions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store in a database that any number of nodes share. Each node opens one, and starts a timer on
+ * it; they divide the shards among themselves, and whoever dies is replaced by the others.
+ *
+ * <pre>{@code
+ * DurableTimer timer = DurableTimer.builder(JdbcTimerStore.postgresql(dataSource))
+ *     .handler("orders.cancel", firing -> …)
+ *     .start();
+ * }</pre>
+ *
+ * <p>It takes connections from the user's pool, at most six at a time. The data source must lead to
+ * the primary server. Its default schema is where the tables are; they are made when they are
+ * missing.
+ */
+public final class JdbcTimerStore implements TimerStore {
+  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
+  private static final int DEFAULT_SHARDS = 64;
+  private static final int MAX_BATCH = 1_000;
+
+  /** Each leaves rows in the table of the counters. */
+  private static final int GROUPS_PER_COMPACTION = 500;
+
+  private final Transactions transactions;
+  private final Dialect dialect;
+  private final Queries queries;
+  private final StoreTraits traits;
+  private final History history;
+  private final Ownership ownership;
+  private final DueBounds bounds;
+  private final NodeClock clock;
+  private final boolean withThreads;
+  private final AtomicInteger groups = new AtomicInteger();
+  private @Nullable LeaseThreads threads;
+  private boolean closed;
+
+  private JdbcTimerStore(Builder builder) {
+    dialect = builder.dialect;
+    queries = dialect.queries();
+    clock = builder.clock;
+    withThreads = builder.withThreads;
+    transactions = new Transactions(builder.source, dialect, builder.pauses);
+    int shards = new Schema(dialect).open(transactions, builder.shards);
+    Ownership.Settings settings = Ownership.Settings.of(builder.node);
+    traits =
+        new StoreTraits(
+            shards,
+            2,
+            MAX_BATCH,
+            Duration.ofSeconds(5),
+            Duration.ofMillis(100),
+            Duration.ofMillis(500),
+            settings.lease());
+    history = new History(transactions, dialect);
+    ownership = new Ownership(transactions, dialect, clock, settings, shards);
+    bounds = new DueBounds(clock::nanoTime);
+  }
+
+  /**
+   * Opens the store in a PostgreSQL database, version 14 or newer.
+   *
+   * @param source where connections come from
+   * @return the store
+   */
+  public static JdbcTimerStore postgresql(DataSource source) {
+    return postgresqlBuilder(source).open();
+  }
+
+  /**
+   * Begins to open the store in a PostgreSQL database, version 14 or newer.
+   *
+   * @param source where connections come from
+   * @return a builder with the default settings
+   */
+  public static Builder postgresqlBuilder(DataSource source) {
+    return new Builder(new PostgreSql(), requireNonNull(source, "source"));
+  }
+
+  /** How to open a store. Not thread-safe. */
+  public static final class Builder {
+    private final Dialect dialect;
+    private final DataSource source;
+    private int shards = DEFAULT_SHARDS;
+    private String node = "";
+    NodeClock clock = NodeClock.system();
+    Transactions.Pauses pauses = Builder::pause;
+    boolean withThreads = true;
+
+    private Builder(Dialect dialect, DataSource source) {
+      this.dialect = dialect;
+      this.source = source;
+    }
+
+    private static void pause(long millis) {
+      try {
+        Thread.sleep(1 + ThreadLocalRandom.current().nextLong(millis));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    /**
+     * Sets into how many shards the timers are divided when the tables are made: 64, unless set.
+     * There is no use for more nodes than that, and the number never changes.
+     *
+     * @param shards 1 to 1,024
+     * @return this
+     */
+    public Builder shards(int shards) {
+      if (shards < 1 || shards > 1_024) {
+        throw new IllegalArgumentException("shards: " + shards + " (expected: 1 to 1024)");
+      }
+      this.shards = shards;
+      return this;
+    }
+
+    /**
+     * Sets a name for this node, for whoever looks at the tables.
+     *
+     * @param name the name
+     * @return this
+     */
+    public Builder node(String name) {
+      node = requireNonNull(name, "name");
+      return this;
+    }
+
+    /**
+     * The statements that make the tables, for those who would rather do that themselves.
+     *
+     * @return SQL, as a script
+     */
+    public String schema() {
+      return new Schema(dialect).sql(shards);
+    }
+
+    /**
+     * Opens the store, and makes its tables if there are none.
+     *
+     * @return the store
+     */
+    public JdbcTimerStore open() {
+      return new JdbcTimerStore(this);
+    }
+  }
+
+  Ownership ownership() {
+    return ownership;
+  }
+
+  @Override
+  public StoreTraits traits() {
+    return traits;
+  }
+
+  @Override
+  public void start(StoreListener listener) {
+    ownership.start(requireNonNull(listener, "listener"));
+    if (withThreads) {
+      threads = new LeaseThreads(ownership);
+    }
+  }
+
+  @Override
+  public long clockOffsetMillis() {
+    return ownership.clockOffsetMillis();
+  }
+
+  @Override
+  public List<Outcome> commit(List<Change> changes) {
+    Group group = new Group(dialect, traits.shards(), history.part(), ownership::epoch, changes);
+    List<Outcome> outcomes = transactions.write(group::run);
+    if (groups.incrementAndGet() % GROUPS_PER_COMPACTION == 0) {
+      compactCounts();
+    }
+    return outcomes;
+  }
+
+  private void compactCounts() {
+    try {
+      boolean unused =
+          transactions.write(
+              connection -> {
+                dialect.begin(connection, false);
+                queries.compactCounts(connection);
+                return true;
+              });
+    } catch (StoreException e) {
+      LOG.log(System.Logger.Level.DEBUG, "the counters are put together later", e);
+    }
+  }
+
+  @Override
+  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    long from = after == null ? bounds.from(shard) : after.fireAt();
+    long now = clock.millis() + clockOffsetMillis();
+    List<DueTimer> due =
+        transactions.read(connection -> queries.due(connection, shard, from, until, after, limit));
+    if (from == Long.MIN_VALUE && after == null) {
+      bounds.scanned(shard, now, due);
+    }
+    return due;
+  }
+
+  @Override
+  public @Nullable TimerRecord get(TimerKey key) {
+    return transactions
+        .read(connection -> Optional.ofNullable(queries.get(connection, key)))
+        .orElse(null);
+  }
+
+  @Override
+  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    List<TimerRecord> records =
+        transactions.read(connection -> queries.page(connection, query, after, limit + 1));
+    return records.size() <= limit
+        ? new TimerPage(records, null)
+        : new TimerPage(records.subList(0, limit), records.get(limit - 1).key());
+  }
+
+  @Override
+  public long[] histogram(@Nullable String namespace, long[] bounds) {
+    return transactions.read(connection -> queries.histogram(connection, namespace, bounds));
+  }
+
+  @Override
+  public Map<String, Map<TimerState, Long>> counts() {
+    return transactions.read(queries::counts);
+  }
+
+  @Override
+  public List<TimerRecord> lease(LeaseRequest request) {
+    return transactions.write(connection -> lease(connection, request));
+  }
+
+  private List<TimerRecord> lease(Connection connection, LeaseRequest request) throws SQLException {
+    dialect.begin(connection, false);
+    Set<String> paused = dialect.holdPauses(connection);
+    if (paused.contains(request.namespace()) || paused.contains(EVERYTHING)) {
+      return List.of();
+    }
+    List<TimerRecord> ready =
+        queries.takeReady(
+            connection, request.namespace(), request.queue(), request.tokens().size());
+    if (ready.isEmpty()) {
+      return List.of();
+    }
+    List<Dialect.Step> steps = new ArrayList<>();
+    for (TimerRecord record : ready) {
+      steps.add(
+          new Dialect.Step(
+              record,
+              Transitions.lease(
+                  record, request.tokens().get(steps.size()), request.until(), request.now())));
+    }
+    dialect.advance(connection, steps);
+    dialect.removeReady(connection, ready);
+    Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
+    counts.put(TimerState.READY, (long) -ready.size());
+    counts.put(TimerState.FIRING, (long) ready.size());
+    dialect.count(connection, Map.of(request.namespace(), counts));
+    return steps.stream().map(Dialect.Step::after).toList();
+  }
+
+  @Override
+  public void pause(String scope) {
+    boolean unused =
+        transactions.write(
+            connection -> {
+              dialect.begin(connection, false);
+              queries.lockPauses(connection);
+              queries.pause(connection, scope);
+              return true;
+            });
+  }
+
+  @Override
+  public void resume(String scope) {
+    boolean unused =
+        transactions.write(
+            connection -> {
+              dialect.begin(connection, false);
+              queries.resume(connection, scope);
+              return true;
+            });
+  }
+
+  @Override
+  public Set<String> paused() {
+    return transactions.read(queries::paused);
+  }
+
+  @Override
+  public int forget(long finishedBefore, long keep, int limit) {
+    return history.forget(finishedBefore, keep, limit);
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    if (threads != null) {
+      threads.close();
+    }
+    try {
+      ownership.leave();
+    } catch (StoreException e) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "the shards could not be given up: others wait for the end of the lease",
+          e);
+    }
+    transactions.close();
+  }
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this node owns. A node has a lease, which it renews; a shard has an owner and an epoch that
+ * only grows. The database decides, by its clock; the node remembers, and forgets before the
+ * database does.
+ *
+ * <h2>Why no two nodes believe that they own a shard</h2>
+ *
+ * <pre>
+ *   owner                                       who takes over
+ *   1 notes its clocks
+ *   2 renews: lease_until = now + lease         3 locks the owner's row: no renewal passes it
+ *   4 believes so until its clocks are a        4 sees lease_until &lt; now
+ *     lease minus a margin ahead of 1           5 epoch + 1
+ * </pre>
+ *
+ * The time of 2 is not before that of 1, so the belief ends before the lease does, unless the
+ * clocks of the owner stand still. Even then its commits are refused: they compare the epoch.
+ *
+ * <p>The steps are called by {@link LeaseThreads}, or by a test.
+ */
+final class Ownership {
+  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
+
+  /** No epoch, since the first one is 1. */
+  private static final long NOT_TAKEN = 0;
+
+  private final Transactions transactions;
+  private final Dialect dialect;
+  private final NodeClock clock;
+  private final Settings settings;
+  private final int shards;
+
+  /** Under which epoch this node owns a shard. Changed under the monitor, as the engine is told. */
+  private final Map<Integer, Long> owned = new ConcurrentHashMap<>();
+
+  private final Map<Integer, Release> releases = new ConcurrentHashMap<>();
+  private volatile @Nullable StoreListener listener;
+  private volatile @Nullable Lease lease;
+  private volatile @Nullable Reading reading;
+  private volatile Runnable onRelease = () -> {};
+
+  /** How leases are kept. */
+  record Settings(String name, Duration lease, Duration renewal, Duration margin, Duration drain) {
+    static Settings of(String name) {
+      return new Settings(
+          name,
+          Duration.ofSeconds(10),
+          Duration.ofSeconds(3),
+          Duration.ofSeconds(1),
+          Duration.ofSeconds(10));
+    }
+  }
+
+  /** A lease, and what the clocks showed before it was asked for. */
+  private record Lease(long node, long sentNanos, long sentMillis) {}
+
+  /** The time of the database, and when it was that. */
+  private record Reading(long databaseMillis, long nanos) {}
+
+  /** A shard that is to be given away, as soon as nothing of it runs. */
+  private record Release(CompletableFuture<Void> drained, long beganNanos) {}
+
+  Ownership(
+      Transactions transactions, Dialect dialect, NodeClock clock, Settings settings, int shards) {
+    this.transactions = transactions;
+    this.dialect = dialect;
+    this.clock = clock;
+    this.settings = settings;
+    this.shards = shards;
+  }
+
+  /** Is called when a shard has been drained, and wants to be given away. */
+  void onRelease(Runnable work) {
+    onRelease = work;
+  }
+
+  /** The epoch under which this node owns a shard; null if it does not. */
+  @Nullable Long epoch(int shard) {
+    return owned.get(shard);
+  }
+
+  Set<Integer> owned() {
+    return Set.copyOf(owned.keySet());
+  }
+
+  long clockOffsetMillis() {
+    Reading last = reading;
+    return last == null
+        ? 0
+        : last.databaseMillis() + (clock.nanoTime() - last.nanos()) / 1_000_000 - clock.millis();
+  }
+
+  void start(StoreListener engine) {
+    listener = engine;
+    join();
+    balance();
+  }
+
+  // The lease
+
+  private void join() {
+    long sentNanos = clock.nanoTime();
+    long sentMillis = clock.millis();
+    lease =
+        transactions.write(
+            connection -> {
+              try (PreparedStatement statement =
+                  connection.prepareStatement(
+                      "INSERT INTO timewheel_node (node, name, lease_until, clock_offset)"
+                          + " VALUES (nextval('timewheel_incarnation'), ?, "
+                          + dialect.nowMillis()
+                          + " + ?, ?) RETURNING node, lease_until")) {
+                statement.setString(1, settings.name());
+                statement.setLong(2, settings.lease().toMillis());
+                statement.setLong(3, clockOffsetMillis());
+                try (ResultSet rows = statement.executeQuery()) {
+                  rows.next();
+                  read(rows.getLong(2), sentNanos);
+                  return new Lease(rows.getLong(1), sentNanos, sentMillis);
+                }
+              }
+            });
+  }
+
+  private void read(long leaseUntil, long sentNanos) {
+    long nowNanos = clock.nanoTime();
+    reading =
+        new Reading(
+            leaseUntil - settings.lease().toMillis(), sentNanos + (nowNanos - sentNanos) / 2);
+  }
+
+  /** Renews the lease; a node whose lease has run out comes back as another one. */
+  void renew() {
+    Lease last = lease;
+    if (last == null) {
+      return;
+    }
+    long sentNanos = clock.nanoTime();
+    long sentMillis = clock.millis();
+    boolean renewed =
+        transactions.write(
+            connection -> {
+              try (PreparedStatement statement =
+                  connection.prepareStatement(
+                      "UPDATE timewheel_node SET lease_until = "
+                          + dialect.nowMillis()
+                          + " + ?, clock_offset = ? WHERE node = ? AND lease_until > "
+                          + dialect.nowMillis()
+                          + " RETURNING lease_until")) {
+                statement.setLong(1, settings.lease().toMillis());
+                statement.setLong(2, clockOffsetMillis());
+                statement.setLong(3, last.node());
+                try (ResultSet rows = statement.executeQuery()) {
+                  if (rows.next()) {
+                    read(rows.getLong(1), sentNanos);
+                    return true;
+                  }
+                  return false;
+                }
+              }
+            });
+    if (renewed) {
+      lease = new Lease(last.node(), sentNanos, sentMillis);
+    } else {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "the lease of node {0} has run out: its shards are lost, and it comes back as another",
+          last.node());
+      loseAll();
+      join();
+    }
+  }
+
+  /** How much of the lease is left for sure, less the margin. */
+  long leaseLeftNanos() {
+    Lease last = lease;
+    if (last == null) {
+      return 0;
+    }
+    long passedNanos = clock.nanoTime() - last.sentNanos();
+    long passedMillis = Math.max(passedNanos / 1_000_000, clock.millis() - last.sentMillis());
+    long leftMillis =
+        settings.lease().toMillis() - settings.margin().toMillis() - Math.max(0, passedMillis);
+    return leftMillis * 1_000_000;
+  }
+
+  /** Whether it is time for another renewal. */
+  boolean wantsRenewal() {
+    Lease last = lease;
+    return last != null && clock.nanoTime() - last.sentNanos() >= settings.renewal().toNanos();
+  }
+
+  /** Stops firing if the lease may be about to run out. */
+  void watch() {
+    if (!owned.isEmpty() && leaseLeftNanos() <= 0) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "the lease could not be renewed in time: nothing fires here until it is");
+      loseAll();
+    }
+  }
+
+  private synchronized void loseAll() {
+    List.copyOf(owned.keySet()).forEach(this::lose);
+  }
+
+  private synchronized void lose(int shard) {
+    StoreListener engine = listener;
+    releases.remove(shard);
+    if (owned.remove(shard) != null && engine != null) {
+      engine.lost(shard);
+    }
+  }
+
+  private synchronized void acquire(int shard, long epoch) {
+    StoreListener engine = listener;
+    if (engine != null && leaseLeftNanos() > 0) {
+      owned.put(shard, epoch);
+      engine.acquired(shard, epoch);
+    }
+  }
+
+  // Shards
+
+  /** A shard as the database has it. */
+  private record Row(int shard, @Nullable Long owner, long epoch, boolean alive) {}
+
+  /** Takes what is this node's fair share and free, and begins to give away what is beyond it. */
+  void balance() {
+    Lease mine = lease;
+    if (mine == null) {
+      return;
+    }
+    List<Row> rows = new ArrayList<>();
+    int nodes = Math.max(1, transactions.read(connection -> look(connection, rows)));
+    int share = (shards + nodes - 1) / nodes;
+    List<Row> free = new ArrayList<>();
+    for (Row row : rows) {
+      boolean isMine = row.owner() != null && row.owner() == mine.node();
+      Long epoch = owned.get(row.shard());
+      if (epoch != null && (!isMine || epoch != row.epoch())) {
+        lose(row.shard());
+      }
+      if (isMine ? !owned.containsKey(row.shard()) : !row.alive()) {
+        free.add(row);
+      }
+    }
+    give();
+    int kept = owned.size() - releases.size();
+    for (int shard : owned()) {
+      if (kept > share && !releases.containsKey(shard)) {
+        release(shard);
+        kept--;
+      }
+    }
+    int start = free.isEmpty() ? 0 : Math.floorMod(mine.node() * 31, free.size());
+    for (int i = 0; i < free.size() && owned.size() - releases.size() < share; i++) {
+      if (wantsRenewal()) {
+        return; // first things first
+      }
+      take(mine.node(), free.get((start + i) % free.size()));
+    }
+  }
+
+  /** Reads who owns what. {@return how many nodes there are} */
+  private int look(Connection connection, List<Row> rows) throws SQLException {
+    rows.clear();
+    String sql =
+        "SELECT s.shard, s.owner, s.epoch, COALESCE(n.lease_until > "
+            + dialect.nowMillis()
+            + ", false), (SELECT count(*) FROM timewheel_node a WHERE a.lease_until > "
+            + dialect.nowMillis()
+            + ") FROM timewheel_shard s LEFT JOIN timewheel_node n ON n.node = s.owner"
+            + " ORDER BY s.shard";
+    int nodes = 0;
+    try (PreparedStatement statement = connection.prepareStatement(sql);
+        ResultSet found = statement.executeQuery()) {
+      while (found.next()) {
+        long owner = found.getLong(2);
+        Long ownerOrNull = found.wasNull() ? null : owner;
+        rows.add(new Row(found.getInt(1), ownerOrNull, found.getLong(3), found.getBoolean(4)));
+        nodes = found.getInt(5);
+      }
+    }
+    return nodes;
+  }
+
+  private void take(long node, Row row) {
+    long epoch;
+    try {
+      epoch = transactions.write(connection -> take(connection, node, row));
+    } catch (StoreException e) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "shard " + row.shard() + " cannot be taken over yet: a commit of its owner is open",
+          e);
+      return;
+    }
+    if (epoch != NOT_TAKEN) {
+      acquire(row.shard(), epoch);
+    }
+  }
+
+  private long take(Connection connection, long node, Row row) throws SQLException {
+    dialect.begin(connection, false);
+    Long former = row.owner();
+    if (former != null && former != node && isAlive(connection, former, "FOR UPDATE")) {
+      return NOT_TAKEN;
+    }
+    if (!isAlive(connection, node, "FOR SHARE")) {
+      return NOT_TAKEN;
+    }
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "UPDATE timewheel_shard SET owner = ?, epoch = epoch + 1 WHERE shard = ? AND epoch = ?"
+                + " AND (owner IS NULL OR owner = ?)")) {
+      statement.setLong(1, node);
+      statement.setInt(2, row.shard());
+      statement.setLong(3, row.epoch());
+      statement.setLong(4, former == null ? node : former);
+      return statement.executeUpdate() == 1 ? row.epoch() + 1 : NOT_TAKEN;
+    }
+  }
+
+  /** Whether a node has a lease, which stays so until the transaction ends. */
+  private boolean isAlive(Connection connection, long node, String lock) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "SELECT lease_until > "
+                + dialect.nowMillis()
+                + " FROM timewheel_node WHERE node = ? "
+                + lock)) {
+      statement.setLong(1, node);
+      try (ResultSet rows = statement.executeQuery()) {
+        return rows.next() && rows.getBoolean(1);
+      }
+    }
+  }
+
+  // Giving away
+
+  private void release(int shard) {
+    StoreListener engine = listener;
+    if (engine == null) {
+      return;
+    }
+    CompletableFuture<Void> drained = engine.releasing(shard).toCompletableFuture();
+    releases.put(shard, new Release(drained, clock.nanoTime()));
+    var unused = drained.whenComplete((nothing, failure) -> onRelease.run());
+  }
+
+  /** Gives away what has been drained, or has had its time for that. */
+  void give() {
+    Lease mine = lease;
+    Set<Integer> drained = new HashSet<>();
+    releases.forEach(
+        (shard, release) -> {
+          if (release.drained().isDone()
+              || clock.nanoTime() - release.beganNanos() >= settings.drain().toNanos()) {
+            drained.add(shard);
+          }
+        });
+    for (int shard : drained) {
+      Long epoch = owned.get(shard);
+      if (epoch != null && mine != null) {
+        transactions.write(connection -> give(connection, mine.node(), shard, epoch));
+      }
+      lose(shard);
+    }
+  }
+
+  private boolean give(Connection connection, long node, int shard, long epoch)
+      throws SQLException {
+    dialect.begin(connection, false);
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "UPDATE timewheel_shard SET owner = NULL WHERE shard = ? AND owner = ? AND epoch ="
+                + " ?")) {
+      statement.setInt(1, shard);
+      statement.setLong(2, node);
+      statement.setLong(3, epoch);
+      return statement.executeUpdate() == 1;
+    }
+  }
+
+  /** Leaves in good order: what it owned is free at once. */
+  void leave() {
+    Lease last = lease;
+    lease = null;
+    listener = null;
+    owned.clear();
+    releases.clear();
+    if (last != null) {
+      transactions.write(connection -> leave(connection, last.node()));
+    }
+  }
+
+  private boolean leave(Connection connection, long node) throws SQLException {
+    dialect.begin(connection, false);
+    for (String sql :
+        List.of(
+            "UPDATE timewheel_shard SET owner = NULL WHERE owner = ?",
+            "DELETE FROM timewheel_node WHERE node = ?")) {
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        statement.setLong(1, node);
+        statement.executeUpdate();
+      }
+    }
+    return true;
+  }
+}

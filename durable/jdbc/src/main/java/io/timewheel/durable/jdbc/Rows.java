@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.io.IOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** A record as a row. */
+final class Rows {
+  /** Behind the columns that every query for records has. */
+  static final int PAYLOAD_HASH = 16;
+
+  private static final int QUEUE = 1;
+  private static final int RECURRING = 1 << 1;
+  private static final int PAUSED = 1 << 2;
+  private static final int CANCEL_REQUESTED = 1 << 3;
+
+  private Rows() {}
+
+  static int state(TimerRecord record) {
+    return Codes.STATES.of(record.state());
+  }
+
+  static int flags(TimerRecord record) {
+    return (record.definition().queue() ? QUEUE : 0)
+        | (record.definition().isRecurring() ? RECURRING : 0)
+        | (record.paused() ? PAUSED : 0)
+        | (record.cancelRequested() ? CANCEL_REQUESTED : 0);
+  }
+
+  static boolean isQueue(int flags) {
+    return (flags & QUEUE) != 0;
+  }
+
+  static boolean isRecurring(int flags) {
+    return (flags & RECURRING) != 0;
+  }
+
+  static byte[] spec(TimerRecord record) {
+    TimerDefinition definition = record.definition();
+    return RecordCodec.encode(
+        new RecordCodec.Spec(
+            definition.recurrence(),
+            definition.headers(),
+            definition.retry(),
+            Codes.MISSED.of(definition.missed()),
+            definition.graceMillis()));
+  }
+
+  static byte @Nullable [] progress(TimerRecord record) {
+    return RecordCodec.encode(RecordCodec.Progress.of(record));
+  }
+
+  /** Whether a step makes another version of a timer, or another definition. */
+  @SuppressWarnings("ReferenceEquality") // a definition that is left as it is is the same object
+  static boolean isReplaced(Dialect.Step step) {
+    return step.before().version() != step.after().version()
+        || step.before().definition() != step.after().definition();
+  }
+
+  /** The record in the present row. */
+  static TimerRecord record(ResultSet row) throws SQLException {
+    TimerKey key = new TimerKey(row.getString(1), row.getString(2));
+    try {
+      int flags = row.getInt(6);
+      RecordCodec.Spec spec = RecordCodec.decodeSpec(row.getBytes(12));
+      RecordCodec.Progress progress = RecordCodec.decodeProgress(row.getBytes(13));
+      long fireAt = row.getLong(14);
+      return new TimerRecord(
+          key,
+          row.getLong(3),
+          row.getInt(4),
+          Codes.STATES.at(row.getInt(5)),
+          new TimerDefinition(
+              spec.recurrence(),
+              row.getString(11),
+              isQueue(flags),
+              row.getBytes(15),
+              spec.headers(),
+              spec.retry(),
+              Codes.MISSED.at(spec.missed()),
+              spec.graceMillis()),
+          row.getLong(7),
+          row.wasNull() ? TimerRecord.NEVER : fireAt,
+          progress.runAt(),
+          row.getInt(10),
+          progress.claim(),
+          progress.former(),
+          (flags & PAUSED) != 0,
+          (flags & CANCEL_REQUESTED) != 0,
+          row.getLong(8),
+          row.getLong(9),
+          progress.note(),
+          progress.attempts(),
+          progress.requests());
+    } catch (IOException | IllegalArgumentException e) {
+      throw new StoreException(
+          StoreException.Kind.REJECTED, key + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  /** The record with a payload, which its row does not have. */
+  static TimerRecord withPayload(TimerRecord record, byte[] payload) {
+    TimerDefinition definition = record.definition();
+    return new TimerRecord(
+        record.key(),
+        record.version(),
+        record.revision(),
+        record.state(),
+        new TimerDefinition(
+            definition.recurrence(),
+            definition.handler(),
+            definition.queue(),
+            payload,
+            definition.headers(),
+            definition.retry(),
+            definition.missed(),
+            definition.graceMillis()),
+        record.dueAt(),
+        record.fireAt(),
+        record.runAt(),
+        record.attempt(),
+        record.claim(),
+        record.former(),
+        record.paused(),
+        record.cancelRequested(),
+        record.createdAt(),
+        record.changedAt(),
+        record.note(),
+        record.attempts(),
+        record.requests());
+  }
+
+  /** What tells payloads apart once they are gone; nothing for none. */
+  static byte @Nullable [] hash(byte[] payload) {
+    if (payload.length == 0) {
+      return null;
+    }
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(payload);
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError(e); // every JDK has it
+    }
+  }
+}

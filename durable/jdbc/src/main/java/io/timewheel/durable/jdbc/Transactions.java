@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreException.Kind;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions on connections of the user's pool: begun, repeated where that is safe, and known to
+ * be committed or not.
+ *
+ * <p>What fails before COMMIT is sent was not done, and is repeated if it may go well the next
+ * time: a bounded number of times, with jitter. When the answer to COMMIT is lost, the outcome is
+ * asked for on another connection; only what was certainly aborted is repeated.
+ */
+final class Transactions {
+  private static final int MAX_TRIES = 6;
+  private static final int MAX_LOOKS = 40;
+  private static final long FIRST_WAIT_MILLIS = 5;
+  private static final long LOOK_MILLIS = 250;
+
+  private final DataSource source;
+  private final Dialect dialect;
+  private final Pauses pauses;
+  private volatile boolean closed;
+
+  /** Waits between two tries. */
+  interface Pauses {
+    /** Waits for about so long, more or less at random. */
+    void pause(long millis);
+  }
+
+  /** What is done in a transaction. */
+  interface Work<T extends @Nullable Object> {
+    T run(Connection connection) throws SQLException;
+  }
+
+  /** Thrown by work that has found out that it must be done again, and differently. */
+  static final class Again extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Again() {
+      super(null, null, false, false);
+    }
+  }
+
+  Transactions(DataSource source, Dialect dialect, Pauses pauses) {
+    this.source = source;
+    this.dialect = dialect;
+    this.pauses = pauses;
+  }
+
+  void close() {
+    closed = true;
+  }
+
+  /** Does something in a transaction. */
+  <T extends @Nullable Object> T write(Work<T> work) {
+    for (int tries = 1; ; tries++) {
+      try (Connection connection = open(false)) {
+        Try<T> done = once(connection, work);
+        if (done.failure == null) {
+          return done.result;
+        }
+        if (tries == MAX_TRIES || !dialect.mayGoWellNextTime(done.failure)) {
+          throw failure(done.failure);
+        }
+      } catch (SQLException e) { // by close: the outcome is known by then
+        throw failure(e);
+      }
+      pauses.pause(FIRST_WAIT_MILLIS << tries);
+    }
+  }
+
+  /** What came of one try: a result, or why nothing was done. */
+  private record Try<T extends @Nullable Object>(T result, @Nullable SQLException failure) {}
+
+  @SuppressWarnings("NullAway") // no result where there is a failure
+  private <T extends @Nullable Object> Try<T> once(Connection connection, Work<T> work) {
+    T result;
+    String id;
+    try {
+      while (true) {
+        try {
+          result = work.run(connection);
+          break;
+        } catch (Again e) {
+          connection.rollback();
+        }
+      }
+      id = dialect.transactionId(connection);
+    } catch (SQLException e) {
+      rollback(connection, e);
+      return new Try<>(null, e);
+    } catch (RuntimeException | Error e) {
+      rollback(connection, e);
+      throw e;
+    }
+    try {
+      connection.commit();
+      return new Try<>(result, null);
+    } catch (SQLException e) {
+      rollback(connection, e);
+      return id == null || isCommitted(id, e) ? new Try<>(result, null) : new Try<>(null, e);
+    }
+  }
+
+  private static void rollback(Connection connection, Throwable cause) {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      cause.addSuppressed(e);
+    }
+  }
+
+  /** Asks what became of a transaction whose COMMIT was not answered. */
+  private boolean isCommitted(String id, SQLException lost) {
+    for (int looks = 1; looks <= MAX_LOOKS; looks++) {
+      try (Connection connection = open(true)) {
+        Boolean committed = dialect.isCommitted(connection, id);
+        if (committed != null) {
+          return committed;
+        }
+      } catch (SQLException | StoreException e) {
+        lost.addSuppressed(e);
+      }
+      pauses.pause(LOOK_MILLIS);
+    }
+    throw new StoreException(
+        Kind.UNKNOWN, "the answer to a commit was lost, and nobody says how it ended", lost);
+  }
+
+  /** Reads with one statement. */
+  <T extends @Nullable Object> T read(Work<T> work) {
+    for (int tries = 1; ; tries++) {
+      try (Connection connection = open(true)) {
+        return work.run(connection);
+      } catch (SQLException e) {
+        if (tries == MAX_TRIES || !dialect.mayGoWellNextTime(e)) {
+          throw failure(e);
+        }
+      }
+      pauses.pause(FIRST_WAIT_MILLIS << tries);
+    }
+  }
+
+  private Connection open(boolean autoCommit) {
+    if (closed) {
+      throw new StoreException(Kind.UNAVAILABLE, "the session is closed", null);
+    }
+    Connection connection;
+    try {
+      connection = source.getConnection();
+    } catch (SQLException e) {
+      throw new StoreException(Kind.TRANSIENT, "no connection: " + e.getMessage(), e);
+    }
+    try {
+      connection.setAutoCommit(autoCommit);
+      return connection;
+    } catch (SQLException e) {
+      try {
+        connection.close();
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
+      throw failure(e);
+    }
+  }
+
+  private StoreException failure(SQLException e) {
+    return new StoreException(
+        dialect.kind(e), "the database: " + e.getMessage() + " (" + e.getSQLState() + ")", e);
+  }
+}

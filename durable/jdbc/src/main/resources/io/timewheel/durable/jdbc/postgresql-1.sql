@@ -1,0 +1,120 @@
+-- Format 1 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
+
+-- What the data is: its format, and how many shards it has. Nodes refuse a format that they do not know.
+CREATE TABLE timewheel_meta (
+  name text PRIMARY KEY,
+  value bigint NOT NULL
+);
+
+-- Versions of timers. A transaction takes a block, so that they grow across sessions.
+CREATE SEQUENCE timewheel_version INCREMENT BY 4096;
+
+-- Incarnations of nodes.
+CREATE SEQUENCE timewheel_incarnation;
+
+-- Unfinished timers. A claim changes no column of an index, and finds room on its page.
+-- fire_at: the place in the due index, null if it has none. spec, progress: see RecordCodec.
+CREATE TABLE timewheel_timer (
+  version bigint NOT NULL,
+  due_at bigint NOT NULL,
+  fire_at bigint,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL,
+  revision integer NOT NULL,
+  shard integer NOT NULL,
+  attempt integer NOT NULL,
+  state smallint NOT NULL,
+  flags smallint NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  handler text COLLATE "C" NOT NULL,
+  spec bytea NOT NULL,
+  progress bytea,
+  payload bytea NOT NULL,
+  PRIMARY KEY (namespace, id)
+) WITH (
+  fillfactor = 75,
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_insert_scale_factor = 0.1,
+  autovacuum_analyze_scale_factor = 0.05,
+  autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX timewheel_timer_due ON timewheel_timer (shard, fire_at) WHERE fire_at IS NOT NULL;
+-- What waits for somebody: paused, parked, set aside, ready.
+CREATE INDEX timewheel_timer_idle ON timewheel_timer (namespace, id) WHERE fire_at IS NULL;
+
+-- Timers of queues that a consumer may claim, the longest ready first.
+CREATE TABLE timewheel_ready (
+  namespace text COLLATE "C" NOT NULL,
+  queue text COLLATE "C" NOT NULL,
+  ready_at bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (namespace, queue, ready_at, id)
+) WITH (
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+-- The history: finished timers, without their payloads. It is written in parts, one after the
+-- other, and a part is emptied as a whole when everything in it is forgotten.
+CREATE TABLE timewheel_done (
+  version bigint NOT NULL,
+  due_at bigint NOT NULL,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL,
+  revision integer NOT NULL,
+  attempt integer NOT NULL,
+  part smallint NOT NULL,
+  state smallint NOT NULL,
+  flags smallint NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  handler text COLLATE "C" NOT NULL,
+  spec bytea NOT NULL,
+  progress bytea,
+  payload_hash bytea
+) PARTITION BY LIST (part);
+CREATE INDEX timewheel_done_key ON timewheel_done (namespace, id);
+CREATE INDEX timewheel_done_end ON timewheel_done (changed_at);
+CREATE TABLE timewheel_done_0 PARTITION OF timewheel_done FOR VALUES IN (0);
+CREATE TABLE timewheel_done_1 PARTITION OF timewheel_done FOR VALUES IN (1);
+CREATE TABLE timewheel_done_2 PARTITION OF timewheel_done FOR VALUES IN (2);
+CREATE TABLE timewheel_done_3 PARTITION OF timewheel_done FOR VALUES IN (3);
+
+-- One row. What ended up to a position is forgotten; what ends goes into the present part.
+CREATE TABLE timewheel_history (
+  forgotten_at bigint NOT NULL,
+  forgotten_namespace text COLLATE "C" NOT NULL,
+  forgotten_id text COLLATE "C" NOT NULL,
+  part smallint NOT NULL,
+  part_since bigint NOT NULL
+);
+INSERT INTO timewheel_history
+VALUES (-9223372036854775808, '', '', 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+
+-- How many timers there are: the sum of what each transaction has added and taken away.
+CREATE TABLE timewheel_count (
+  namespace text COLLATE "C" NOT NULL,
+  state smallint NOT NULL,
+  delta bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- Namespaces that are paused; '' stands for all.
+CREATE TABLE timewheel_pause (
+  scope text COLLATE "C" PRIMARY KEY
+);
+
+-- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
+CREATE TABLE timewheel_node (
+  node bigint PRIMARY KEY,
+  name text NOT NULL,
+  lease_until bigint NOT NULL,
+  clock_offset bigint NOT NULL
+) WITH (fillfactor = 50);
+CREATE TABLE timewheel_shard (
+  shard integer PRIMARY KEY,
+  owner bigint,
+  epoch bigint NOT NULL
+) WITH (fillfactor = 50);
+
+INSERT INTO timewheel_meta VALUES ('format', 1);

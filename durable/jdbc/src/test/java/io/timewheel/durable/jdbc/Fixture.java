@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import javax.sql.DataSource;
+
+/** A database of its own, and nodes on it whose leases are kept by hand, on clocks that stand. */
+final class Fixture implements AutoCloseable {
+  static final long NOW = 1_800_000_000_000L;
+
+  final Database database = EmptySchema.create();
+  final HikariDataSource pool = database.pool(8);
+  private final List<Node> nodes = new ArrayList<>();
+
+  /** The clocks of a node: as far ahead of the real ones as a test says. */
+  static final class Clock implements NodeClock {
+    private final long startNanos = System.nanoTime();
+    private final long startMillis = System.currentTimeMillis();
+    volatile long aheadNanos;
+    volatile long aheadMillis;
+
+    @Override
+    public long nanoTime() {
+      return startNanos + aheadNanos;
+    }
+
+    @Override
+    public long millis() {
+      return startMillis + aheadMillis;
+    }
+
+    void advanceMillis(long millis) {
+      aheadNanos += millis * 1_000_000;
+      aheadMillis += millis;
+    }
+  }
+
+  /** A store, and what it has told the engine. */
+  final class Node implements StoreListener {
+    final Clock clock = new Clock();
+    final JdbcTimerStore store;
+    final Map<Integer, Long> epochs = new TreeMap<>();
+    final List<String> told = new ArrayList<>();
+    CompletableFuture<Void> drained = CompletableFuture.completedFuture(null);
+
+    Node(DataSource source, int shards) {
+      JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(source).shards(shards);
+      builder.clock = clock;
+      builder.pauses = millis -> {};
+      builder.withThreads = false;
+      store = builder.open();
+    }
+
+    Ownership ownership() {
+      return store.ownership();
+    }
+
+    @Override
+    public synchronized void acquired(int shard, long epoch) {
+      epochs.put(shard, epoch);
+      told.add("acquired " + shard);
+    }
+
+    @Override
+    public synchronized CompletionStage<Void> releasing(int shard) {
+      told.add("releasing " + shard);
+      return drained;
+    }
+
+    @Override
+    public synchronized void lost(int shard) {
+      epochs.remove(shard);
+      told.add("lost " + shard);
+    }
+
+    @Override
+    public void added(int shard, long fireAt) {}
+
+    @Override
+    public void ready(String namespace, String queue) {}
+
+    Outcome commit(Change change) {
+      return store.commit(List.of(change)).get(0);
+    }
+
+    Change.Begin begin(String id) {
+      TimerRecord record = store.get(key(id));
+      int shard = Shards.of(record.key(), store.traits().shards());
+      return new Change.Begin(
+          record.key(),
+          record.version(),
+          record.revision(),
+          epochs.get(shard),
+          new ClaimToken(7, record.revision()),
+          TimerRecord.NONE,
+          NOW);
+    }
+  }
+
+  Node open() {
+    return open(pool, 4);
+  }
+
+  Node open(DataSource source, int shards) {
+    Node node = new Node(source, shards);
+    nodes.add(node);
+    return node;
+  }
+
+  /** Opens and starts a node. */
+  Node start() {
+    Node node = open();
+    node.store.start(node);
+    return node;
+  }
+
+  static TimerKey key(String id) {
+    return new TimerKey("shop", id);
+  }
+
+  static Change.Schedule schedule(String id, long dueAt) {
+    return schedule(id, dueAt, new byte[] {1}, false);
+  }
+
+  static Change.Schedule schedule(String id, long dueAt, byte[] payload, boolean evenFinished) {
+    return new Change.Schedule(
+        key(id),
+        new TimerDefinition(
+            "",
+            "orders",
+            false,
+            payload,
+            Map.of(),
+            RetryPolicy.DEFAULT,
+            MissedRuns.FIRE_ONCE,
+            60_000),
+        dueAt,
+        false,
+        Change.Condition.NONE,
+        0,
+        evenFinished,
+        null,
+        TimerRecord.NEVER,
+        NOW);
+  }
+
+  static Change.Finish success(Change.Begin claim) {
+    return new Change.Finish(
+        claim.key(),
+        claim.token(),
+        claim.epoch(),
+        Change.Finish.End.SUCCEEDED,
+        TimerRecord.NEVER,
+        null,
+        NOW);
+  }
+
+  /** Lets the leases of all nodes run out, by the clock of the database. */
+  void expireLeases() throws SQLException {
+    execute("UPDATE timewheel_node SET lease_until = lease_until - 11000");
+  }
+
+  void execute(String sql) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  long number(String sql) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    }
+  }
+
+  @Override
+  public void close() {
+    nodes.forEach(node -> node.store.close());
+    pool.close();
+  }
+}

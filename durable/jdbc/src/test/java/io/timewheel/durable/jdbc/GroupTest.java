@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.StoreException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class GroupTest {
+  private final Fixture fixture = new Fixture();
+  private final Fixture.Node node = fixture.start();
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  @Test
+  void takesTheSameChangesOfTwoNodesOneAfterTheOther() {
+    Fixture.Node other = fixture.open();
+    List<Change> changes = new ArrayList<>();
+    IntStream.range(0, 200).forEach(i -> changes.add(schedule("id-" + i, NOW)));
+    List<Change> backwards = new ArrayList<>(changes);
+    Collections.reverse(backwards);
+    for (int round = 0; round < 5; round++) {
+      CompletableFuture<List<Outcome>> first =
+          CompletableFuture.supplyAsync(() -> node.store.commit(changes));
+      List<Outcome> all = new ArrayList<>(other.store.commit(backwards));
+      all.addAll(first.join());
+      long created = all.stream().filter(outcome -> outcome.answer() == Answer.CREATED).count();
+      assertThat(created).isEqualTo(200);
+      assertThat(all).hasSize(400);
+      List<Change> cancels = new ArrayList<>();
+      changes.forEach(change -> cancels.add(new Change.Cancel(change.key(), 0, NOW)));
+      node.store.commit(cancels);
+      assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.CANCELLED, 200L)));
+    }
+  }
+
+  @Test
+  void locksInTheOrderOfTheKeys() throws SQLException {
+    for (String id : List.of("a", "b", "c")) {
+      node.commit(schedule(id, NOW));
+    }
+    List<Change> cancels = new ArrayList<>();
+    for (String id : List.of("c", "b", "a")) {
+      cancels.add(new Change.Cancel(key(id), 0, NOW));
+    }
+    try (Connection holder = fixture.database.connect();
+        Connection looker = fixture.database.connect()) {
+      holder.setAutoCommit(false);
+      looker.setAutoCommit(false);
+      free(holder, "WHERE id = 'b'");
+      CompletableFuture<List<Outcome>> commit =
+          CompletableFuture.supplyAsync(() -> node.store.commit(cancels));
+      List<String> free;
+      do {
+        free = free(looker, "ORDER BY id");
+        looker.rollback();
+        assertThat(free).isIn(List.of("a", "c"), List.of("c"));
+      } while (free.contains("a") && !commit.isDone());
+      assertThat(free).containsExactly("c");
+      holder.rollback();
+      assertThat(commit.join()).hasSize(3);
+    }
+  }
+
+  private static List<String> free(Connection connection, String which) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery(
+                "SELECT id FROM timewheel_timer " + which + " FOR UPDATE SKIP LOCKED")) {
+      List<String> ids = new ArrayList<>();
+      while (rows.next()) {
+        ids.add(rows.getString(1));
+      }
+      return ids;
+    }
+  }
+
+  @Test
+  void beginsNothingBesideAPauseThatIsBeingMade() throws SQLException {
+    node.commit(schedule("a", NOW));
+    try (Connection pauser = fixture.database.connect();
+        Statement statement = pauser.createStatement()) {
+      pauser.setAutoCommit(false);
+      statement.execute("LOCK TABLE timewheel_pause IN EXCLUSIVE MODE");
+      statement.execute("INSERT INTO timewheel_pause VALUES ('shop')");
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> node.commit(node.begin("a")))
+          .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
+      pauser.commit();
+    }
+    assertThat(node.commit(node.begin("a")).answer()).isEqualTo(Answer.HELD);
+  }
+
+  @Test
+  void countsTheTimersOfAGroupAgainstTheLimitOfTheirNamespace() {
+    List<Change> changes = new ArrayList<>();
+    for (String id : List.of("a", "b", "c")) {
+      Change.Schedule plain = schedule(id, NOW);
+      changes.add(
+          new Change.Schedule(
+              plain.key(),
+              plain.definition(),
+              NOW,
+              false,
+              Change.Condition.NONE,
+              0,
+              false,
+              null,
+              2,
+              NOW));
+    }
+    assertThat(node.store.commit(changes))
+        .extracting(Outcome::answer)
+        .containsExactly(Answer.CREATED, Answer.CREATED, Answer.OVER_LIMIT);
+  }
+
+  @Test
+  void putsTheCountersTogether() throws SQLException {
+    for (int i = 0; i < 500; i++) {
+      node.commit(schedule("a", NOW + i));
+      node.commit(new Change.Cancel(key("a"), 0, NOW));
+    }
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_count")).isLessThan(10);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.CANCELLED, 1L)));
+  }
+
+  @Test
+  void refusesWhatCannotBeStored() {
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> node.commit(schedule("a\0b", NOW)))
+        .returns(StoreException.Kind.REJECTED, StoreException::kind);
+  }
+}

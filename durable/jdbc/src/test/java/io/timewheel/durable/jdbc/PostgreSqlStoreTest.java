@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.TimerStoreContract;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+
+class PostgreSqlStoreTest extends TimerStoreContract {
+  private static final List<HikariDataSource> POOLS = new ArrayList<>();
+
+  private HikariDataSource pool;
+
+  @Override
+  protected TimerStore create() {
+    pool = EmptySchema.create().pool(6);
+    pool.setMinimumIdle(1);
+    POOLS.add(pool);
+    return JdbcTimerStore.postgresql(pool);
+  }
+
+  @Override
+  protected TimerStore reopen(TimerStore closed) {
+    return JdbcTimerStore.postgresql(pool);
+  }
+
+  @AfterAll
+  static void closePools() {
+    POOLS.forEach(HikariDataSource::close);
+    POOLS.clear();
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.durable.spi.StoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SchemaTest {
+  private final Fixture fixture = new Fixture();
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  @Test
+  void makesTheTablesOnce() {
+    assertThat(fixture.open(fixture.pool, 4).store.traits().shards()).isEqualTo(4);
+    assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(4);
+  }
+
+  @Test
+  void makesTheTablesOnceAlsoForManyAtOnce() {
+    List<Integer> shards =
+        IntStream.of(2, 3, 4, 5)
+            .parallel()
+            .map(
+                n ->
+                    JdbcTimerStore.postgresqlBuilder(fixture.pool)
+                        .shards(n)
+                        .open()
+                        .traits()
+                        .shards())
+            .distinct()
+            .boxed()
+            .toList();
+    assertThat(shards).hasSize(1);
+  }
+
+  @Test
+  void printsWhatItWouldDo() throws SQLException {
+    fixture.execute(JdbcTimerStore.postgresqlBuilder(fixture.pool).shards(3).schema());
+    assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(3);
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_shard")).isEqualTo(3);
+  }
+
+  @Test
+  void refusesAFormatThatItDoesNotKnow() throws SQLException {
+    fixture.open();
+    fixture.execute("UPDATE timewheel_meta SET value = 2 WHERE name = 'format'");
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(fixture::open)
+        .withMessage("the tables have format 2 (expected: 1)")
+        .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
+  }
+
+  @Test
+  void refusesAnEncodingThatCannotHoldAllNames() throws SQLException {
+    Database administration = TestDatabases.postgresql().administration();
+    String name = "latin_" + System.nanoTime();
+    try (Connection connection = administration.connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          "CREATE DATABASE "
+              + name
+              + " ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+    }
+    Database latin =
+        new Database(
+            administration.url().replaceFirst("[^/]*$", name),
+            administration.user(),
+            administration.password());
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> JdbcTimerStore.postgresql(latin.dataSource()))
+        .withMessage("the encoding of the database is LATIN1 (expected: UTF8)");
+  }
+}
