@@ -92,6 +92,21 @@ interface Dialect {
   /** {@return the epochs of shards, which stay as they are until the transaction ends} */
   Map<Integer, Long> holdEpochs(Connection connection, List<Integer> shards) throws SQLException;
 
+  // Hints
+
+  /** {@return the name under which nodes on the same tables exchange hints} */
+  String hintChannel(Connection connection) throws SQLException;
+
+  /** Tells other nodes, if the transaction commits. */
+  void hint(Connection connection, String channel, String text) throws SQLException;
+
+  void listen(Connection connection, String channel) throws SQLException;
+
+  void unlisten(Connection connection, String channel) throws SQLException;
+
+  /** Waits for hints. {@return those that came; none if the time is over} */
+  List<String> hints(Connection connection, int timeoutMillis) throws SQLException;
+
   /** {@return the statements that are apart from the commit of a group} */
   Queries queries();
 

@@ -42,6 +42,7 @@ final class Group {
   private final int shards;
   private final int historyPart;
   private final Function<Integer, @Nullable Long> ownEpoch;
+  private final @Nullable String hintChannel;
   private final List<Change> changes;
 
   /** Epochs that the fence has found where this group was made under another. */
@@ -58,17 +59,20 @@ final class Group {
    * Prepares a commit.
    *
    * @param ownEpoch the epoch under which this session owns a shard; null if it does not
+   * @param hintChannel where other nodes listen for hints; null if they do not
    */
   Group(
       Dialect dialect,
       int shards,
       int historyPart,
       Function<Integer, @Nullable Long> ownEpoch,
+      @Nullable String hintChannel,
       List<Change> changes) {
     this.dialect = dialect;
     this.shards = shards;
     this.historyPart = historyPart;
     this.ownEpoch = ownEpoch;
+    this.hintChannel = hintChannel;
     this.changes = changes;
     outcomes = new Outcome[changes.size()];
   }
@@ -183,6 +187,7 @@ final class Group {
     if (!counts.isEmpty()) {
       dialect.count(connection, counts);
     }
+    hint(connection, cells.values());
     fence(connection);
     return Arrays.asList(outcomes);
   }
@@ -342,6 +347,21 @@ final class Group {
       if (states.isEmpty()) {
         counts.remove(namespace);
       }
+    }
+  }
+
+  private void hint(Connection connection, Collection<Cell> cells) throws SQLException {
+    if (hintChannel == null) {
+      return;
+    }
+    Hints hints = new Hints();
+    for (Cell cell : cells) {
+      if (cell.isChanged()) {
+        hints.add(cell.after(), shards, shard -> ownEpoch.apply(shard) != null);
+      }
+    }
+    if (!hints.isEmpty()) {
+      dialect.hint(connection, hintChannel, hints.text());
     }
   }
 

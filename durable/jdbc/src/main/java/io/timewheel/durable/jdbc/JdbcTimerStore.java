@@ -64,7 +64,11 @@ public final class JdbcTimerStore implements TimerStore {
   private final NodeClock clock;
   private final boolean withThreads;
   private final AtomicInteger groups = new AtomicInteger();
+  private final Transactions.Pauses pauses;
+  private final DataSource source;
+  private final @Nullable String hintChannel;
   private @Nullable LeaseThreads threads;
+  private @Nullable HintThread hints;
   private boolean closed;
 
   private JdbcTimerStore(Builder builder) {
@@ -72,6 +76,8 @@ public final class JdbcTimerStore implements TimerStore {
     queries = dialect.queries();
     clock = builder.clock;
     withThreads = builder.withThreads;
+    pauses = builder.pauses;
+    source = builder.source;
     transactions = new Transactions(builder.source, dialect, builder.pauses);
     int shards = new Schema(dialect).open(transactions, builder.shards);
     Ownership.Settings settings = Ownership.Settings.of(builder.node);
@@ -84,6 +90,7 @@ public final class JdbcTimerStore implements TimerStore {
             Duration.ofMillis(100),
             Duration.ofMillis(500),
             settings.lease());
+    hintChannel = builder.hints ? transactions.read(dialect::hintChannel) : null;
     history = new History(transactions, dialect);
     ownership = new Ownership(transactions, dialect, clock, settings, shards);
     bounds = new DueBounds(clock::nanoTime);
@@ -115,6 +122,7 @@ public final class JdbcTimerStore implements TimerStore {
     private final DataSource source;
     private int shards = DEFAULT_SHARDS;
     private String node = "";
+    private boolean hints = true;
     NodeClock clock = NodeClock.system();
     Transactions.Pauses pauses = Builder::pause;
     boolean withThreads = true;
@@ -159,6 +167,20 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
+     * Sets whether nodes tell each other of timers that are due within a second, and of queues that
+     * have something ready: they do, unless set otherwise. Without hints such a timer fires up to
+     * half a second late, if another node than that of its shard has scheduled it. A pooler in
+     * transaction mode cannot pass them on. All nodes should agree.
+     *
+     * @param hints whether
+     * @return this
+     */
+    public Builder hints(boolean hints) {
+      this.hints = hints;
+      return this;
+    }
+
+    /**
      * The statements that make the tables, for those who would rather do that themselves.
      *
      * @return SQL, as a script
@@ -192,6 +214,9 @@ public final class JdbcTimerStore implements TimerStore {
     if (withThreads) {
       threads = new LeaseThreads(ownership);
     }
+    if (hintChannel != null) {
+      hints = new HintThread(source, dialect, hintChannel, listener, pauses);
+    }
   }
 
   @Override
@@ -201,7 +226,8 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public List<Outcome> commit(List<Change> changes) {
-    Group group = new Group(dialect, traits.shards(), history.part(), ownership::epoch, changes);
+    Group group =
+        new Group(dialect, traits.shards(), history.part(), ownership::epoch, hintChannel, changes);
     List<Outcome> outcomes = transactions.write(group::run);
     if (groups.incrementAndGet() % GROUPS_PER_COMPACTION == 0) {
       compactCounts();
@@ -335,6 +361,9 @@ public final class JdbcTimerStore implements TimerStore {
         return;
       }
       closed = true;
+    }
+    if (hints != null) {
+      hints.close();
     }
     if (threads != null) {
       threads.close();

@@ -307,12 +307,14 @@ final class Ownership {
   private void take(long node, Row row) {
     long epoch;
     try {
-      epoch = transactions.write(connection -> take(connection, node, row));
+      epoch = transactions.writeOnce(connection -> take(connection, node, row));
     } catch (StoreException e) {
       LOG.log(
           System.Logger.Level.WARNING,
-          "shard " + row.shard() + " cannot be taken over yet: a commit of its owner is open",
-          e);
+          "shard {0} of node {1} cannot be taken over yet: {2}",
+          row.shard(),
+          row.owner(),
+          e.getMessage());
       return;
     }
     if (epoch != NOT_TAKEN) {
@@ -332,7 +334,7 @@ final class Ownership {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "UPDATE timewheel_shard SET owner = ?, epoch = epoch + 1 WHERE shard = ? AND epoch = ?"
-                + " AND (owner IS NULL OR owner = ?)")) {
+                + " AND (owner IS NULL OR owner = ?)")) { // given away since, or as it was
       statement.setLong(1, node);
       statement.setInt(2, row.shard());
       statement.setLong(3, row.epoch());

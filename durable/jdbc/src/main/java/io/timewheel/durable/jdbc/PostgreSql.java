@@ -25,6 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
 
 /**
  * PostgreSQL, 14 or newer. Rows are sent as arrays, one for each column; a join of {@code unnest}
@@ -538,6 +540,47 @@ final class PostgreSql implements Dialect {
         return epochs;
       }
     }
+  }
+
+  // Hints
+
+  @Override
+  public String hintChannel(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery("SELECT 'timewheel_' || left(md5(current_schema()), 16)")) {
+      rows.next();
+      return rows.getString(1);
+    }
+  }
+
+  @Override
+  public void hint(Connection connection, String channel, String text) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
+      statement.setString(1, channel);
+      statement.setString(2, text);
+      statement.execute();
+    }
+  }
+
+  @Override
+  public void listen(Connection connection, String channel) throws SQLException {
+    execute(connection, "LISTEN " + channel);
+  }
+
+  @Override
+  public void unlisten(Connection connection, String channel) throws SQLException {
+    execute(connection, "UNLISTEN " + channel);
+  }
+
+  @Override
+  public List<String> hints(Connection connection, int timeoutMillis) throws SQLException {
+    List<String> hints = new ArrayList<>();
+    for (PGNotification notification :
+        connection.unwrap(PGConnection.class).getNotifications(timeoutMillis)) {
+      hints.add(notification.getParameter());
+    }
+    return hints;
   }
 
   @Override

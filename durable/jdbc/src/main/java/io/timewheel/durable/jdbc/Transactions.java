@@ -59,13 +59,22 @@ final class Transactions {
 
   /** Does something in a transaction. */
   <T extends @Nullable Object> T write(Work<T> work) {
+    return write(work, MAX_TRIES);
+  }
+
+  /** The same, for work that somebody asks for again soon. */
+  <T extends @Nullable Object> T writeOnce(Work<T> work) {
+    return write(work, 1);
+  }
+
+  private <T extends @Nullable Object> T write(Work<T> work, int maxTries) {
     for (int tries = 1; ; tries++) {
       try (Connection connection = open(false)) {
         Try<T> done = once(connection, work);
         if (done.failure == null) {
           return done.result;
         }
-        if (tries == MAX_TRIES || !dialect.mayGoWellNextTime(done.failure)) {
+        if (tries == maxTries || !dialect.mayGoWellNextTime(done.failure)) {
           throw failure(done.failure);
         }
       } catch (SQLException e) { // by close: the outcome is known by then

@@ -23,6 +23,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
 import javax.sql.DataSource;
 
 /** A database of its own, and nodes on it whose leases are kept by hand, on clocks that stand. */
@@ -62,12 +64,15 @@ final class Fixture implements AutoCloseable {
     final JdbcTimerStore store;
     final Map<Integer, Long> epochs = new TreeMap<>();
     final List<String> told = new ArrayList<>();
+    final List<String> hints = new CopyOnWriteArrayList<>();
+    final Semaphore hinted = new Semaphore(0);
+    Runnable onPause = () -> {};
     CompletableFuture<Void> drained = CompletableFuture.completedFuture(null);
 
     Node(DataSource source, int shards) {
       JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(source).shards(shards);
       builder.clock = clock;
-      builder.pauses = millis -> {};
+      builder.pauses = millis -> onPause.run();
       builder.withThreads = false;
       store = builder.open();
     }
@@ -95,10 +100,16 @@ final class Fixture implements AutoCloseable {
     }
 
     @Override
-    public void added(int shard, long fireAt) {}
+    public void added(int shard, long fireAt) {
+      hints.add("added " + shard + " " + fireAt);
+      hinted.release();
+    }
 
     @Override
-    public void ready(String namespace, String queue) {}
+    public void ready(String namespace, String queue) {
+      hints.add("ready " + namespace + " " + queue);
+      hinted.release();
+    }
 
     Outcome commit(Change change) {
       return store.commit(List.of(change)).get(0);

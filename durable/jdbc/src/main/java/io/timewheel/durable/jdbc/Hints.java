@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.IntPredicate;
+
+/**
+ * What one group tells other nodes, as one text: the shards into which something was put that fires
+ * sooner than they look again, and the queues that have something ready. Lines of {@code A shard
+ * fireAt} and {@code R namespace queue}, parted by tabs, which no name has.
+ */
+final class Hints {
+  /** Twice the time between two looks of an owner at its window. */
+  static final long NEAR_MILLIS = 1_000;
+
+  /** PostgreSQL takes 8,000 bytes. What does not fit is found by the next look. */
+  private static final int MAX_LENGTH = 2_000;
+
+  private final Map<Integer, Long> added = new TreeMap<>();
+  private final Set<String> ready = new LinkedHashSet<>();
+
+  void add(TimerRecord record, int shards, IntPredicate isOwn) {
+    int shard = Shards.of(record.key(), shards);
+    if (record.state() == TimerState.READY) {
+      ready.add(record.key().namespace() + "\t" + record.definition().handler());
+    } else if (record.isIndexed()
+        && record.fireAt() - record.changedAt() < NEAR_MILLIS
+        && !isOwn.test(shard)) {
+      added.merge(shard, record.fireAt(), Math::min);
+    }
+  }
+
+  boolean isEmpty() {
+    return added.isEmpty() && ready.isEmpty();
+  }
+
+  String text() {
+    StringBuilder text = new StringBuilder();
+    added.forEach((shard, fireAt) -> add(text, "A\t" + shard + "\t" + fireAt));
+    ready.forEach(queue -> add(text, "R\t" + queue));
+    return text.toString();
+  }
+
+  private static void add(StringBuilder text, String line) {
+    if (text.length() + line.length() < MAX_LENGTH) {
+      text.append(line).append('\n');
+    }
+  }
+
+  /** Tells an engine what a text says, as far as it is understood. */
+  static void tell(String text, StoreListener engine) {
+    for (String line : text.split("\n", -1)) {
+      String[] parts = line.split("\t", -1);
+      if (parts.length == 3 && parts[0].equals("A")) {
+        engine.added(Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
+      } else if (parts.length == 3 && parts[0].equals("R")) {
+        engine.ready(parts[1], parts[2]);
+      }
+    }
+  }
+}

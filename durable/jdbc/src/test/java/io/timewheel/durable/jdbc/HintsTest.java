@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class HintsTest {
+  private final Fixture fixture = new Fixture();
+  private final PostgreSql dialect = new PostgreSql();
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  private String next(Connection connection) throws SQLException {
+    List<String> hints;
+    do {
+      hints = dialect.hints(connection, 1_000);
+    } while (hints.isEmpty());
+    assertThat(hints).hasSize(1);
+    return hints.get(0);
+  }
+
+  @Test
+  void tellsOnceInAGroupAndOnlyOfWhatIsNear() throws SQLException {
+    Fixture.Node node = fixture.open();
+    try (Connection listener = fixture.pool.getConnection()) {
+      dialect.listen(listener, dialect.hintChannel(listener));
+      node.commit(schedule("far", NOW + Hints.NEAR_MILLIS));
+      node.store.commit(List.of(schedule("a", NOW + 50), schedule("b", NOW + 40)));
+      int shard = Shards.of(key("a"), 4);
+      assertThat(Shards.of(key("b"), 4)).isEqualTo(shard);
+      assertThat(next(listener)).isEqualTo("A\t" + shard + "\t" + (NOW + 40) + "\n");
+    }
+  }
+
+  @Test
+  void saysNothingOfItsOwnShards() throws SQLException {
+    Fixture.Node owner = fixture.start();
+    Fixture.Node other = fixture.open();
+    try (Connection listener = fixture.pool.getConnection()) {
+      dialect.listen(listener, dialect.hintChannel(listener));
+      owner.commit(schedule("own", NOW));
+      other.commit(schedule("others", NOW + 1));
+      assertThat(next(listener)).endsWith("\t" + (NOW + 1) + "\n");
+    }
+  }
+
+  @Test
+  void tellsTheOwnerOfAShard() throws Exception {
+    Fixture.Node owner = fixture.start();
+    Fixture.Node other = fixture.open();
+    // The owner may not be listening yet: what it misses then is not the point here.
+    while (owner.hints.isEmpty()) {
+      other.commit(new Change.Cancel(key("a"), 0, NOW));
+      other.commit(schedule("a", NOW + 50));
+      owner.hinted.tryAcquire(1, TimeUnit.SECONDS);
+    }
+    assertThat(owner.hints).contains("added " + Shards.of(key("a"), 4) + " " + (NOW + 50));
+  }
+
+  @Test
+  void passesOnWhatIsReadyAndPassesOverWhatItDoesNotKnow() {
+    Fixture.Node node = fixture.open();
+    Hints.tell("X\t1\nR\tshop\torders one\nA\t3\t17\n", node);
+    assertThat(node.hints).containsExactly("ready shop orders one", "added 3 17");
+  }
+
+  @Test
+  void leavesOutWhatDoesNotFit() {
+    Hints hints = new Hints();
+    for (int i = 0; i < 5_000; i++) {
+      Change.Schedule change = schedule("id-" + i, NOW);
+      hints.add(
+          new TimerRecord(
+              change.key(),
+              1,
+              0,
+              TimerState.SCHEDULED,
+              change.definition(),
+              NOW,
+              NOW,
+              TimerRecord.NONE,
+              0,
+              null,
+              null,
+              false,
+              false,
+              NOW,
+              NOW,
+              null,
+              List.of(),
+              List.of()),
+          1_024,
+          shard -> false);
+    }
+    assertThat(hints.text()).endsWith("\n").hasSizeBetween(1_900, 2_000);
+  }
+
+  @Test
+  void canBeSwitchedOff() throws SQLException {
+    JdbcTimerStore quiet = JdbcTimerStore.postgresqlBuilder(fixture.pool).hints(false).open();
+    Fixture.Node loud = fixture.open();
+    try (Connection listener = fixture.pool.getConnection()) {
+      dialect.listen(listener, dialect.hintChannel(listener));
+      quiet.commit(List.of(schedule("quiet", NOW)));
+      loud.commit(schedule("loud", NOW + 1));
+      assertThat(next(listener)).endsWith("\t" + (NOW + 1) + "\n");
+    }
+    quiet.close();
+  }
+}

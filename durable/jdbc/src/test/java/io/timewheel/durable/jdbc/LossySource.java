@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import java.io.PrintWriter;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.logging.Logger;
+import javax.sql.DataSource;
+
+/** Loses a COMMIT, or the answer to it, when a test says so. */
+final class LossySource implements DataSource {
+  /** What becomes of the next commits, one after the other. */
+  final ArrayDeque<Fate> fates = new ArrayDeque<>();
+
+  /** A connection whose commit is still on its way. */
+  Connection delayed;
+
+  int commits;
+  private final DataSource source;
+
+  /** What becomes of a commit. */
+  enum Fate {
+    /** The server commits, and its answer is lost. */
+    ANSWER_LOST,
+    /** The commit does not come to the server, which notices that the connection is gone. */
+    COMMIT_LOST,
+    /** The connection looks dead, but the commit is only slow. */
+    COMMIT_DELAYED
+  }
+
+  LossySource(DataSource source) {
+    this.source = source;
+  }
+
+  @Override
+  public Connection getConnection() throws SQLException {
+    Connection real = source.getConnection();
+    return (Connection)
+        Proxy.newProxyInstance(
+            LossySource.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("commit")) {
+                commit(real);
+                return null;
+              }
+              if (real == delayed && method.getName().matches("rollback|close")) {
+                return null; // for this side the connection is dead
+              }
+              try {
+                return method.invoke(real, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  private void commit(Connection real) throws SQLException {
+    commits++;
+    Fate fate = fates.poll();
+    if (fate == null) {
+      real.commit();
+      return;
+    }
+    switch (fate) {
+      case ANSWER_LOST -> real.commit();
+      case COMMIT_LOST -> real.rollback();
+      case COMMIT_DELAYED -> delayed = real;
+    }
+    throw new SQLException("the connection is gone", "08006");
+  }
+
+  @Override
+  public Connection getConnection(String user, String password) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public PrintWriter getLogWriter() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void setLogWriter(PrintWriter out) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void setLoginTimeout(int seconds) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public int getLoginTimeout() {
+    return 0;
+  }
+
+  @Override
+  public Logger getParentLogger() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public <T> T unwrap(Class<T> type) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public boolean isWrapperFor(Class<?> type) {
+    return false;
+  }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static io.timewheel.durable.jdbc.Fixture.success;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome.Answer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class OwnershipTest {
+  private final Fixture fixture = new Fixture();
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  private static void balance(Fixture.Node... nodes) {
+    for (Fixture.Node node : nodes) {
+      node.ownership().balance();
+    }
+  }
+
+  // Shares
+
+  @Test
+  void givesThreeNodesTheirFairShares() {
+    Fixture.Node first = fixture.open(fixture.pool, 64);
+    first.store.start(first);
+    assertThat(first.epochs).hasSize(64);
+    Fixture.Node second = fixture.start();
+    Fixture.Node third = fixture.start();
+    for (int round = 0; round < 3; round++) {
+      balance(first, second, third);
+    }
+    List<Integer> all = new ArrayList<>();
+    for (Fixture.Node node : List.of(first, second, third)) {
+      assertThat(node.epochs.size()).isBetween(20, 22);
+      all.addAll(node.epochs.keySet());
+    }
+    assertThat(all).doesNotHaveDuplicates().hasSize(64);
+  }
+
+  @Test
+  void givesAShardAwayWhenNothingOfItRuns() {
+    Fixture.Node first = fixture.start();
+    first.drained = new CompletableFuture<>();
+    Fixture.Node second = fixture.start();
+    balance(first, second);
+    assertThat(first.told).endsWith("releasing 0", "releasing 1");
+    assertThat(second.epochs).isEmpty();
+    first.drained.complete(null);
+    first.ownership().give();
+    assertThat(first.told).endsWith("lost 0", "lost 1");
+    balance(second);
+    assertThat(second.epochs.keySet()).isEqualTo(Set.of(0, 1));
+  }
+
+  @Test
+  void waitsForADrainOnlySoLong() {
+    Fixture.Node first = fixture.start();
+    first.drained = new CompletableFuture<>();
+    Fixture.Node second = fixture.start();
+    balance(first);
+    first.clock.advanceMillis(8_000);
+    first.ownership().renew();
+    first.clock.advanceMillis(2_001);
+    balance(first, second);
+    assertThat(first.epochs.keySet()).isEqualTo(Set.of(2, 3));
+    assertThat(second.epochs.keySet()).isEqualTo(Set.of(0, 1));
+  }
+
+  @Test
+  void leavesItsShardsToOthersAtOnce() {
+    Fixture.Node first = fixture.start();
+    Fixture.Node second = fixture.start();
+    first.store.close();
+    balance(second);
+    assertThat(second.epochs).hasSize(4);
+  }
+
+  // Take-over
+
+  @Test
+  void takesOverWhatHasRunOutAndNothingElse() throws SQLException {
+    Fixture.Node first = fixture.start();
+    Fixture.Node second = fixture.start();
+    balance(second);
+    assertThat(second.epochs).isEmpty();
+    fixture.expireLeases();
+    second.ownership().renew(); // comes back as another node
+    balance(second);
+    assertThat(second.epochs).hasSize(4);
+    second.epochs.forEach(
+        (shard, epoch) -> assertThat(epoch).isGreaterThan(first.epochs.get(shard)));
+  }
+
+  @Test
+  void refusesTheCommitsOfAZombie() throws SQLException {
+    Fixture.Node zombie = fixture.start();
+    zombie.commit(schedule("begun", NOW));
+    zombie.commit(schedule("not", NOW));
+    Change.Begin begun = zombie.begin("begun");
+    Change.Begin notBegun = zombie.begin("not");
+    zombie.commit(begun);
+    Fixture.Node other = fixture.start();
+    fixture.expireLeases();
+    other.ownership().renew();
+    balance(other);
+    assertThat(zombie.ownership().owned()).as("it has not noticed").hasSize(4);
+    assertThat(
+            zombie.store.commit(List.of(success(begun), notBegun, schedule("third", NOW))).stream()
+                .map(outcome -> outcome.answer())
+                .toList())
+        .containsExactly(Answer.STALE_OWNER, Answer.STALE_OWNER, Answer.CREATED);
+    assertThat(zombie.store.get(key("begun")).state()).isEqualTo(TimerState.FIRING);
+    assertThat(zombie.store.get(key("not")).state()).isEqualTo(TimerState.SCHEDULED);
+    Change.Begin takeOver = other.begin("begun");
+    assertThat(other.commit(takeOver).answer()).isEqualTo(Answer.APPLIED);
+    zombie.ownership().renew();
+    assertThat(zombie.told).endsWith("lost 0", "lost 1", "lost 2", "lost 3");
+  }
+
+  @Test
+  void aCommitThatHoldsTheFenceKeepsTheShardUntilItEnds() throws SQLException {
+    Fixture.Node first = fixture.start();
+    Fixture.Node second = fixture.start();
+    fixture.expireLeases();
+    second.ownership().renew();
+    try (Connection commit = fixture.database.connect();
+        Statement statement = commit.createStatement()) {
+      commit.setAutoCommit(false);
+      statement.execute("SELECT epoch FROM timewheel_shard WHERE shard = 2 FOR SHARE");
+      balance(second);
+      assertThat(second.epochs.keySet()).isEqualTo(Set.of(0, 1, 3));
+      commit.rollback();
+    }
+    balance(second);
+    assertThat(second.epochs).hasSize(4);
+    assertThat(first.epochs).hasSize(4);
+  }
+
+  @Test
+  void aRenewalThatIsUnderWayKeepsTheShards() throws SQLException {
+    fixture.start();
+    Fixture.Node second = fixture.start();
+    fixture.expireLeases();
+    second.ownership().renew();
+    try (Connection renewal = fixture.database.connect();
+        Statement statement = renewal.createStatement()) {
+      renewal.setAutoCommit(false);
+      statement.execute("UPDATE timewheel_node SET lease_until = lease_until + 60000");
+      second.ownership().balance();
+      renewal.commit();
+    }
+    balance(second);
+    assertThat(second.epochs).isEmpty();
+  }
+
+  // The lease
+
+  @Test
+  void stopsBeforeItsLeaseEnds() {
+    Fixture.Node node = fixture.start();
+    node.clock.advanceMillis(8_999);
+    node.ownership().watch();
+    assertThat(node.epochs).hasSize(4);
+    node.clock.advanceMillis(1);
+    node.ownership().watch();
+    assertThat(node.epochs).isEmpty();
+  }
+
+  @Test
+  void stopsAlsoIfOnlyOneOfItsClocksRanOn() {
+    Fixture.Node suspended = fixture.start();
+    suspended.clock.aheadMillis += 9_000;
+    suspended.ownership().watch();
+    assertThat(suspended.epochs).isEmpty();
+    fixture.close();
+  }
+
+  @Test
+  void stopsAlsoIfTheWallClockWentBack() {
+    Fixture.Node node = fixture.start();
+    node.clock.aheadMillis -= 3_600_000;
+    node.clock.aheadNanos += 9_000_000_000L;
+    node.ownership().watch();
+    assertThat(node.epochs).isEmpty();
+  }
+
+  @Test
+  void comesBackUnderNewEpochsWhenItStoppedInTime() {
+    Fixture.Node node = fixture.start();
+    long before = node.epochs.get(0);
+    node.clock.advanceMillis(9_500);
+    node.ownership().watch();
+    node.ownership().renew();
+    balance(node);
+    assertThat(node.epochs.get(0)).isGreaterThan(before);
+  }
+
+  @Test
+  void countsFromBeforeTheRenewalWasSent() throws SQLException {
+    Fixture.Node node = fixture.start();
+    node.clock.advanceMillis(5_000);
+    node.ownership().renew();
+    assertThat(node.ownership().leaseLeftNanos()).isEqualTo(9_000_000_000L);
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_node")).isEqualTo(1);
+  }
+
+  @Test
+  void keepsTheTimeOfTheDatabase() throws SQLException {
+    Fixture.Node node = fixture.open();
+    node.clock.aheadMillis = 3_600_000;
+    node.store.start(node);
+    long database = fixture.number("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+    assertThat(node.clock.millis() + node.store.clockOffsetMillis())
+        .isCloseTo(database, within(60_000L));
+    long offset = node.store.clockOffsetMillis();
+    node.clock.aheadMillis -= 1_800_000; // a jump, which no renewal has seen yet
+    assertThat(node.store.clockOffsetMillis()).isEqualTo(offset + 1_800_000);
+  }
+}

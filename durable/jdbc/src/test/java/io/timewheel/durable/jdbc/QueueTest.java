@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class QueueTest {
+  private final Fixture fixture = new Fixture();
+  private final Fixture.Node node = fixture.start();
+  private long tokens;
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  private void makeReady(int count) {
+    List<Change> made = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      made.add(
+          new Change.Schedule(
+              key("id-%03d".formatted(i)),
+              new TimerDefinition(
+                  "",
+                  "orders",
+                  true,
+                  new byte[0],
+                  Map.of(),
+                  RetryPolicy.DEFAULT,
+                  MissedRuns.FIRE_ONCE,
+                  0),
+              NOW,
+              false,
+              Change.Condition.NONE,
+              0,
+              false,
+              null,
+              TimerRecord.NEVER,
+              NOW));
+    }
+    node.store.commit(made);
+    List<Change> ready = new ArrayList<>();
+    for (Change change : made) {
+      TimerRecord record = node.store.get(change.key());
+      long epoch = node.epochs.get(Shards.of(change.key(), 4));
+      ready.add(
+          new Change.MakeReady(change.key(), record.version(), record.revision(), epoch, NOW));
+    }
+    node.store.commit(ready);
+  }
+
+  private synchronized LeaseRequest request(int max) {
+    List<ClaimToken> wanted = new ArrayList<>();
+    for (int i = 0; i < max; i++) {
+      wanted.add(new ClaimToken(1, ++tokens));
+    }
+    return new LeaseRequest("shop", "orders", wanted, NOW + 30_000, NOW);
+  }
+
+  private List<TimerRecord> leaseAll(JdbcTimerStore store) {
+    List<TimerRecord> leased = new ArrayList<>();
+    List<TimerRecord> some;
+    do {
+      some = store.lease(request(7));
+      leased.addAll(some);
+    } while (!some.isEmpty());
+    return leased;
+  }
+
+  @Test
+  void leasesEachTimerToOneOfManyNodes() {
+    makeReady(200);
+    Fixture.Node other = fixture.open();
+    CompletableFuture<List<TimerRecord>> first =
+        CompletableFuture.supplyAsync(() -> leaseAll(node.store));
+    List<TimerRecord> leased = new ArrayList<>(leaseAll(other.store));
+    leased.addAll(first.join());
+    leased.addAll(leaseAll(other.store)); // what the other had under way when this one looked
+    assertThat(leased).extracting(TimerRecord::key).doesNotHaveDuplicates().hasSize(200);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.FIRING, 200L)));
+  }
+
+  @Test
+  void passesOverWhatAnotherTransactionHolds() throws SQLException {
+    makeReady(3);
+    try (Connection holder = fixture.database.connect();
+        Statement statement = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      statement.execute("SELECT 1 FROM timewheel_ready WHERE id = 'id-000' FOR UPDATE");
+      statement.execute("SELECT 1 FROM timewheel_timer WHERE id = 'id-001' FOR UPDATE");
+      assertThat(node.store.lease(request(2)))
+          .extracting(record -> record.key().id())
+          .containsExactly("id-002");
+      holder.rollback();
+    }
+    assertThat(node.store.lease(request(3))).hasSize(2);
+  }
+
+  @Test
+  void leasesNothingInAPausedNamespace() {
+    makeReady(1);
+    node.store.pause("shop");
+    assertThat(node.store.lease(request(1))).isEmpty();
+    node.store.resume("shop");
+    assertThat(node.store.lease(request(1))).hasSize(1);
+  }
+
+  @Test
+  void takesWhatIsCancelledOrReplacedOutOfTheQueue() throws SQLException {
+    makeReady(2);
+    node.commit(new Change.Cancel(key("id-000"), 0, NOW));
+    node.commit(Fixture.schedule("id-001", NOW));
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_ready")).isZero();
+    assertThat(node.store.lease(request(2))).isEmpty();
+  }
+}

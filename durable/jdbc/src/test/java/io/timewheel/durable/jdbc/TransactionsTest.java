@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.timewheel.durable.jdbc.LossySource.Fate;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.StoreException;
+import java.sql.SQLException;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class TransactionsTest {
+  private final Fixture fixture = new Fixture();
+  private final LossySource source = new LossySource(fixture.pool);
+  private final Fixture.Node node = fixture.open(source, 4);
+  private int looks;
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  @Test
+  void answersWhatWasCommittedThoughTheAnswerWasLost() {
+    source.commits = 0;
+    source.fates.add(Fate.ANSWER_LOST);
+    Outcome outcome = node.commit(schedule("a", NOW));
+    assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
+    assertThat(outcome.version()).isEqualTo(node.store.get(key("a")).version());
+    assertThat(source.commits).isEqualTo(1);
+  }
+
+  @Test
+  void commitsAgainWhatWasAborted() {
+    source.commits = 0;
+    source.fates.add(Fate.COMMIT_LOST);
+    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(source.commits).isEqualTo(2);
+    assertThat(node.store.get(key("a"))).isNotNull();
+  }
+
+  @Test
+  void waitsForACommitThatIsInProgress() {
+    source.commits = 0;
+    source.fates.add(Fate.COMMIT_DELAYED);
+    node.onPause =
+        () -> {
+          if (++looks == 3) {
+            end(true);
+          }
+        };
+    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(looks).isEqualTo(3);
+    assertThat(source.commits).isEqualTo(1);
+  }
+
+  @Test
+  void commitsAgainWhatWasInProgressAndThenAborted() {
+    source.fates.add(Fate.COMMIT_DELAYED);
+    node.onPause =
+        () -> {
+          if (++looks == 3) {
+            end(false);
+          }
+        };
+    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(node.store.get(key("a"))).isNotNull();
+  }
+
+  private void end(boolean commit) {
+    try {
+      if (commit) {
+        source.delayed.commit();
+      } else {
+        source.delayed.rollback();
+      }
+      source.delayed.close();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void isUnknownWhenNobodySaysHowItEnded() {
+    source.fates.add(Fate.COMMIT_DELAYED);
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> node.commit(schedule("a", NOW)))
+        .returns(StoreException.Kind.UNKNOWN, StoreException::kind);
+    end(true);
+  }
+
+  @Test
+  void triesABoundedNumberOfTimes() {
+    source.commits = 0;
+    source.fates.addAll(Collections.nCopies(6, Fate.COMMIT_LOST));
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> node.commit(schedule("a", NOW)))
+        .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
+    assertThat(source.commits).isEqualTo(6);
+    assertThat(node.store.get(key("a"))).isNull();
+  }
+
+  @Test
+  void saysWhatIsWrong() throws SQLException {
+    fixture.execute("ALTER TABLE timewheel_timer RENAME TO elsewhere");
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> node.commit(schedule("a", NOW)))
+        .withMessageContaining("relation \"timewheel_timer\" does not exist")
+        .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
+    fixture.pool.close();
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> node.store.get(key("a")))
+        .withMessageContaining("no connection")
+        .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
+  }
+
+  @Test
+  void refusesAfterItsClose() {
+    node.store.close();
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> node.store.commit(List.of(schedule("a", NOW))))
+        .withMessage("the session is closed")
+        .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
+  }
+}
