@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -266,7 +267,7 @@ final class Ownership {
     }
     give();
     int kept = owned.size() - releases.size();
-    for (int shard : owned()) {
+    for (int shard : new TreeSet<>(owned.keySet())) {
       if (kept > share && !releases.containsKey(shard)) {
         release(shard);
         kept--;
@@ -275,7 +276,11 @@ final class Ownership {
     int start = free.isEmpty() ? 0 : Math.floorMod(mine.node() * 31, free.size());
     for (int i = 0; i < free.size() && owned.size() - releases.size() < share; i++) {
       if (wantsRenewal()) {
-        return; // first things first
+        renew(); // which must not wait for the rest
+      }
+      Lease still = lease;
+      if (still == null || still.node() != mine.node()) {
+        return;
       }
       take(mine.node(), free.get((start + i) % free.size()));
     }

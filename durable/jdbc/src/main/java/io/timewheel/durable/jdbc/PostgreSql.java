@@ -29,9 +29,10 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 /**
- * PostgreSQL, 14 or newer. Rows are sent as arrays, one for each column; a join of {@code unnest}
- * with a table is a nested loop over the primary key, also where the table is small, because the
- * plan does not depend on the values ({@code force_generic_plan}).
+ * PostgreSQL, 14 or newer. Rows are sent as arrays, one for each column. In a group a join of
+ * {@code unnest} with a table is a nested loop over an index, whatever is in the table: a plan that
+ * a session has made while the table was empty is kept when it is large. What is "off" only looks
+ * dear to the planner, which must not take that for a reason to compile the plan for seconds.
  */
 final class PostgreSql implements Dialect {
   private static final int LEAST_VERSION = 140_000;
@@ -41,7 +42,11 @@ final class PostgreSql implements Dialect {
       SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE;
       SELECT set_config('lock_timeout', '100ms', true),
         set_config('idle_in_transaction_session_timeout', '2s', true),
-        set_config('plan_cache_mode', 'force_generic_plan', true)\
+        set_config('plan_cache_mode', 'force_generic_plan', true),
+        set_config('enable_seqscan', 'off', true),
+        set_config('enable_hashjoin', 'off', true),
+        set_config('enable_mergejoin', 'off', true),
+        set_config('jit', 'off', true)\
       """;
 
   /** Not {@code now()}, which is when the transaction began. */
@@ -56,7 +61,7 @@ final class PostgreSql implements Dialect {
   private static final String KEYS =
       "unnest(?::text[], ?::text[]) WITH ORDINALITY AS k (namespace, id, n)";
   private static final String READINGS =
-      "unnest(?::text[], ?::text[], ?::bigint[], ?::integer[]) WITH ORDINALITY"
+      "unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[]) WITH ORDINALITY"
           + " AS k (namespace, id, version, revision, n)";
   private static final String IS_READING =
       "t.namespace = k.namespace AND t.id = k.id AND t.version = k.version"
@@ -67,19 +72,22 @@ final class PostgreSql implements Dialect {
           + " > (h.forgotten_at, h.forgotten_namespace, h.forgotten_id)";
 
   // Locked in the order of the keys, whatever the plan: the sort comes before the locks.
-  private static final String LOCK =
+  static final String LOCK =
       "SELECT "
           + TIMER_COLUMNS
           + " FROM timewheel_timer t JOIN "
           + KEYS
           + " ON t.namespace = k.namespace AND t.id = k.id ORDER BY k.n FOR NO KEY UPDATE OF t";
 
-  private static final String FINISHED =
+  // Found by their keys, and nothing else: "offset" keeps the other condition out of that.
+  static final String FINISHED =
       "SELECT "
           + DONE_COLUMNS
-          + ", t.payload_hash FROM timewheel_history h, timewheel_done t JOIN "
+          + ", t.payload_hash FROM "
           + KEYS
-          + " ON t.namespace = k.namespace AND t.id = k.id WHERE "
+          + " CROSS JOIN LATERAL (SELECT * FROM timewheel_done d"
+          + " WHERE d.namespace = k.namespace AND d.id = k.id OFFSET 0) t"
+          + " CROSS JOIN timewheel_history h WHERE "
           + NOT_FORGOTTEN;
 
   private static final String INSERT =
@@ -89,7 +97,7 @@ final class PostgreSql implements Dialect {
       SELECT namespace, id, handler, version, due_at, NULLIF(fire_at, 9223372036854775807),
         created_at, changed_at, revision, shard, attempt, state, flags, spec, progress, payload
       FROM unnest(?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[],
-        ?::bigint[], ?::bigint[], ?::integer[], ?::integer[], ?::integer[], ?::integer[],
+        ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[], ?::integer[],
         ?::integer[], ?::bytea[], ?::bytea[], ?::bytea[])
         AS k (namespace, id, handler, version, due_at, fire_at, created_at,
           changed_at, revision, shard, attempt, state, flags, spec, progress, payload)
@@ -101,7 +109,7 @@ final class PostgreSql implements Dialect {
       UPDATE timewheel_timer t SET revision = k.next_revision, due_at = k.due_at,
         fire_at = NULLIF(k.fire_at, 9223372036854775807), changed_at = k.changed_at,
         attempt = k.attempt, state = k.state, flags = k.flags, progress = k.progress
-      FROM unnest(?::text[], ?::text[], ?::bigint[], ?::integer[], ?::integer[], ?::bigint[],
+      FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[],
         ?::bigint[], ?::bigint[], ?::integer[], ?::integer[], ?::integer[], ?::bytea[])
         WITH ORDINALITY AS k (namespace, id, version, revision, next_revision, due_at, fire_at,
           changed_at, attempt, state, flags, progress, n)
@@ -117,7 +125,7 @@ final class PostgreSql implements Dialect {
         created_at = k.created_at, changed_at = k.changed_at, attempt = k.attempt,
         state = k.state, flags = k.flags, progress = k.progress, handler = k.handler,
         spec = k.spec, payload = k.payload
-      FROM unnest(?::text[], ?::text[], ?::bigint[], ?::integer[], ?::integer[], ?::bigint[],
+      FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[],
         ?::bigint[], ?::bigint[], ?::integer[], ?::integer[], ?::integer[], ?::bytea[],
         ?::bigint[], ?::bigint[], ?::text[], ?::bytea[], ?::bytea[])
         WITH ORDINALITY AS k (namespace, id, version, revision, next_revision, due_at, fire_at,
@@ -136,7 +144,7 @@ final class PostgreSql implements Dialect {
       INSERT INTO timewheel_done (part, namespace, id, handler, version, due_at, created_at,
         changed_at, revision, attempt, state, flags, spec, progress, payload_hash)
       SELECT ?, * FROM unnest(?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[],
-        ?::bigint[], ?::bigint[], ?::integer[], ?::integer[], ?::integer[], ?::integer[],
+        ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[], ?::integer[],
         ?::bytea[], ?::bytea[], ?::bytea[])\
       """;
 
@@ -268,7 +276,7 @@ final class PostgreSql implements Dialect {
       statement.getMoreResults();
       try (ResultSet rows = statement.getResultSet()) {
         rows.next();
-        return rows.getLong(4);
+        return rows.getLong(8);
       }
     }
   }
@@ -297,7 +305,7 @@ final class PostgreSql implements Dialect {
     return to.texts(records, record -> record.key().namespace())
         .texts(records, record -> record.key().id())
         .longs(records, TimerRecord::version)
-        .ints(records, TimerRecord::revision);
+        .longs(records, TimerRecord::revision);
   }
 
   @Override
@@ -345,7 +353,7 @@ final class PostgreSql implements Dialect {
           .longs(records, TimerRecord::fireAt)
           .longs(records, TimerRecord::createdAt)
           .longs(records, TimerRecord::changedAt)
-          .ints(records, TimerRecord::revision)
+          .longs(records, TimerRecord::revision)
           .ints(records, record -> Shards.of(record.key(), shards))
           .ints(records, TimerRecord::attempt)
           .ints(records, Rows::state)
@@ -380,7 +388,7 @@ final class PostgreSql implements Dialect {
   private static Parameters progress(Parameters to, List<Step> steps) throws SQLException {
     List<TimerRecord> after = after(steps);
     return readings(to, before(steps))
-        .ints(after, TimerRecord::revision)
+        .longs(after, TimerRecord::revision)
         .longs(after, TimerRecord::dueAt)
         .longs(after, TimerRecord::fireAt)
         .longs(after, TimerRecord::changedAt)
@@ -451,7 +459,7 @@ final class PostgreSql implements Dialect {
           .longs(records, TimerRecord::dueAt)
           .longs(records, TimerRecord::createdAt)
           .longs(records, TimerRecord::changedAt)
-          .ints(records, TimerRecord::revision)
+          .longs(records, TimerRecord::revision)
           .ints(records, TimerRecord::attempt)
           .ints(records, Rows::state)
           .ints(records, Rows::flags)

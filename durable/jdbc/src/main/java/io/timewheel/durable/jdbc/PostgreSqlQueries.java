@@ -117,7 +117,7 @@ final class PostgreSqlQueries implements Queries {
                   new TimerKey(rows.getString(1), rows.getString(2)),
                   rows.getLong(3),
                   rows.getLong(4),
-                  rows.getInt(5),
+                  rows.getLong(5),
                   Codes.STATES.at(rows.getInt(6)),
                   rows.getString(7),
                   Rows.isQueue(flags),

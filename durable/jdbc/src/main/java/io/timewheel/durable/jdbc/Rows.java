@@ -76,7 +76,7 @@ final class Rows {
       return new TimerRecord(
           key,
           row.getLong(3),
-          row.getInt(4),
+          row.getLong(4),
           Codes.STATES.at(row.getInt(5)),
           new TimerDefinition(
               spec.recurrence(),

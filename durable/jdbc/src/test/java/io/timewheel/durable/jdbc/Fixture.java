@@ -67,6 +67,7 @@ final class Fixture implements AutoCloseable {
     final List<String> hints = new CopyOnWriteArrayList<>();
     final Semaphore hinted = new Semaphore(0);
     Runnable onPause = () -> {};
+    Runnable onAcquired = () -> {};
     CompletableFuture<Void> drained = CompletableFuture.completedFuture(null);
 
     Node(DataSource source, int shards) {
@@ -85,6 +86,7 @@ final class Fixture implements AutoCloseable {
     public synchronized void acquired(int shard, long epoch) {
       epochs.put(shard, epoch);
       told.add("acquired " + shard);
+      onAcquired.run();
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -94,6 +95,36 @@ class GroupTest {
         ids.add(rows.getString(1));
       }
       return ids;
+    }
+  }
+
+  @Test
+  void findsTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
+    assertThat(plan(PostgreSql.LOCK))
+        .contains("Nested Loop", "timewheel_timer_pkey")
+        .doesNotContain("Seq Scan on timewheel_timer");
+    assertThat(plan(PostgreSql.FINISHED))
+        .contains("Nested Loop", "timewheel_done_0_namespace_id_idx")
+        .doesNotContain("Seq Scan on timewheel_done", "changed_at_idx");
+  }
+
+  private String plan(String sql) throws SQLException {
+    try (Connection connection = fixture.pool.getConnection()) {
+      connection.setAutoCommit(false);
+      new PostgreSql().begin(connection, false);
+      StringBuilder plan = new StringBuilder();
+      try (PreparedStatement statement = connection.prepareStatement("EXPLAIN " + sql)) {
+        new Parameters(connection, statement)
+            .texts(List.of("shop"), text -> text)
+            .texts(List.of("a"), text -> text);
+        try (ResultSet rows = statement.executeQuery()) {
+          while (rows.next()) {
+            plan.append(rows.getString(1)).append('\n');
+          }
+        }
+      }
+      connection.rollback();
+      return plan.toString();
     }
   }
 

@@ -171,6 +171,15 @@ class OwnershipTest {
     assertThat(second.epochs).isEmpty();
   }
 
+  @Test
+  void takesItsWholeShareThoughThatTakesLongerThanARenewal() {
+    Fixture.Node node = fixture.open();
+    node.onAcquired = () -> node.clock.advanceMillis(3_000);
+    node.store.start(node);
+    assertThat(node.epochs).hasSize(4);
+    assertThat(node.ownership().leaseLeftNanos()).isPositive();
+  }
+
   // The lease
 
   @Test
