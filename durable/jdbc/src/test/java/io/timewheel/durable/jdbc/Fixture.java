@@ -39,8 +39,8 @@ final class Fixture implements AutoCloseable {
   static final class Clock implements NodeClock {
     private final long startNanos = System.nanoTime();
     private final long startMillis = System.currentTimeMillis();
-    volatile long aheadNanos;
-    volatile long aheadMillis;
+    long aheadNanos;
+    long aheadMillis;
 
     @Override
     public long nanoTime() {
@@ -59,7 +59,7 @@ final class Fixture implements AutoCloseable {
   }
 
   /** A store, and what it has told the engine. */
-  final class Node implements StoreListener {
+  static final class Node implements StoreListener {
     final Clock clock = new Clock();
     final JdbcTimerStore store;
     final Map<Integer, Long> epochs = new TreeMap<>();
