@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.regex.Pattern;
+
+/** A block of addresses: {@code 10.0.0.0/8}, {@code fc00::/7}, or a single address. */
+public final class Cidr {
+  private static final Pattern IPV4 = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}");
+  private static final Pattern IPV6 = Pattern.compile("[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
+  private static final Pattern LENGTH = Pattern.compile("\\d{1,3}");
+
+  private final byte[] address;
+  private final int bits;
+
+  private Cidr(byte[] address, int bits) {
+    this.address = address;
+    this.bits = bits;
+  }
+
+  /**
+   * Reads a block. Never asks a name server.
+   *
+   * @param text an address, and the length of the prefix if it is not a single address
+   * @return the block
+   * @throws IllegalArgumentException if that is not a block
+   */
+  public static Cidr parse(String text) {
+    int slash = text.indexOf('/');
+    byte[] address = literal(text, slash < 0 ? text : text.substring(0, slash));
+    String length = slash < 0 ? String.valueOf(8 * address.length) : text.substring(slash + 1);
+    if (!LENGTH.matcher(length).matches() || Integer.parseInt(length) > 8 * address.length) {
+      throw refused(text);
+    }
+    int bits = Integer.parseInt(length);
+    for (int bit = bits; bit < 8 * address.length; bit++) {
+      if (isSet(address, bit)) {
+        throw new IllegalArgumentException(
+            "address block: " + text + " has bits set behind its prefix");
+      }
+    }
+    return new Cidr(address, bits);
+  }
+
+  private static byte[] literal(String text, String address) {
+    if (!IPV4.matcher(address).matches() && !IPV6.matcher(address).matches()) {
+      throw refused(text);
+    }
+    try {
+      return InetAddress.getByName(address).getAddress();
+    } catch (UnknownHostException e) {
+      throw refused(text);
+    }
+  }
+
+  private static IllegalArgumentException refused(String text) {
+    return new IllegalArgumentException(
+        "address block: " + text + " (expected: one like 10.0.0.0/8 or fc00::/7)");
+  }
+
+  /**
+   * Whether an address is in this block.
+   *
+   * @param other the address
+   * @return true if it is
+   */
+  public boolean contains(InetAddress other) {
+    byte[] bytes = other.getAddress();
+    if (bytes.length != address.length) {
+      return false;
+    }
+    for (int bit = 0; bit < bits; bit++) {
+      if (isSet(bytes, bit) != isSet(address, bit)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isSet(byte[] bytes, int bit) {
+    return (bytes[bit >> 3] & 0x80 >> (bit & 7)) != 0;
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a target answered.
+ *
+ * @param status the status code
+ * @param retryAfter when it asks to be called again; null if it does not
+ * @param text the beginning of the body
+ */
+public record WebhookAnswer(int status, @Nullable Duration retryAfter, String text) {
+  private static final Duration MAX_RETRY_AFTER = Duration.ofDays(1);
+  private static final Pattern SECONDS = Pattern.compile("\\d{1,9}");
+
+  /** What an answer means to a timer. */
+  public enum Meaning {
+    /** It was taken. */
+    DONE,
+    /** It is not wanted any more: nothing is tried again. */
+    GONE,
+    /** It failed, and the target may have said when to try again. */
+    FAILED
+  }
+
+  /** {@return what it means} */
+  public Meaning meaning() {
+    if (status >= 200 && status < 300) {
+      return Meaning.DONE;
+    }
+    return status == 410 ? Meaning.GONE : Meaning.FAILED;
+  }
+
+  static WebhookAnswer of(int status, @Nullable String retryAfter, String text, Instant now) {
+    boolean heeded = status == 429 || status == 503;
+    Duration wait = heeded && retryAfter != null ? waitOf(retryAfter.strip(), now) : null;
+    return new WebhookAnswer(status, wait, text);
+  }
+
+  private static @Nullable Duration waitOf(String retryAfter, Instant now) {
+    Duration wait;
+    if (SECONDS.matcher(retryAfter).matches()) {
+      wait = Duration.ofSeconds(Long.parseLong(retryAfter));
+    } else {
+      try {
+        wait =
+            Duration.between(
+                now,
+                ZonedDateTime.parse(retryAfter, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant());
+      } catch (DateTimeParseException e) {
+        return null;
+      }
+    }
+    if (wait.isNegative()) {
+      return Duration.ZERO;
+    }
+    return wait.compareTo(MAX_RETRY_AFTER) > 0 ? MAX_RETRY_AFTER : wait;
+  }
+
+  /** {@return status and text, as the error of an attempt shows it} */
+  public String describe() {
+    return "answered " + status + (text.isBlank() ? "" : ": " + text.strip());
+  }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.eclipse.jetty.client.BytesRequestContent;
+import org.eclipse.jetty.client.HttpClient;
+import org.eclipse.jetty.client.Request;
+import org.eclipse.jetty.client.Response;
+import org.eclipse.jetty.client.Result;
+import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
+import org.eclipse.jetty.http.HttpCookieStore;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpMethod;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/**
+ * Posts signed messages to targets, without a thread for each. It follows no redirect, asks no
+ * proxy, keeps no cookie, decodes nothing, and connects only where the {@link AddressPolicy} lets
+ * it. A message to a host that is slow waits for nothing but that host.
+ *
+ * <p>Who calls limits how many messages to an {@linkplain WebhookTarget#origin origin} are under
+ * way; over {@link #MAX_CONNECTIONS_PER_HOST} they wait here, and their timeouts run.
+ */
+public final class WebhookClient implements AutoCloseable {
+  /** How many calls to one host can be under way. */
+  public static final int MAX_CONNECTIONS_PER_HOST = 16;
+
+  private static final int KEPT_BYTES = 1_024;
+  private static final long MAX_BODY_BYTES = 1_024 * 1_024;
+  private static final int MAX_RESPONSE_HEADERS = 16 * 1_024;
+  private static final int MAX_LOOKUPS = 64;
+  private static final int THREADS = 8;
+
+  private final Map<String, List<WebhookSecret>> secrets;
+  private final InstantSource clock;
+  private final ThreadPoolExecutor lookups;
+  private final HttpClient client;
+
+  private WebhookClient(
+      AddressPolicy policy,
+      Map<String, List<WebhookSecret>> secrets,
+      InstantSource clock,
+      CheckedResolver.NameService names) {
+    this.secrets = Map.copyOf(secrets);
+    this.clock = clock;
+    this.lookups =
+        new ThreadPoolExecutor(
+            0, MAX_LOOKUPS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), WebhookClient::daemon);
+    this.client = new HttpClient(new HttpClientTransportOverHTTP(1));
+    QueuedThreadPool threads = new QueuedThreadPool(THREADS);
+    threads.setName("timewheel-webhook");
+    threads.setDaemon(true);
+    client.setExecutor(threads);
+    client.setSocketAddressResolver(new CheckedResolver(policy, lookups, names));
+    client.setFollowRedirects(false);
+    client.setHttpCookieStore(new HttpCookieStore.Empty());
+    client.setMaxConnectionsPerDestination(MAX_CONNECTIONS_PER_HOST);
+    client.setMaxResponseHeadersSize(MAX_RESPONSE_HEADERS);
+    client.setUserAgentField(new HttpField(HttpHeader.USER_AGENT, "Timewheel"));
+    client.setDestinationIdleTimeout(TimeUnit.MINUTES.toMillis(1));
+    client.setIdleTimeout(TimeUnit.MINUTES.toMillis(1));
+  }
+
+  private static Thread daemon(Runnable task) {
+    Thread thread = new Thread(task, "timewheel-webhook-lookup");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /**
+   * Starts a client.
+   *
+   * @param policy where it may connect to
+   * @param secrets the secrets by name; the first signs, and while a secret is rotated the second
+   *     does too
+   * @param clock what stamps the messages
+   * @return the client
+   */
+  public static WebhookClient start(
+      AddressPolicy policy, Map<String, List<WebhookSecret>> secrets, InstantSource clock) {
+    return start(policy, secrets, clock, InetAddress::getAllByName);
+  }
+
+  static WebhookClient start(
+      AddressPolicy policy,
+      Map<String, List<WebhookSecret>> secrets,
+      InstantSource clock,
+      CheckedResolver.NameService names) {
+    WebhookClient webhooks = new WebhookClient(policy, secrets, clock, names);
+    try {
+      webhooks.client.start();
+      // These are set when it starts.
+      webhooks.client.getContentDecoderFactories().clear();
+      webhooks.client.getProtocolHandlers().clear();
+    } catch (Exception e) {
+      webhooks.close();
+      throw new IllegalStateException("the client of webhooks does not start", e);
+    }
+    return webhooks;
+  }
+
+  /**
+   * Posts a message.
+   *
+   * @param target where to
+   * @param message what
+   * @return the answer; fails with an {@link IOException} if there was none, whose message says why
+   */
+  public CompletableFuture<WebhookAnswer> post(WebhookTarget target, WebhookMessage message) {
+    List<WebhookSecret> keys = secrets.get(target.secret());
+    if (keys == null) {
+      return CompletableFuture.failedFuture(
+          new IOException("no secret has the name " + target.secret()));
+    }
+    long timestampSeconds = clock.instant().getEpochSecond();
+    String signature =
+        keys.stream()
+            .map(key -> key.sign(message.id(), timestampSeconds, message.body()))
+            .collect(Collectors.joining(" "));
+    Exchange exchange = new Exchange(target.timeout());
+    try {
+      Request request =
+          client
+              .newRequest(target.url())
+              .method(HttpMethod.POST)
+              .timeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
+              .body(new BytesRequestContent("application/json", message.body()));
+      request.headers(
+          fields -> {
+            target.headers().forEach(fields::put);
+            message.headers().forEach(fields::put);
+            fields.put("webhook-id", message.id());
+            fields.put("webhook-timestamp", Long.toString(timestampSeconds));
+            fields.put("webhook-signature", signature);
+          });
+      request.onResponseContent(exchange::content).send(exchange::complete);
+    } catch (RuntimeException e) {
+      exchange.answer.completeExceptionally(new IOException(e.getMessage(), e));
+    }
+    return exchange.answer;
+  }
+
+  /** Ends the calls that are under way: they fail. */
+  @Override
+  public void close() {
+    try {
+      client.stop();
+    } catch (Exception e) {
+      throw new IllegalStateException("the client of webhooks does not stop", e);
+    } finally {
+      lookups.shutdownNow();
+    }
+  }
+
+  /** One call, on the threads of the client. */
+  private final class Exchange {
+    private final CompletableFuture<WebhookAnswer> answer = new CompletableFuture<>();
+    private final Duration timeout;
+    private final ByteBuffer kept = ByteBuffer.allocate(KEPT_BYTES);
+    private long bodyBytes;
+
+    Exchange(Duration timeout) {
+      this.timeout = timeout;
+    }
+
+    /** The rest is read and dropped, so that the connection can be used again; within reason. */
+    @SuppressWarnings("FutureReturnValueIgnored") // the end of the call says it
+    void content(Response response, ByteBuffer content) {
+      bodyBytes += content.remaining();
+      int part = Math.min(kept.remaining(), content.remaining());
+      kept.put(content.slice(content.position(), part));
+      content.position(content.limit());
+      if (bodyBytes > MAX_BODY_BYTES) {
+        response.abort(new IOException("the answer has more than " + MAX_BODY_BYTES + " bytes"));
+      }
+    }
+
+    void complete(Result result) {
+      Throwable failure = result.getFailure();
+      Response response = result.getResponse();
+      // A target may answer and close before it has read all: what it said counts.
+      if (failure != null && result.getResponseFailure() != null) {
+        answer.completeExceptionally(new IOException(text(failure), failure));
+        return;
+      }
+      String text = new String(kept.array(), 0, kept.position(), StandardCharsets.UTF_8);
+      String retryAfter = response.getHeaders().get(HttpHeader.RETRY_AFTER);
+      answer.complete(
+          WebhookAnswer.of(response.getStatus(), retryAfter, printable(text), clock.instant()));
+    }
+
+    private String text(Throwable failure) {
+      if (failure instanceof java.util.concurrent.TimeoutException) {
+        return "no answer within " + timeout;
+      }
+      String message = failure.getMessage();
+      return failure instanceof RefusedAddressException || failure.getClass() == IOException.class
+          ? String.valueOf(message)
+          : failure.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+    }
+  }
+
+  private static String printable(String text) {
+    return text.codePoints()
+        .map(c -> Character.isISOControl(c) ? ' ' : c)
+        .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+        .toString();
+  }
+}

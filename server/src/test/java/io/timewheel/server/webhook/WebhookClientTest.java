@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.standardwebhooks.Webhook;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpHeaders;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Over real sockets. */
+final class WebhookClientTest {
+  private static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  private static final String OLD_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final AddressPolicy LOOPBACK =
+      AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8"), Cidr.parse("::1")));
+
+  @SuppressWarnings("ArrayRecordComponent") // compared by nobody
+  private record Received(String method, HttpHeaders headers, byte[] body) {}
+
+  private final BlockingQueue<Received> received = new LinkedBlockingQueue<>();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private volatile Answering answering = exchange -> answer(exchange, 204, "");
+  private HttpServer server;
+
+  private interface Answering {
+    void answer(HttpExchange exchange) throws IOException;
+  }
+
+  @BeforeEach
+  void startServer() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.setExecutor(threads);
+    server.createContext(
+        "/",
+        exchange -> {
+          received.add(
+              new Received(
+                  exchange.getRequestMethod(),
+                  HttpHeaders.of(exchange.getRequestHeaders(), (name, value) -> true),
+                  exchange.getRequestBody().readAllBytes()));
+          answering.answer(exchange);
+        });
+    server.start();
+  }
+
+  @AfterEach
+  void stopServer() {
+    server.stop(0);
+    threads.shutdownNow();
+  }
+
+  @Test
+  void thePublishedVerifierTakesItsSignature() throws Exception {
+    byte[] body = "{\"order\":42,\"name\":\"Z\u00fcrich\"}".getBytes(UTF_8);
+    try (WebhookClient client = client(Map.of("shop", List.of(WebhookSecret.parse(SECRET))))) {
+      WebhookAnswer answer =
+          client
+              .post(
+                  new WebhookTarget(url("/hooks"), "shop", Map.of("X-Key", "k"), LONG),
+                  new WebhookMessage("fire_1", body, Map.of("timewheel-attempt", "2")))
+              .get();
+
+      assertThat(answer.status()).isEqualTo(204);
+    }
+    Received one = received.take();
+    assertThat(one.method()).isEqualTo("POST");
+    assertThat(one.body()).isEqualTo(body);
+    assertThat(one.headers().firstValue("webhook-id")).hasValue("fire_1");
+    assertThat(one.headers().firstValue("X-Key")).hasValue("k");
+    assertThat(one.headers().firstValue("timewheel-attempt")).hasValue("2");
+    assertThat(one.headers().firstValue("Content-Type")).hasValue("application/json");
+    assertThat(one.headers().firstValue("Accept-Encoding")).isEmpty();
+    new Webhook(SECRET).verify(new String(body, UTF_8), one.headers());
+    assertThatThrownBy(() -> new Webhook(SECRET).verify("{}", one.headers()))
+        .isInstanceOf(Exception.class);
+  }
+
+  @Test
+  void bothSecretsOfARotationVerify() throws Exception {
+    try (WebhookClient client =
+        client(
+            Map.of(
+                "shop", List.of(WebhookSecret.parse(SECRET), WebhookSecret.parse(OLD_SECRET))))) {
+      client.post(target("/"), message()).get();
+    }
+    Received one = received.take();
+    for (String secret : List.of(SECRET, OLD_SECRET)) {
+      assertThatCode(() -> new Webhook(secret).verify("{}", one.headers()))
+          .doesNotThrowAnyException();
+    }
+  }
+
+  @Test
+  void saysThatASecretIsMissing() {
+    try (WebhookClient client = client(Map.of())) {
+      assertThatThrownBy(() -> client.post(target("/"), message()).get())
+          .hasCauseInstanceOf(IOException.class)
+          .hasMessageContaining("no secret has the name shop");
+    }
+  }
+
+  @Test
+  void followsNoRedirect() throws Exception {
+    answering =
+        exchange -> {
+          exchange.getResponseHeaders().add("Location", "/elsewhere");
+          answer(exchange, 307, "");
+        };
+    try (WebhookClient client = client()) {
+      assertThat(client.post(target("/"), message()).get().status()).isEqualTo(307);
+    }
+    assertThat(received).hasSize(1);
+  }
+
+  @Test
+  void asksNobodyForAPassword() throws Exception {
+    answering =
+        exchange -> {
+          exchange.getResponseHeaders().add("WWW-Authenticate", "Basic realm=\"x\"");
+          answer(exchange, 401, "");
+        };
+    try (WebhookClient client = client()) {
+      assertThat(client.post(target("/"), message()).get().status()).isEqualTo(401);
+    }
+    assertThat(received).hasSize(1);
+  }
+
+  @Test
+  void keepsNoCookie() throws Exception {
+    answering =
+        exchange -> {
+          exchange.getResponseHeaders().add("Set-Cookie", "a=b");
+          answer(exchange, 204, "");
+        };
+    try (WebhookClient client = client()) {
+      client.post(target("/"), message()).get();
+      client.post(target("/"), message()).get();
+    }
+    received.take();
+    assertThat(received.take().headers().firstValue("Cookie")).isEmpty();
+  }
+
+  @Test
+  void keepsTheBeginningOfAnAnswer() throws Exception {
+    answering = exchange -> answer(exchange, 500, "\u0007" + "x".repeat(100_000));
+    try (WebhookClient client = client()) {
+      WebhookAnswer answer = client.post(target("/"), message()).get();
+
+      assertThat(answer.text()).isEqualTo(" " + "x".repeat(1_023));
+    }
+  }
+
+  @Test
+  void readsNoAnswerWithoutEnd() {
+    answering =
+        exchange -> {
+          exchange.sendResponseHeaders(200, 0);
+          try (OutputStream out = exchange.getResponseBody()) {
+            while (true) {
+              out.write(new byte[8_192]);
+            }
+          }
+        };
+    try (WebhookClient client = client()) {
+      assertThatThrownBy(() -> client.post(target("/"), message()).get())
+          .hasMessageContaining("the answer has more than 1048576 bytes");
+    }
+  }
+
+  @Test
+  void aTargetThatDoesNotAnswerCostsItsTimeoutAndNoMore() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        WebhookClient client = client()) {
+      URI url = URI.create("http://127.0.0.1:" + silent.getLocalPort());
+      WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), Duration.ofMillis(100));
+
+      assertThatThrownBy(() -> client.post(target, message()).get())
+          .hasCauseInstanceOf(IOException.class)
+          .hasMessageContaining("no answer within PT0.1S");
+    }
+  }
+
+  @Test
+  void aTargetThatSpeaksSomethingElseIsAFailure() throws Exception {
+    try (ServerSocket other = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        WebhookClient client = client()) {
+      threads.execute(
+          () -> {
+            try (Socket socket = other.accept()) {
+              socket.getInputStream().read();
+              socket.getOutputStream().write("220 mail.example ESMTP\r\n".getBytes(UTF_8));
+            } catch (IOException e) {
+              throw new java.io.UncheckedIOException(e);
+            }
+          });
+      URI url = URI.create("http://127.0.0.1:" + other.getLocalPort());
+      WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
+
+      assertThatThrownBy(() -> client.post(target, message()).get())
+          .hasCauseInstanceOf(IOException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"127.0.0.1", "2130706433", "localhost", "[::1]", "[::ffff:127.0.0.1]"})
+  void refusesAnInnerAddressByNumberAndByName(String host) {
+    AddressPolicy strict = AddressPolicy.admitting(List.of());
+    try (WebhookClient client = WebhookClient.start(strict, secrets(), InstantSource.system())) {
+      URI url = URI.create("http://" + host + ":" + server.getAddress().getPort());
+      WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
+
+      assertThatThrownBy(() -> client.post(target, message()).get())
+          .hasRootCauseInstanceOf(RefusedAddressException.class)
+          .hasMessageContaining("is not on the public internet");
+    }
+    assertThat(received).isEmpty();
+  }
+
+  /** The name is resolved for each connection, and the connection is to what was checked. */
+  @Test
+  void refusesANameThatTurnsToAnInnerAddress() throws Exception {
+    AtomicInteger lookups = new AtomicInteger();
+    InetAddress inner = InetAddress.getByName("10.0.0.1");
+    InetAddress admitted = InetAddress.getLoopbackAddress();
+    CheckedResolver.NameService rebinding =
+        host -> new InetAddress[] {lookups.incrementAndGet() == 1 ? admitted : inner};
+    answering =
+        exchange -> {
+          exchange.getResponseHeaders().add("Connection", "close");
+          answer(exchange, 204, "");
+        };
+    try (WebhookClient client =
+        WebhookClient.start(LOOPBACK, secrets(), InstantSource.system(), rebinding)) {
+      URI url = URI.create("http://rebind.example:" + server.getAddress().getPort());
+      WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
+
+      assertThat(client.post(target, message()).get().status()).isEqualTo(204);
+      assertThatThrownBy(() -> client.post(target, message()).get())
+          .hasRootCauseInstanceOf(RefusedAddressException.class);
+    }
+    assertThat(received).hasSize(1);
+  }
+
+  @Test
+  void leavesOutTheInnerOnesOfManyAddresses() throws Exception {
+    InetAddress inner = InetAddress.getByName("10.0.0.1");
+    InetAddress admitted = InetAddress.getLoopbackAddress();
+    try (WebhookClient client =
+        WebhookClient.start(
+            LOOPBACK,
+            secrets(),
+            InstantSource.system(),
+            host -> new InetAddress[] {inner, admitted})) {
+      URI url = URI.create("http://both.example:" + server.getAddress().getPort());
+
+      assertThat(
+              client.post(new WebhookTarget(url, "shop", Map.of(), LONG), message()).get().status())
+          .isEqualTo(204);
+    }
+  }
+
+  @Test
+  void aHostWithoutNameServersHoldsUpNoOther() throws Exception {
+    CountDownLatch stuck = new CountDownLatch(1);
+    AtomicInteger lookups = new AtomicInteger();
+    CheckedResolver.NameService names =
+        host -> {
+          if (host.equals("dead.example")) {
+            lookups.incrementAndGet();
+            try {
+              stuck.await();
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            }
+          }
+          return new InetAddress[] {InetAddress.getLoopbackAddress()};
+        };
+    List<CompletableFuture<WebhookAnswer>> waiting = new ArrayList<>();
+    try (WebhookClient client =
+        WebhookClient.start(LOOPBACK, secrets(), InstantSource.system(), names)) {
+      int port = server.getAddress().getPort();
+      URI dead = URI.create("http://dead.example:" + port);
+      URI alive = URI.create("http://alive.example:" + port);
+      for (int i = 0; i < 200; i++) {
+        waiting.add(client.post(new WebhookTarget(dead, "shop", Map.of(), LONG), message()));
+      }
+
+      assertThat(
+              client
+                  .post(new WebhookTarget(alive, "shop", Map.of(), LONG), message())
+                  .get()
+                  .status())
+          .isEqualTo(204);
+      assertThat(lookups).hasValue(1);
+      assertThat(waiting).noneMatch(CompletableFuture::isDone);
+      stuck.countDown();
+      for (CompletableFuture<WebhookAnswer> one : waiting) {
+        assertThat(one.get().status()).isEqualTo(204);
+      }
+    }
+  }
+
+  @Test
+  void whatIsUnderWayFailsWhenItIsClosed() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      WebhookClient client = client();
+      URI url = URI.create("http://127.0.0.1:" + silent.getLocalPort());
+      CompletableFuture<WebhookAnswer> call =
+          client.post(new WebhookTarget(url, "shop", Map.of(), LONG), message());
+      try (Socket accepted = silent.accept()) {
+        client.close();
+        assertThatThrownBy(call::get).hasCauseInstanceOf(IOException.class);
+        assertThat(accepted.isClosed()).isFalse();
+      }
+    }
+  }
+
+  private WebhookClient client() {
+    return client(secrets());
+  }
+
+  private static WebhookClient client(Map<String, List<WebhookSecret>> secrets) {
+    return WebhookClient.start(LOOPBACK, secrets, InstantSource.system());
+  }
+
+  private static Map<String, List<WebhookSecret>> secrets() {
+    return Map.of("shop", List.of(WebhookSecret.parse(SECRET)));
+  }
+
+  private WebhookTarget target(String path) {
+    return new WebhookTarget(url(path), "shop", Map.of(), LONG);
+  }
+
+  private URI url(String path) {
+    return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path);
+  }
+
+  private static WebhookMessage message() {
+    return new WebhookMessage("fire_1", "{}".getBytes(UTF_8), Map.of());
+  }
+
+  private static void answer(HttpExchange exchange, int status, String text) throws IOException {
+    byte[] bytes = text.getBytes(UTF_8);
+    exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+    exchange.getResponseBody().write(bytes);
+    exchange.close();
+  }
+}
