@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import picocli.CommandLine;
-import picocli.CommandLine.Command;
+import io.timewheel.server.cli.Timewheel;
+import java.util.Map;
 
 /** The program {@code timewheel}. */
-@Command(
-    name = "timewheel",
-    description = "Durable timers: what was acknowledged fires, whatever is killed.",
-    subcommands = ServeCommand.class,
-    mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "COMMAND")
 public final class Main {
   private Main() {}
 
@@ -20,6 +14,6 @@ public final class Main {
    * @param args its arguments
    */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Main()).execute(args));
+    System.exit(Timewheel.commandLine(Map.of("serve", new ServeCommand())).execute(args));
   }
 }

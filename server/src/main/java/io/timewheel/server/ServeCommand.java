@@ -20,7 +20,6 @@ import picocli.CommandLine.Option;
 @Command(
     name = "serve",
     description = "Runs the server.",
-    mixinStandardHelpOptions = true,
     footer = {
       "",
       "Examples:",

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
+
+/**
+ * Speaks to a server. Each method fails with a {@link CommandException} that says what happened.
+ */
+final class ApiClient {
+  static final JsonMapper JSON = JsonMapper.builder().build();
+
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+  /** Longer than the longest wait of a claim. */
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(90);
+
+  private final URI server;
+  private final @Nullable String token;
+  private final HttpClient http;
+
+  /** A request as the commands make them. */
+  record Call(
+      String method,
+      String path,
+      @Nullable JsonNode body,
+      @Nullable String headerName,
+      @Nullable String headerValue) {
+    static Call get(String path) {
+      return new Call("GET", path, null, null, null);
+    }
+
+    static Call post(String path, JsonNode body) {
+      return new Call("POST", path, body, null, null);
+    }
+
+    static Call of(String method, String path) {
+      return new Call(method, path, null, null, null);
+    }
+
+    Call with(JsonNode json) {
+      return new Call(method, path, json, headerName, headerValue);
+    }
+
+    Call withHeader(String name, String value) {
+      return new Call(method, path, body, name, value);
+    }
+  }
+
+  ApiClient(URI server, @Nullable String token) {
+    this.server = server;
+    this.token = token;
+    this.http =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT_TIMEOUT)
+            .followRedirects(HttpClient.Redirect.NEVER)
+            .build();
+  }
+
+  /** {@return a segment of a path} */
+  static String segment(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  /** {@return the path of a timer} */
+  static String timer(String namespace, String id) {
+    return "/v1/namespaces/" + segment(namespace) + "/timers/" + segment(id);
+  }
+
+  /** {@return the answer, if it is one of success} */
+  JsonNode call(Call call) {
+    HttpResponse<byte[]> answer;
+    try {
+      answer = http.send(request(call), BodyHandlers.ofByteArray());
+    } catch (IOException e) {
+      throw unreachable(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CommandException(ExitCode.FAILED, "interrupted");
+    }
+    if (answer.statusCode() / 100 != 2) {
+      throw refused(answer);
+    }
+    try {
+      return answer.body().length == 0 ? MissingNode.getInstance() : JSON.readTree(answer.body());
+    } catch (JacksonException e) {
+      throw new CommandException(
+          ExitCode.FAILED, server + " does not answer as a Timewheel server: not JSON");
+    }
+  }
+
+  private HttpRequest request(Call call) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(base() + call.path())).timeout(ANSWER_TIMEOUT);
+    if (token != null) {
+      request.header("Authorization", "Bearer " + token);
+    }
+    if (call.headerName() != null && call.headerValue() != null) {
+      request.header(call.headerName(), call.headerValue());
+    }
+    if (call.body() == null) {
+      return request.method(call.method(), BodyPublishers.noBody()).build();
+    }
+    return request
+        .header("Content-Type", "application/json")
+        .method(call.method(), BodyPublishers.ofByteArray(JSON.writeValueAsBytes(call.body())))
+        .build();
+  }
+
+  private String base() {
+    String text = server.toString();
+    return text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
+  }
+
+  /** {@return a problem; empty if something else refused, a proxy for example} */
+  private static JsonNode problem(HttpResponse<byte[]> answer) {
+    try {
+      return JSON.readTree(answer.body());
+    } catch (JacksonException e) {
+      return MissingNode.getInstance();
+    }
+  }
+
+  private CommandException unreachable(Throwable e) {
+    String why = e.getMessage();
+    return new CommandException(
+        ExitCode.UNREACHABLE,
+        "no server answers at %s%s (start one with: timewheel serve)"
+            .formatted(server, why == null || why.isBlank() ? "" : ": " + why));
+  }
+
+  private static CommandException refused(HttpResponse<byte[]> answer) {
+    JsonNode problem = problem(answer);
+    String title = problem.path("title").asString("");
+    String detail = problem.path("detail").asString("");
+    String outcome = problem.path("outcome").asString("");
+    String text = detail.isEmpty() ? title.isEmpty() ? outcome : title : detail;
+    if (answer.statusCode() == 401) {
+      text =
+          (text.isEmpty() ? "not authorized" : text) + " (the token is read from TIMEWHEEL_TOKEN)";
+    }
+    return new CommandException(
+        ExitCode.of(answer.statusCode()),
+        answer.statusCode() + (text.isEmpty() ? "" : " " + text.replace('_', ' ')));
+  }
+}

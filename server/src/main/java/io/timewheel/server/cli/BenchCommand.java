@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.cli.ApiClient.Call;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** How fast a server takes timers, as its clients see it. */
+@Command(
+    name = "bench",
+    description = {
+      "Makes timers that are due tomorrow, in batches and one by one, prints the rates, and",
+      "cancels them. It loads the server: not for one that others use."
+    })
+final class BenchCommand implements Callable<Integer> {
+  private static final int MAX_BATCH = 1_000;
+
+  @ParentCommand private @Nullable Timewheel root;
+
+  @Option(
+      names = "--timers",
+      paramLabel = "N",
+      defaultValue = "100000",
+      description = "How many in batches; a tenth of it one by one (${DEFAULT-VALUE}).")
+  private int timers;
+
+  @Option(
+      names = "--connections",
+      paramLabel = "N",
+      defaultValue = "32",
+      description = "How many at a time (${DEFAULT-VALUE}).")
+  private int connections;
+
+  private final String namespace = "bench-" + UUID.randomUUID();
+
+  /** One call, and how long it took. */
+  private interface Step {
+    void run(int number);
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Globals globals = Timewheel.globalsOf(root);
+    if (timers < MAX_BATCH || connections < 1 || connections > 1_000) {
+      throw globals.usage("expected: --timers of 1000 or more, --connections of 1 to 1000");
+    }
+    ApiClient client = globals.client();
+    ObjectNode result = ApiClient.JSON.createObjectNode();
+    ArrayNode rows = result.putArray("results");
+    try {
+      int batches = timers / MAX_BATCH;
+      String batchPath = "/v1/namespaces/" + namespace + "/timers:batch";
+      rows.add(
+          measure(
+              "in batches of 1,000",
+              batches,
+              MAX_BATCH,
+              number -> client.call(Call.post(batchPath, batch(number)))));
+      rows.add(
+          measure(
+              "one by one",
+              timers / 10,
+              1,
+              number ->
+                  client.call(
+                      Call.of("PUT", ApiClient.timer(namespace, "s" + number)).with(timer()))));
+    } finally {
+      ObjectNode cancel = ApiClient.JSON.createObjectNode();
+      cancel.putObject("filter");
+      client.call(Call.post("/v1/namespaces/" + namespace + "/timers:cancel", cancel));
+    }
+    globals
+        .printer()
+        .rows(result, rows.values(), "what", "timers", "perSecond", "p50Millis", "p99Millis");
+    return ExitCode.DONE;
+  }
+
+  private ObjectNode measure(String what, int calls, int timersPerCall, Step step)
+      throws InterruptedException {
+    long[] nanos = new long[calls];
+    AtomicInteger next = new AtomicInteger();
+    ExecutorService threads = Executors.newFixedThreadPool(Math.min(connections, calls));
+    long beganNanos = System.nanoTime();
+    try {
+      List<Future<?>> workers = new ArrayList<>();
+      for (int i = 0; i < Math.min(connections, calls); i++) {
+        workers.add(
+            threads.submit(
+                () -> {
+                  for (int number = next.getAndIncrement();
+                      number < calls;
+                      number = next.getAndIncrement()) {
+                    long before = System.nanoTime();
+                    step.run(number);
+                    nanos[number] = System.nanoTime() - before;
+                  }
+                }));
+      }
+      for (Future<?> worker : workers) {
+        worker.get();
+      }
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof CommandException refusal) {
+        throw refusal;
+      }
+      throw new CommandException(ExitCode.FAILED, String.valueOf(e.getCause()));
+    } finally {
+      threads.shutdownNow();
+    }
+    double seconds = (System.nanoTime() - beganNanos) / 1e9;
+    Arrays.sort(nanos);
+    ObjectNode row = ApiClient.JSON.createObjectNode();
+    row.put("what", what);
+    row.put("timers", calls * timersPerCall);
+    row.put("perSecond", Math.round(calls * timersPerCall / seconds));
+    row.put("p50Millis", millis(nanos[calls / 2]));
+    row.put("p99Millis", millis(nanos[Math.min(calls - 1, calls * 99 / 100)]));
+    return row;
+  }
+
+  private static double millis(long nanos) {
+    return Math.round(nanos / 1e4) / 100.0;
+  }
+
+  private static ObjectNode batch(int number) {
+    ObjectNode batch = ApiClient.JSON.createObjectNode();
+    ArrayNode list = batch.putArray("timers");
+    for (int i = 0; i < MAX_BATCH; i++) {
+      list.add(timer().put("id", "b" + number + "-" + i));
+    }
+    return batch;
+  }
+
+  private static ObjectNode timer() {
+    ObjectNode timer = ApiClient.JSON.createObjectNode().put("after", "PT24H");
+    timer.putObject("target").put("queue", "bench");
+    return timer.put("payload", "0123456789012345678901234567890123456789012345678901234567890123");
+  }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.cli.ApiClient.Call;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Makes a timer, or replaces it. */
+@Command(
+    name = "create",
+    description = "Makes a timer, or replaces the one of that id.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  timewheel timers create shop order-42 --after PT30M --queue unpaid",
+      "  timewheel timers create shop report --cron '0 9 * * MON-FRI' --zone Europe/Berlin \\",
+      "      --url https://shop.example/hooks/report --secret shop --payload '{\"kind\":\"daily\"}'"
+    })
+final class CreateCommand implements Callable<Integer> {
+  @ParentCommand private @Nullable TimersCommand timers;
+
+  @Parameters(paramLabel = "NAMESPACE")
+  private String namespace = "";
+
+  @Parameters(paramLabel = "ID")
+  private String id = "";
+
+  @ArgGroup(multiplicity = "1")
+  private When when = new When();
+
+  @ArgGroup(multiplicity = "1")
+  private Where where = new Where();
+
+  @Option(names = "--zone", paramLabel = "ZONE", description = "The zone of --cron (UTC).")
+  private @Nullable String zone;
+
+  @Option(names = "--secret", paramLabel = "NAME", description = "What signs the calls of --url.")
+  private @Nullable String secret;
+
+  @Option(
+      names = "--target-header",
+      paramLabel = "NAME=VALUE",
+      description = "Sent with the calls of --url; never shown again.")
+  private Map<String, String> targetHeaders = new LinkedHashMap<>();
+
+  @Option(names = "--timeout", paramLabel = "DURATION", description = "Of a call of --url.")
+  private @Nullable String timeout;
+
+  @ArgGroup private @Nullable Payload payload;
+
+  @Option(names = "--header", paramLabel = "NAME=VALUE", description = "Comes with each firing.")
+  private Map<String, String> headers = new LinkedHashMap<>();
+
+  @Option(names = "--max-attempts", paramLabel = "N")
+  private @Nullable Integer maxAttempts;
+
+  @Option(names = "--backoff", paramLabel = "DURATION")
+  private @Nullable String backoff;
+
+  @Option(names = "--max-backoff", paramLabel = "DURATION")
+  private @Nullable String maxBackoff;
+
+  @Option(
+      names = "--missed",
+      paramLabel = "RULE",
+      description = "fire_once, fire_all or skip: what becomes of runs that were missed.")
+  private @Nullable String missed;
+
+  @Option(names = "--grace", paramLabel = "DURATION", description = "Later than this is missed.")
+  private @Nullable String grace;
+
+  @ArgGroup private @Nullable Condition condition;
+
+  /** The schedule. */
+  static final class When {
+    @Option(names = "--after", paramLabel = "DURATION", description = "From now, as PT30M.")
+    private @Nullable String after;
+
+    @Option(names = "--at", paramLabel = "INSTANT", description = "As 2026-12-01T09:00:00Z.")
+    private @Nullable String at;
+
+    @Option(names = "--every", paramLabel = "DURATION", description = "At a fixed rate.")
+    private @Nullable String every;
+
+    @Option(names = "--cron", paramLabel = "CRON", description = "As '0 9 * * MON-FRI'.")
+    private @Nullable String cron;
+  }
+
+  /** The target. */
+  static final class Where {
+    @Option(names = "--queue", paramLabel = "QUEUE", description = "Consumers claim it there.")
+    private @Nullable String queue;
+
+    @Option(names = "--url", paramLabel = "URL", description = "It is posted there.")
+    private @Nullable String url;
+  }
+
+  /** The payload. */
+  static final class Payload {
+    @Option(names = "--payload", paramLabel = "JSON")
+    private @Nullable String text;
+
+    @Option(names = "--payload-file", paramLabel = "FILE", description = "- is standard input.")
+    private @Nullable Path file;
+  }
+
+  /** The precondition. */
+  static final class Condition {
+    @Option(names = "--if-absent", description = "Only if there is none.")
+    private boolean absent;
+
+    @Option(names = "--if-version", paramLabel = "VERSION", description = "Only over this one.")
+    private @Nullable Long version;
+  }
+
+  @Override
+  public Integer call() {
+    Globals globals = TimersCommand.globalsOf(timers);
+    ObjectNode body = body(globals);
+    Call call = Call.of("PUT", ApiClient.timer(namespace, id)).with(body);
+    if (condition != null) {
+      call =
+          condition.absent
+              ? call.withHeader("If-None-Match", "*")
+              : call.withHeader("If-Match", "\"" + condition.version + "\"");
+    }
+    globals.printer().fields(globals.client().call(call));
+    return ExitCode.DONE;
+  }
+
+  private ObjectNode body(Globals globals) {
+    ObjectNode body = ApiClient.JSON.createObjectNode();
+    put(body, "after", when.after);
+    put(body, "at", when.at);
+    put(body, "every", when.every);
+    put(body, "cron", when.cron);
+    put(body, "zone", zone);
+    ObjectNode target = body.putObject("target");
+    put(target, "queue", where.queue);
+    put(target, "url", where.url);
+    put(target, "secret", secret);
+    put(target, "timeout", timeout);
+    if (!targetHeaders.isEmpty()) {
+      ObjectNode sent = target.putObject("headers");
+      targetHeaders.forEach(sent::put);
+    }
+    if (payload != null) {
+      body.set("payload", payload(globals, payload));
+    }
+    if (!headers.isEmpty()) {
+      ObjectNode sent = body.putObject("headers");
+      headers.forEach(sent::put);
+    }
+    if (maxAttempts != null || backoff != null || maxBackoff != null) {
+      ObjectNode retry = body.putObject("retry");
+      if (maxAttempts != null) {
+        retry.put("maxAttempts", maxAttempts);
+      }
+      put(retry, "backoff", backoff);
+      put(retry, "maxBackoff", maxBackoff);
+    }
+    put(body, "missed", missed);
+    put(body, "grace", grace);
+    return body;
+  }
+
+  private static tools.jackson.databind.JsonNode payload(Globals globals, Payload payload) {
+    try {
+      String text = payload.text;
+      if (payload.file != null) {
+        text =
+            payload.file.toString().equals("-")
+                ? new String(System.in.readAllBytes(), StandardCharsets.UTF_8)
+                : Files.readString(payload.file);
+      }
+      return ApiClient.JSON.readTree(text == null ? "null" : text);
+    } catch (IOException e) {
+      throw globals.usage("--payload-file: cannot be read: " + e.getMessage());
+    } catch (JacksonException e) {
+      throw globals.usage("--payload: " + e.getOriginalMessage() + " (expected: JSON)");
+    }
+  }
+
+  private static void put(ObjectNode object, String name, @Nullable String value) {
+    if (value != null) {
+      object.put(name, value);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** What every client command takes, wherever it stands on the line. */
+final class Globals {
+  /** How a result is printed. */
+  enum Form {
+    table,
+    json
+  }
+
+  @Spec(Spec.Target.MIXEE)
+  private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--server",
+      scope = ScopeType.INHERIT,
+      paramLabel = "URL",
+      defaultValue = "${env:TIMEWHEEL_SERVER:-http://127.0.0.1:7400}",
+      description = "The server (TIMEWHEEL_SERVER, or ${DEFAULT-VALUE}).")
+  private URI server = URI.create("http://127.0.0.1:7400");
+
+  @Option(
+      names = {"-o", "--output"},
+      scope = ScopeType.INHERIT,
+      paramLabel = "FORM",
+      defaultValue = "table",
+      description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+  private Form form = Form.table;
+
+  @Option(
+      names = "--token-file",
+      scope = ScopeType.INHERIT,
+      paramLabel = "FILE",
+      description = "Holds the token; or set TIMEWHEEL_TOKEN. It is never an argument.")
+  private @Nullable Path tokenFile;
+
+  ApiClient client() {
+    String scheme = server.getScheme();
+    boolean web = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
+    if (!web || server.getHost() == null || server.getRawUserInfo() != null) {
+      throw usage("--server: " + server + " (expected: one like http://127.0.0.1:7400)");
+    }
+    return new ApiClient(server, token());
+  }
+
+  Printer printer() {
+    return new Printer(out(), form == Form.json);
+  }
+
+  java.io.PrintWriter out() {
+    return checked().commandLine().getOut();
+  }
+
+  java.io.PrintWriter err() {
+    return checked().commandLine().getErr();
+  }
+
+  ParameterException usage(String message) {
+    return new ParameterException(checked().commandLine(), message);
+  }
+
+  private CommandSpec checked() {
+    if (spec == null) {
+      throw new IllegalStateException("not on a command line");
+    }
+    return spec;
+  }
+
+  private @Nullable String token() {
+    if (tokenFile == null) {
+      String token = System.getenv("TIMEWHEEL_TOKEN");
+      return token == null || token.isBlank() ? null : token.strip();
+    }
+    try {
+      return Files.readString(tokenFile).strip();
+    } catch (IOException e) {
+      throw new CommandException(
+          ExitCode.FAILED, "--token-file: " + tokenFile + " cannot be read: " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.cli.ApiClient.Call;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A consumer of a queue, by hand. */
+@Command(
+    name = "queues",
+    description = "Claims firings from a queue, and says what became of them.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  timewheel queues claim shop unpaid --max 10 --lease PT30S --wait PT20S",
+      "  timewheel queues ack shop FIREID --lease LEASE",
+      "  timewheel queues nack shop FIREID --lease LEASE --error 'no stock' --after PT5M"
+    })
+final class QueuesCommand {
+  @ParentCommand private @Nullable Timewheel root;
+
+  private Globals globals() {
+    return Timewheel.globalsOf(root);
+  }
+
+  @Command(name = "claim", description = "Takes what is due, under a lease; waits for it.")
+  int claim(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "QUEUE") String queue,
+      @Option(names = "--max", paramLabel = "N", defaultValue = "1") int max,
+      @Option(
+              names = "--lease",
+              paramLabel = "DURATION",
+              defaultValue = "PT30S",
+              description = "How long it is yours (${DEFAULT-VALUE}).")
+          String lease,
+      @Option(
+              names = "--wait",
+              paramLabel = "DURATION",
+              defaultValue = "PT0S",
+              description = "How long to wait if there is none, PT1M at most (${DEFAULT-VALUE}).")
+          String wait) {
+    ObjectNode body =
+        ApiClient.JSON.createObjectNode().put("max", max).put("lease", lease).put("wait", wait);
+    JsonNode answer =
+        globals()
+            .client()
+            .call(
+                Call.post(
+                    "/v1/namespaces/"
+                        + ApiClient.segment(namespace)
+                        + "/queues/"
+                        + ApiClient.segment(queue)
+                        + "/firings:claim",
+                    body));
+    List<JsonNode> rows = new ArrayList<>();
+    answer.path("firings").forEach(rows::add);
+    if (rows.isEmpty()) {
+      globals().printer().line("nothing is due");
+    }
+    if (globals().printer().isJson()) {
+      globals().printer().json(answer);
+    } else {
+      rows.forEach(globals().printer()::fields); // a lease that is cut off is worth nothing
+    }
+    return ExitCode.DONE;
+  }
+
+  @Command(name = "ack", description = "It is done.")
+  int ack(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "FIREID") String fireId,
+      @Option(names = "--lease", paramLabel = "LEASE", required = true) String lease) {
+    return end(namespace, fireId, "ack", body(lease));
+  }
+
+  @Command(name = "nack", description = "It failed: tried again by the timer's policy.")
+  int nack(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "FIREID") String fireId,
+      @Option(names = "--lease", paramLabel = "LEASE", required = true) String lease,
+      @Option(names = "--error", paramLabel = "TEXT") @Nullable String error,
+      @Option(names = "--after", paramLabel = "DURATION", description = "When to try again.")
+          @Nullable String after) {
+    ObjectNode body = body(lease);
+    if (error != null) {
+      body.put("error", error);
+    }
+    if (after != null) {
+      body.put("after", after);
+    }
+    return end(namespace, fireId, "nack", body);
+  }
+
+  @Command(name = "extend", description = "It needs more time.")
+  int extend(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "FIREID") String fireId,
+      @Option(names = "--lease", paramLabel = "LEASE", required = true) String lease,
+      @Option(names = "--by", paramLabel = "DURATION", required = true) String by) {
+    return end(namespace, fireId, "extend", body(lease).put("by", by));
+  }
+
+  private static ObjectNode body(String lease) {
+    return ApiClient.JSON.createObjectNode().put("lease", lease);
+  }
+
+  private int end(String namespace, String fireId, String verb, ObjectNode body) {
+    String path =
+        "/v1/namespaces/"
+            + ApiClient.segment(namespace)
+            + "/firings/"
+            + ApiClient.segment(fireId)
+            + ":"
+            + verb;
+    JsonNode answer = globals().client().call(Call.post(path, body));
+    globals().printer().fields(answer);
+    return ExitCode.DONE;
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.cli.ApiClient.Call;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ParentCommand;
+
+/** One look at the server. */
+@Command(name = "stats", description = "Says how many timers there are, and how it goes.")
+final class StatsCommand implements Callable<Integer> {
+  @ParentCommand private @Nullable Timewheel root;
+
+  @Override
+  public Integer call() {
+    Globals globals = Timewheel.globalsOf(root);
+    globals.printer().fields(globals.client().call(Call.get("/v1/stats")));
+    return ExitCode.DONE;
+  }
+}

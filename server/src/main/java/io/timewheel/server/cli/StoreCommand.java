@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.rocksdb.VerifyReport;
+import io.timewheel.durable.spi.StoreException;
+import java.io.FilterInputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Works on the files of a server that is not running. */
+@Command(
+    name = "store",
+    description = "Checks, copies and converts the data of a server that is not running.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  timewheel store verify --data ./timewheel-data",
+      "  timewheel store backup /backups/timewheel-2026-12-01",
+      "  timewheel store export timers.jsonl     # - is standard output",
+      "  timewheel store import timers.jsonl"
+    })
+final class StoreCommand {
+  private static final int LINES_A_REPORT = 100_000;
+
+  @ParentCommand private @Nullable Timewheel root;
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      scope = picocli.CommandLine.ScopeType.INHERIT,
+      defaultValue = "./timewheel-data",
+      description = "The directory of the data (${DEFAULT-VALUE}).")
+  private Path data = Path.of("timewheel-data");
+
+  private Globals globals() {
+    return Timewheel.globalsOf(root);
+  }
+
+  @Command(name = "verify", description = "Compares every timer with every index and counter.")
+  int verify() {
+    try (RocksTimerStore store = existing()) {
+      VerifyReport report = store.verify();
+      PrintWriter out = globals().out();
+      report.texts().forEach(text -> out.println(Printer.clean(text)));
+      out.println("%,d timers, %,d problems".formatted(report.timers(), report.problems()));
+      out.flush();
+      return report.isClean() ? ExitCode.DONE : ExitCode.FAILED;
+    }
+  }
+
+  @Command(name = "backup", description = "Makes a copy that a server can open.")
+  int backup(@Parameters(paramLabel = "DIRECTORY", description = "Must not exist.") Path target) {
+    try (RocksTimerStore store = existing()) {
+      store.backup(target);
+    }
+    globals().out().println("copied to " + target);
+    globals().out().flush();
+    return ExitCode.DONE;
+  }
+
+  @Command(name = "export", description = "Writes all timers as lines of JSON.")
+  int export(@Parameters(paramLabel = "FILE", description = "- is standard output.") Path file)
+      throws IOException {
+    try (RocksTimerStore store = existing()) {
+      Progress progress = new Progress(globals().err(), total(store));
+      if (file.toString().equals("-")) {
+        store.exportTo(new CountingOutput(System.out, progress));
+        return ExitCode.DONE;
+      }
+      // Whoever finds the file finds all of it.
+      Path parent = file.toAbsolutePath().getParent();
+      Path part = Files.createTempFile(parent, file.getFileName().toString(), ".part");
+      try {
+        long timers;
+        try (OutputStream out = Files.newOutputStream(part)) {
+          timers = store.exportTo(new CountingOutput(out, progress));
+        }
+        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+        globals().out().println("%,d timers written to %s".formatted(timers, file));
+        globals().out().flush();
+      } finally {
+        Files.deleteIfExists(part);
+      }
+    }
+    return ExitCode.DONE;
+  }
+
+  @Command(
+      name = "import",
+      description = "Takes timers from lines of JSON; the newer version wins.")
+  int importFrom(@Parameters(paramLabel = "FILE", description = "- is standard input.") Path file)
+      throws IOException {
+    try (RocksTimerStore store = open();
+        InputStream in = file.toString().equals("-") ? System.in : Files.newInputStream(file)) {
+      long timers = store.importFrom(new CountingInput(in, new Progress(globals().err(), 0)));
+      globals().out().println("%,d timers taken from %s".formatted(timers, file));
+      globals().out().flush();
+    }
+    return ExitCode.DONE;
+  }
+
+  private RocksTimerStore existing() {
+    if (!Files.isDirectory(data)) {
+      throw new CommandException(ExitCode.FAILED, data + ": there is no such directory (--data)");
+    }
+    return open();
+  }
+
+  private RocksTimerStore open() {
+    try {
+      return RocksTimerStore.open(data);
+    } catch (StoreException e) {
+      throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static long total(RocksTimerStore store) {
+    return store.counts().values().stream()
+        .map(Map<TimerState, Long>::values)
+        .flatMap(java.util.Collection::stream)
+        .mapToLong(Long::longValue)
+        .sum();
+  }
+
+  /** A line to the terminal now and then, when it takes long. */
+  private static final class Progress {
+    private final PrintWriter err;
+    private final long total;
+    private long lines;
+
+    Progress(PrintWriter err, long total) {
+      this.err = err;
+      this.total = total;
+    }
+
+    void count(byte[] bytes, int from, int length) {
+      for (int i = from; i < from + length; i++) {
+        if (bytes[i] == '\n' && ++lines % LINES_A_REPORT == 0) {
+          err.println(total == 0 ? "%,d".formatted(lines) : "%,d of %,d".formatted(lines, total));
+          err.flush();
+        }
+      }
+    }
+  }
+
+  private static final class CountingOutput extends FilterOutputStream {
+    private final Progress progress;
+
+    CountingOutput(OutputStream out, Progress progress) {
+      super(out);
+      this.progress = progress;
+    }
+
+    @Override
+    public void write(int one) throws IOException {
+      write(new byte[] {(byte) one}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int from, int length) throws IOException {
+      out.write(bytes, from, length);
+      progress.count(bytes, from, length);
+    }
+  }
+
+  private static final class CountingInput extends FilterInputStream {
+    private final Progress progress;
+
+    CountingInput(InputStream in, Progress progress) {
+      super(in);
+      this.progress = progress;
+    }
+
+    @Override
+    public int read() throws IOException {
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] bytes, int from, int length) throws IOException {
+      int read = in.read(bytes, from, length);
+      progress.count(bytes, from, Math.max(0, read));
+      return read;
+    }
+  }
+}

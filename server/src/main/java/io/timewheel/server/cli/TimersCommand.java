@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.cli.ApiClient.Call;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Looks at timers and changes them. */
+@Command(
+    name = "timers",
+    description = "Makes timers, looks at them, and changes them.",
+    subcommands = {CreateCommand.class},
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  timewheel timers create shop order-42 --after PT30M --queue unpaid",
+      "  timewheel timers get shop order-42",
+      "  timewheel timers list shop --state set_aside",
+      "  timewheel timers move shop order-42 --after PT10M",
+      "  timewheel timers cancel shop order-42"
+    })
+final class TimersCommand {
+  private static final int PAGE = 1_000;
+
+  @ParentCommand private @Nullable Timewheel root;
+
+  static Globals globalsOf(@Nullable TimersCommand timers) {
+    return Timewheel.globalsOf(timers == null ? null : timers.root);
+  }
+
+  private Globals globals() {
+    return globalsOf(this);
+  }
+
+  /** Where a timer is moved to. */
+  static final class To {
+    @Option(names = "--at", paramLabel = "INSTANT", description = "As 2026-12-01T09:00:00Z.")
+    private @Nullable String at;
+
+    @Option(names = "--after", paramLabel = "DURATION", description = "From now, as PT30M.")
+    private @Nullable String after;
+  }
+
+  @Command(name = "get", description = "Shows a timer with its attempts.")
+  int get(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id) {
+    globals().printer().fields(globals().client().call(Call.get(ApiClient.timer(namespace, id))));
+    return ExitCode.DONE;
+  }
+
+  @Command(name = "list", description = "Lists timers; unfinished ones, unless --state says so.")
+  int list(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Option(names = "--state", paramLabel = "STATE") @Nullable String state,
+      @Option(names = "--prefix", paramLabel = "TEXT", description = "The beginning of the id.")
+          @Nullable String prefix,
+      @Option(names = "--due-from", paramLabel = "INSTANT") @Nullable String dueFrom,
+      @Option(names = "--due-to", paramLabel = "INSTANT") @Nullable String dueTo,
+      @Option(names = "--handler", paramLabel = "NAME") @Nullable String handler,
+      @Option(names = "--payload", description = "With the payloads.") boolean payload,
+      @Option(
+              names = "--limit",
+              paramLabel = "N",
+              defaultValue = "100",
+              description = "How many at most (${DEFAULT-VALUE}); 0 for all.")
+          int limit) {
+    if (limit < 0) {
+      throw globals().usage("--limit: " + limit + " (expected: 0 or more)");
+    }
+    StringBuilder query = new StringBuilder();
+    parameter(query, "state", state);
+    parameter(query, "prefix", prefix);
+    parameter(query, "dueFrom", dueFrom);
+    parameter(query, "dueTo", dueTo);
+    parameter(query, "handler", handler);
+    parameter(query, "payload", payload ? "true" : null);
+    ApiClient client = globals().client();
+    ObjectNode whole = ApiClient.JSON.createObjectNode();
+    ArrayNode timers = whole.putArray("timers");
+    String page = null;
+    do {
+      int size = limit == 0 ? PAGE : Math.min(PAGE, limit - timers.size());
+      StringBuilder path = new StringBuilder(query);
+      parameter(path, "pageSize", Integer.toString(size));
+      parameter(path, "pageToken", page);
+      JsonNode answer =
+          client.call(
+              Call.get("/v1/namespaces/" + ApiClient.segment(namespace) + "/timers" + path));
+      answer.path("timers").forEach(timers::add);
+      page = answer.path("nextPageToken").asString(null);
+    } while (page != null && (limit == 0 || timers.size() < limit));
+    if (page != null) {
+      whole.put("nextPageToken", page);
+    }
+    List<JsonNode> rows = new ArrayList<>();
+    timers.forEach(rows::add);
+    globals().printer().rows(whole, rows, "id", "state", "dueAt", "attempt", "target", "lastError");
+    if (page != null) {
+      globals().printer().line("… and more: --limit 0 shows all");
+    }
+    return ExitCode.DONE;
+  }
+
+  @Command(name = "cancel", description = "Cancels a timer, and says whether that was in time.")
+  int cancel(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id) {
+    globals()
+        .printer()
+        .fields(globals().client().call(Call.of("DELETE", ApiClient.timer(namespace, id))));
+    return ExitCode.DONE;
+  }
+
+  @Command(name = "move", description = "Moves a timer to another time.")
+  int move(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id,
+      @ArgGroup(multiplicity = "1") To to) {
+    ObjectNode body = ApiClient.JSON.createObjectNode();
+    if (to.at != null) {
+      body.put("at", to.at);
+    } else {
+      body.put("after", to.after);
+    }
+    return verb(namespace, id, "move", body);
+  }
+
+  @Command(name = "run", description = "Runs a timer now; a series keeps its times.")
+  int run(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id) {
+    return verb(namespace, id, "run", ApiClient.JSON.createObjectNode());
+  }
+
+  @Command(name = "pause", description = "Lets a timer not fire until it is resumed.")
+  int pause(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id) {
+    return verb(namespace, id, "pause", ApiClient.JSON.createObjectNode());
+  }
+
+  @Command(name = "resume", description = "Ends a pause; what is overdue fires.")
+  int resume(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id) {
+    return verb(namespace, id, "resume", ApiClient.JSON.createObjectNode());
+  }
+
+  @Command(name = "revive", description = "Fires what was set aside once more.")
+  int revive(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id) {
+    return verb(namespace, id, "revive", ApiClient.JSON.createObjectNode());
+  }
+
+  private int verb(String namespace, String id, String verb, ObjectNode body) {
+    Call call = Call.post(ApiClient.timer(namespace, id) + ":" + verb, body);
+    globals().printer().fields(globals().client().call(call));
+    return ExitCode.DONE;
+  }
+
+  private static void parameter(StringBuilder query, String name, @Nullable String value) {
+    if (value != null) {
+      query
+          .append(query.isEmpty() ? '?' : '&')
+          .append(name)
+          .append('=')
+          .append(ApiClient.segment(value));
+    }
+  }
+}

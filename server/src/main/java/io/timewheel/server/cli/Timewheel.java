@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import java.io.PrintWriter;
+import org.jspecify.annotations.Nullable;
+import picocli.AutoComplete.GenerateCompletion;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command {@code timewheel}. */
+@Command(
+    name = "timewheel",
+    mixinStandardHelpOptions = true,
+    scope = CommandLine.ScopeType.INHERIT,
+    versionProvider = Version.class,
+    description = "Durable timers: a server, and its command line.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+      TimersCommand.class,
+      QueuesCommand.class,
+      StatsCommand.class,
+      WatchCommand.class,
+      BenchCommand.class,
+      StoreCommand.class,
+      GenerateCompletion.class
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  timewheel serve",
+      "  timewheel timers create shop order-42 --after PT10S --queue unpaid",
+      "  timewheel queues claim shop unpaid --wait PT20S",
+      "  timewheel watch",
+      "  source <(timewheel generate-completion)      # completion, for bash and zsh"
+    })
+public final class Timewheel implements Runnable {
+  @Spec private @Nullable CommandSpec spec;
+
+  @Mixin private Globals globals = new Globals();
+
+  /** For the command line alone. */
+  public Timewheel() {}
+
+  /** {@return what the line says for all commands; for a command that picocli has made} */
+  static Globals globalsOf(@Nullable Timewheel root) {
+    if (root == null) {
+      throw new IllegalStateException("not on a command line");
+    }
+    return root.globals;
+  }
+
+  @Override
+  public void run() {
+    if (spec != null) {
+      throw new ParameterException(spec.commandLine(), "no command");
+    }
+  }
+
+  /**
+   * Makes the command line. An error is one line; only wrong usage is followed by a hint.
+   *
+   * @param more commands that are no clients, by name
+   * @return what executes a line
+   */
+  public static CommandLine commandLine(java.util.Map<String, Object> more) {
+    CommandLine line = new CommandLine(new Timewheel());
+    more.forEach(line::addSubcommand);
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setExecutionExceptionHandler(
+        (error, command, parsed) -> {
+          PrintWriter err = command.getErr();
+          if (error instanceof CommandException refusal) {
+            err.println("timewheel: " + Printer.clean(String.valueOf(refusal.getMessage())));
+            return refusal.exitCode();
+          }
+          err.println("timewheel: " + Printer.clean(String.valueOf(error)));
+          return ExitCode.FAILED;
+        });
+    line.setParameterExceptionHandler(
+        (error, arguments) -> {
+          CommandLine command = error.getCommandLine();
+          command
+              .getErr()
+              .println("timewheel: " + Printer.clean(String.valueOf(error.getMessage())));
+          command.getErr().println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
+          return ExitCode.USAGE;
+        });
+    return line;
+  }
+}

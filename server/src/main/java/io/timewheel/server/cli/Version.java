@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import picocli.CommandLine.IVersionProvider;
+
+/** The version of the jar, and of what it runs on. */
+final class Version implements IVersionProvider {
+  @Override
+  public String[] getVersion() {
+    String version = Version.class.getPackage().getImplementationVersion();
+    return new String[] {
+      "timewheel " + (version == null ? "(not from a jar)" : version), "Java " + Runtime.version()
+    };
+  }
+}

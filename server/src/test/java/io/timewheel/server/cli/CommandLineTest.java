@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import io.timewheel.server.cli.ApiClient.Call;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+
+/** What the commands ask of a server, and what they make of its answers. */
+@SuppressWarnings({"StringSplitter", "StringConcatToTextBlock"}) // plain words
+final class CommandLineTest {
+  private record Asked(String line, String condition, String authorization, String body) {}
+
+  private final List<Asked> asked = new ArrayList<>();
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private HttpServer server;
+  private int status = 200;
+  private String answer = "{}";
+
+  @BeforeEach
+  void startServer() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/",
+        exchange -> {
+          String condition = exchange.getRequestHeaders().getFirst("If-Match");
+          if (condition == null) {
+            condition = exchange.getRequestHeaders().getFirst("If-None-Match");
+          }
+          asked.add(
+              new Asked(
+                  exchange.getRequestMethod() + " " + exchange.getRequestURI(),
+                  condition,
+                  exchange.getRequestHeaders().getFirst("Authorization"),
+                  new String(exchange.getRequestBody().readAllBytes(), UTF_8)));
+          byte[] bytes = answer.getBytes(UTF_8);
+          exchange.sendResponseHeaders(status, bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
+    server.start();
+  }
+
+  @AfterEach
+  void stopServer() {
+    server.stop(0);
+  }
+
+  @Test
+  void createsATimerWithAllItsSettings() {
+    assertThat(
+            run(
+                "timers create shop order/42 --cron '0 9 * * *' --zone Europe/Berlin"
+                    + " --url https://shop.example/h --secret shop --target-header X-Key=k"
+                    + " --timeout PT5S --payload {\"a\":1} --header h=v --max-attempts 3"
+                    + " --backoff PT1S --max-backoff PT1M --missed skip --grace PT5M"
+                    + " --if-version 7"))
+        .isEqualTo(ExitCode.DONE);
+
+    assertThat(asked).hasSize(1);
+    assertThat(asked.get(0).line()).isEqualTo("PUT /v1/namespaces/shop/timers/order%2F42");
+    assertThat(asked.get(0).condition()).isEqualTo("\"7\"");
+    assertThat(json(asked.get(0).body()))
+        .isEqualTo(
+            json(
+                """
+                {"cron":"0 9 * * *","zone":"Europe/Berlin",
+                 "target":{"url":"https://shop.example/h","secret":"shop","timeout":"PT5S",
+                           "headers":{"X-Key":"k"}},
+                 "payload":{"a":1},"headers":{"h":"v"},
+                 "retry":{"maxAttempts":3,"backoff":"PT1S","maxBackoff":"PT1M"},
+                 "missed":"skip","grace":"PT5M"}\
+                """));
+  }
+
+  @Test
+  void createsOnlyWhatIsAbsentIfAskedTo() {
+    run("timers create shop order-42 --after PT30M --queue unpaid --if-absent");
+
+    assertThat(asked.get(0).condition()).isEqualTo("*");
+    assertThat(json(asked.get(0).body()))
+        .isEqualTo(json("{\"after\":\"PT30M\",\"target\":{\"queue\":\"unpaid\"}}"));
+  }
+
+  @Test
+  void takesThePayloadFromAFile(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("payload.json"), "[1,2]");
+
+    run("timers create shop order-42 --after PT1S --queue q --payload-file " + file);
+
+    assertThat(json(asked.get(0).body()).path("payload")).isEqualTo(json("[1,2]"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "timers get shop a:b, GET /v1/namespaces/shop/timers/a%3Ab,",
+    "timers cancel shop a, DELETE /v1/namespaces/shop/timers/a,",
+    "timers run shop a, POST /v1/namespaces/shop/timers/a:run, {}",
+    "timers pause shop a, POST /v1/namespaces/shop/timers/a:pause, {}",
+    "timers resume shop a, POST /v1/namespaces/shop/timers/a:resume, {}",
+    "timers revive shop a, POST /v1/namespaces/shop/timers/a:revive, {}",
+    "timers move shop a --after PT1M, POST /v1/namespaces/shop/timers/a:move, {\"after\":\"PT1M\"}",
+    "queues ack shop f1 --lease l, POST /v1/namespaces/shop/firings/f1:ack, {\"lease\":\"l\"}",
+    "queues claim shop q, POST /v1/namespaces/shop/queues/q/firings:claim, "
+        + "'{\"max\":1,\"lease\":\"PT30S\",\"wait\":\"PT0S\"}'",
+    "queues nack shop f1 --lease l --error e --after PT1S, "
+        + "POST /v1/namespaces/shop/firings/f1:nack, "
+        + "'{\"lease\":\"l\",\"error\":\"e\",\"after\":\"PT1S\"}'",
+    "queues extend shop f1 --lease l --by PT9S, POST /v1/namespaces/shop/firings/f1:extend, "
+        + "'{\"lease\":\"l\",\"by\":\"PT9S\"}'",
+    "stats, GET /v1/stats,"
+  })
+  void asksWhatItsCommandSays(String command, String line, String body) {
+    assertThat(run(command)).isEqualTo(ExitCode.DONE);
+
+    assertThat(asked.get(0).line()).isEqualTo(line);
+    assertThat(asked.get(0).body()).isEqualTo(body == null ? "" : body);
+  }
+
+  @Test
+  void listsPageByPageUpToTheLimit() {
+    answer = "{\"timers\":[{\"id\":\"a\",\"state\":\"scheduled\"}],\"nextPageToken\":\"t\"}";
+
+    assertThat(run("timers list shop --state set_aside --prefix or --limit 2")).isZero();
+
+    assertThat(asked)
+        .extracting(Asked::line)
+        .containsExactly(
+            "GET /v1/namespaces/shop/timers?state=set_aside&prefix=or&pageSize=2",
+            "GET /v1/namespaces/shop/timers?state=set_aside&prefix=or&pageSize=1&pageToken=t");
+    assertThat(out.toString().lines())
+        .containsExactly(
+            "ID  STATE      DUEAT  ATTEMPT  TARGET  LASTERROR",
+            "a   scheduled",
+            "a   scheduled",
+            "… and more: --limit 0 shows all");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "200, 0", "201, 0", "400, 1", "401, 1", "403, 1", "404, 3", "409, 4", "412, 4", "422, 1",
+    "500, 1", "503, 1"
+  })
+  void exitsWithWhatTheStatusMeans(int answered, int exitCode) {
+    status = answered;
+    answer = "{\"title\":\"t\",\"detail\":\"the reason\"}";
+
+    assertThat(run("timers get shop a")).isEqualTo(exitCode);
+
+    if (exitCode != 0) {
+      assertThat(err.toString()).startsWith("timewheel: " + answered + " the reason");
+    }
+  }
+
+  @Test
+  void saysThatNoServerAnswers() {
+    server.stop(0);
+
+    assertThat(run("timers get shop a")).isEqualTo(ExitCode.UNREACHABLE);
+    assertThat(err.toString()).contains("no server answers at http://127.0.0.1:");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "nonsense",
+        "timers",
+        "timers get shop",
+        "timers create shop a --after PT1S",
+        "timers create shop a --queue q",
+        "timers create shop a --after PT1S --at x --queue q",
+        "timers create shop a --after PT1S --queue q --url http://a",
+        "timers create shop a --after PT1S --queue q --payload {",
+        "timers create shop a --after PT1S --queue q --if-absent --if-version 1",
+        "timers move shop a",
+        "timers list shop --limit -1",
+        "queues ack shop f1",
+        "queues claim shop q --max ten",
+        "stats -o xml",
+        "--server ftp://a stats",
+        "--server http://u:p@a stats",
+        "stats --token secret"
+      })
+  void refusesWrongUsageWithAHint(String command) {
+    assertThat(run(command)).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines()).hasSize(2).last().asString().startsWith("Try: timewheel");
+    assertThat(asked).isEmpty();
+  }
+
+  @Test
+  void optionsOfAllCommandsMayStandAnywhere() {
+    String url = "--server http://127.0.0.1:" + server.getAddress().getPort();
+    for (String command :
+        List.of(
+            url + " -o json timers get shop a",
+            "timers " + url + " -o json get shop a",
+            "timers get " + url + " shop -o json a")) {
+      out.getBuffer().setLength(0);
+      assertThat(execute(command)).isZero();
+      assertThat(out.toString()).isEqualTo("{}" + System.lineSeparator());
+    }
+  }
+
+  @Test
+  void takesTheTokenFromAFileAndNeverShowsIt(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("token"), "s3cret\n");
+    status = 401;
+
+    run("stats --token-file " + file);
+
+    assertThat(asked.get(0).authorization()).isEqualTo("Bearer s3cret");
+    assertThat(out.toString() + err).doesNotContain("s3cret");
+  }
+
+  @Test
+  void whatUsersNamedCannotMoveTheCursor() {
+    answer = "{\"id\":\"a\\u001b[2J\u202eb\",\"lastError\":\"line\\nbreak\"}";
+
+    run("timers get shop a");
+
+    assertThat(out.toString().lines())
+        .containsExactly("id         a\ufffd[2J\ufffdb", "lastError  line\ufffdbreak");
+  }
+
+  @Test
+  void saysWhenTheAnswerIsNotOfTimewheel() {
+    answer = "<html>";
+
+    assertThat(run("stats")).isEqualTo(ExitCode.FAILED);
+    assertThat(err.toString()).contains("does not answer as a Timewheel server");
+    status = 502;
+    assertThat(run("stats")).isEqualTo(ExitCode.FAILED);
+  }
+
+  @Test
+  void watchesAsLinesWhereThereIsNoTerminal() {
+    answer =
+        """
+        {"now":"2026-12-01T09:00:00Z","overdue":0,"rates":{"fired":3.5,"failed":0,"scheduled":12},
+         "lag":{"p99":"PT0.02S"}}\
+        """;
+
+    assertThat(run("watch --count 1")).isZero();
+
+    assertThat(out.toString().strip())
+        .isEqualTo(
+            "2026-12-01T09:00:00Z  fired 3.5/s  failed 0/s  scheduled 12/s  lag p99 PT0.02S"
+                + "  overdue 0");
+  }
+
+  @Test
+  void drawsAScreenOfWhatItWatches() {
+    String screen =
+        WatchCommand.screen(
+            json("{\"storeAvailable\":false,\"states\":{\"scheduled\":12345,\"set_aside\":2}}"),
+            json("{\"levels\":[{\"name\":\"minute\",\"counts\":[0,1,2,8]}]}"));
+
+    assertThat(screen)
+        .contains("no store")
+        .contains("scheduled             12,345")
+        .contains("\u001b[31mset_aside                  2")
+        .contains("minute   ▁▂█");
+  }
+
+  @Test
+  void benchCleansUp() {
+    assertThat(run("bench --timers 2000 --connections 2")).isZero();
+
+    List<String> lines = asked.stream().map(Asked::line).toList();
+    assertThat(lines).filteredOn(line -> line.endsWith("timers:batch")).hasSize(2);
+    assertThat(lines).filteredOn(line -> line.startsWith("PUT ")).hasSize(200);
+    assertThat(lines).last().asString().endsWith("timers:cancel");
+    assertThat(out.toString().lines().skip(1).map(line -> line.split(" {2,}")[0]))
+        .containsExactly("in batches of 1,000", "one by one");
+  }
+
+  @Test
+  void checksCopiesAndConvertsAStore(@TempDir Path directory) throws IOException {
+    Path data = directory.resolve("data");
+    Path lines = directory.resolve("timers.jsonl");
+
+    assertThat(execute("store verify --data " + data)).isEqualTo(ExitCode.FAILED);
+    assertThat(data).doesNotExist();
+    Files.writeString(
+        lines,
+        "{\"timewheel\":\"timers\",\"format\":1,\"lastVersion\":0,\"paused\":[]}\n"
+            + "{\"timers\":0}\n");
+    assertThat(execute("store import --data " + data + " " + lines)).isZero();
+    assertThat(execute("store verify --data " + data)).isZero();
+    assertThat(execute("store backup --data " + data + " " + directory.resolve("copy"))).isZero();
+    assertThat(
+            execute(
+                "store export --data "
+                    + directory.resolve("copy")
+                    + " "
+                    + directory.resolve("out")))
+        .isZero();
+    assertThat(directory.resolve("out")).hasSameTextualContentAs(lines);
+    try (Stream<Path> files = Files.list(directory)) {
+      assertThat(files.map(file -> file.getFileName().toString()))
+          .containsExactlyInAnyOrder("copy", "data", "out", "timers.jsonl");
+    }
+  }
+
+  @Test
+  void completesCommands() {
+    assertThat(execute("generate-completion")).isZero();
+
+    assertThat(out.toString()).contains("timers").contains("--if-absent");
+  }
+
+  /** Each line of help fits into a terminal, and each command has one. */
+  @Test
+  void everyCommandHelps() {
+    helps(Timewheel.commandLine(Map.of()));
+  }
+
+  private static void helps(CommandLine command) {
+    assertThat(command.getUsageMessage().lines())
+        .as(command.getCommandSpec().qualifiedName())
+        .hasSizeGreaterThan(3)
+        .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(100));
+    command.getSubcommands().values().forEach(CommandLineTest::helps);
+  }
+
+  @Test
+  void encodesPathsOnce() {
+    assertThat(Call.get(ApiClient.timer("a b", "ü+%")).path())
+        .isEqualTo("/v1/namespaces/a%20b/timers/%C3%BC%2B%25");
+  }
+
+  private int run(String command) {
+    return execute(
+        command
+            + (command.contains("--server")
+                ? ""
+                : " --server http://127.0.0.1:" + server.getAddress().getPort()));
+  }
+
+  /** Words, as a shell parts them; single quotes hold one together. */
+  private int execute(String command) {
+    CommandLine line = Timewheel.commandLine(Map.of());
+    line.setOut(new PrintWriter(out, true));
+    line.setErr(new PrintWriter(err, true));
+    List<String> words = new ArrayList<>();
+    String[] parts = command.strip().split("'");
+    for (int i = 0; i < parts.length; i++) {
+      if (i % 2 == 1) {
+        words.add(parts[i]);
+      } else {
+        Stream.of(parts[i].strip().split(" +")).filter(word -> !word.isEmpty()).forEach(words::add);
+      }
+    }
+    return line.execute(words.toArray(String[]::new));
+  }
+
+  private static JsonNode json(String text) {
+    return ApiClient.JSON.readTree(text);
+  }
+}
