@@ -153,6 +153,32 @@ final class Calls {
     return new DurableTimerException(reason, outcome.version(), message, null);
   }
 
+  // Looking ahead
+
+  long[] histogram(@Nullable String namespace, Instant from, Instant to, int buckets) {
+    long fromMillis = EpochMillis.ceil(from);
+    long toMillis = EpochMillis.ceil(to);
+    long span = EpochMillis.saturatedSubtract(toMillis, fromMillis);
+    if (span < buckets) {
+      throw new IllegalArgumentException(
+          "to: " + to + " (expected: at least " + buckets + " ms after " + from + ")");
+    }
+    long[] bounds = new long[buckets + 1];
+    for (int i = 0; i < buckets; i++) {
+      bounds[i] = fromMillis + span / buckets * i + span % buckets * i / buckets;
+    }
+    bounds[buckets] = toMillis;
+    return ask(() -> store.histogram(namespace, bounds));
+  }
+
+  List<Instant> preview(TimerSpec spec, int count) {
+    Change.Schedule change = change(spec);
+    Instant first = Instant.ofEpochMilli(change.dueAt());
+    List<Instant> runs = new ArrayList<>(List.of(first));
+    runs.addAll(TimerSpec.recurrence(change.definition().recurrence()).preview(first, count - 1));
+    return List.copyOf(runs);
+  }
+
   // Leases
 
   CompletableFuture<LeaseResult> end(

@@ -12,20 +12,20 @@ import org.jspecify.annotations.Nullable;
 final class DueQueue {
   private static final int SWEEP_FROM = 1_024;
 
-  private final ArrayDeque<Window.Entry> entries = new ArrayDeque<>();
+  private final ArrayDeque<DueEntry> entries = new ArrayDeque<>();
   private int sweepAt = SWEEP_FROM;
 
-  void add(Window.Entry entry) {
+  void add(DueEntry entry) {
     entries.add(entry);
     if (entries.size() >= sweepAt) {
-      entries.removeIf(Window.Entry::isDropped);
+      entries.removeIf(DueEntry::isDropped);
       sweepAt = Math.max(SWEEP_FROM, 2 * entries.size());
     }
   }
 
   /** The next one that its window has not dropped; null if there is none. */
-  Window.@Nullable Entry poll() {
-    Window.Entry entry = entries.poll();
+  @Nullable DueEntry poll() {
+    DueEntry entry = entries.poll();
     while (entry != null && entry.isDropped()) {
       entry = entries.poll();
     }

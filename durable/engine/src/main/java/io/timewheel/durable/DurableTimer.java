@@ -3,13 +3,11 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -481,7 +479,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return a page
    */
   public TimerList list(TimerFilter filter, int pageSize, @Nullable String page) {
-    check("pageSize", pageSize, MAX_PAGE);
+    Limits.count("pageSize", pageSize, MAX_PAGE);
     requireNonNull(filter, "filter");
     TimerKey after = page == null ? null : TimerList.parse(page);
     TimerPage found = calls.ask(() -> store.page(filter.query(), after, pageSize));
@@ -499,23 +497,12 @@ public final class DurableTimer implements AutoCloseable {
    * @return the exact count of each span
    */
   public long[] histogram(@Nullable String namespace, Instant from, Instant to, int buckets) {
-    check("buckets", buckets, MAX_BUCKETS);
+    Limits.count("buckets", buckets, MAX_BUCKETS);
     if (namespace != null) {
       Limits.name("namespace", namespace);
     }
-    long fromMillis = EpochMillis.ceil(requireNonNull(from, "from"));
-    long toMillis = EpochMillis.ceil(requireNonNull(to, "to"));
-    if (EpochMillis.saturatedSubtract(toMillis, fromMillis) < buckets) {
-      throw new IllegalArgumentException(
-          "to: " + to + " (expected: at least " + buckets + " ms after " + from + ")");
-    }
-    long[] bounds = new long[buckets + 1];
-    long span = EpochMillis.saturatedSubtract(toMillis, fromMillis);
-    for (int i = 0; i < buckets; i++) {
-      bounds[i] = fromMillis + span / buckets * i + span % buckets * i / buckets;
-    }
-    bounds[buckets] = toMillis;
-    return calls.ask(() -> store.histogram(namespace, bounds));
+    return calls.histogram(
+        namespace, requireNonNull(from, "from"), requireNonNull(to, "to"), buckets);
   }
 
   /**
@@ -526,12 +513,8 @@ public final class DurableTimer implements AutoCloseable {
    * @return their times
    */
   public List<Instant> preview(TimerSpec spec, int count) {
-    check("count", count, MAX_PREVIEW);
-    Change.Schedule change = calls.change(spec);
-    Instant first = Instant.ofEpochMilli(change.dueAt());
-    List<Instant> runs = new ArrayList<>(List.of(first));
-    runs.addAll(TimerSpec.recurrence(change.definition().recurrence()).preview(first, count - 1));
-    return List.copyOf(runs);
+    Limits.count("count", count, MAX_PREVIEW);
+    return calls.preview(spec, count);
   }
 
   /** {@return how many timers each namespace has in each state; what is missing is zero} */
@@ -566,9 +549,9 @@ public final class DurableTimer implements AutoCloseable {
       String namespace, String queue, int max, Duration lease, Duration wait) {
     Limits.name("namespace", namespace);
     Limits.name("queue", queue);
-    check("max", max, MAX_CLAIM);
-    checkBetween("lease", lease, MIN_LEASE, MAX_LEASE);
-    checkBetween("wait", wait, Duration.ZERO, Duration.ofMinutes(1));
+    Limits.count("max", max, MAX_CLAIM);
+    Limits.between("lease", lease, MIN_LEASE, MAX_LEASE);
+    Limits.between("wait", wait, Duration.ZERO, Duration.ofMinutes(1));
     engine.checkOpen();
     return calls.claim(namespace, queue, max, lease, wait);
   }
@@ -629,7 +612,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<LeaseResult> extend(FireId fireId, String lease, Duration by) {
     requireNonNull(fireId, "fireId");
-    checkBetween("by", by, MIN_LEASE, MAX_LEASE);
+    Limits.between("by", by, MIN_LEASE, MAX_LEASE);
     ClaimToken token = QueueFiring.parse(lease);
     return calls.stage(() -> calls.extend(fireId, token, by));
   }
@@ -665,21 +648,5 @@ public final class DurableTimer implements AutoCloseable {
   public void close(Duration patience) {
     requireNonNull(patience, "patience");
     closing.close(patience);
-  }
-
-  // Helpers
-
-  private static void check(String name, int value, int max) {
-    if (value < 1 || value > max) {
-      throw new IllegalArgumentException(name + ": " + value + " (expected: 1 to " + max + ")");
-    }
-  }
-
-  private static void checkBetween(String name, Duration value, Duration min, Duration max) {
-    requireNonNull(value, name);
-    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
-      throw new IllegalArgumentException(
-          name + ": " + value + " (expected: " + min + " to " + max + ")");
-    }
   }
 }

@@ -362,7 +362,9 @@ public final class DurableTimerBuilder {
             upkeeper,
             (waits, turns, listener) ->
                 new Committer(
-                    store, waits, committers, queueCapacity, refuseWhenFull, turns, listener),
+                    new CommitLane.Settings(
+                        store, waits, turns, listener, queueCapacity, refuseWhenFull),
+                    committers),
             new Engine.Settings(maxWindow, overduePerSecond, remember, rememberAtMost, random),
             handlers,
             runner);

@@ -3,15 +3,12 @@ package io.timewheel.durable;
 
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
-import io.timewheel.TimerTask;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -20,8 +17,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -35,14 +30,9 @@ import org.jspecify.annotations.Nullable;
  * <p>It has no thread of its own. The timer's thread only moves entries; everything that touches
  * the store runs on the store's executors, and handlers run on theirs.
  */
-final class Engine implements StoreListener {
+final class Engine {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
-  private static final Duration BEAT = Duration.ofSeconds(1);
-  private static final int BEATS_PER_UPKEEP = 60;
   private static final Duration MIN_GRACE = Duration.ofSeconds(1);
-  private static final long DRIFT_MILLIS = 20;
-  private static final long JUMP_MILLIS = 1_000;
-  private static final int PAGE = 1_000;
 
   /** The wait of store work that the store's executor refuses. */
   private static final Duration REFUSED_WAIT = Duration.ofSeconds(1);
@@ -59,10 +49,11 @@ final class Engine implements StoreListener {
   private final Map<String, HandlerLane.Config> handlers;
   private final Executor handlerExecutor;
   private volatile Map<String, HandlerLane> lanes = Map.of();
-  private final Map<Integer, Shard> shards = new ConcurrentHashMap<>();
+  final OwnedShards shards;
   private final long minGraceMillis;
   private final Pace pace;
-  private final Gate parking = new Gate(this::park);
+  private final Parking parking = new Parking(this);
+  private final Beat beat;
   private final Queues queues;
   private final Releases releases;
   final Counters counters = new Counters();
@@ -71,10 +62,8 @@ final class Engine implements StoreListener {
   final Ends ends = new Ends(this);
   final Troubles troubles = new Troubles();
   private final AtomicBoolean started = new AtomicBoolean();
-  private final AtomicBoolean forgetting = new AtomicBoolean();
+  private final Forgetting forgetting;
   private volatile boolean closing;
-  private long driftMillis;
-  private int beats;
 
   Engine(
       TimerStore store,
@@ -99,9 +88,13 @@ final class Engine implements StoreListener {
     this.handlers = handlers;
     this.handlerExecutor = handlerExecutor;
     minGraceMillis = Decision.graceMillis(MIN_GRACE, store.traits().lease());
+    shards =
+        new OwnedShards(this, store, Math.max(16, settings.maxWindow() / store.traits().shards()));
+    beat = new Beat(this, settings.overduePerSecond());
     pace = new Pace(this, settings.overduePerSecond());
     queues = new Queues(this, store);
     releases = new Releases(this, store);
+    forgetting = new Forgetting(this, store, settings.remember(), settings.rememberAtMost());
   }
 
   /** Begins to fire, for the handlers that there are by now. */
@@ -116,15 +109,14 @@ final class Engine implements StoreListener {
     handlers.forEach(
         (name, config) -> made.put(name, new HandlerLane(this, config, handlerExecutor)));
     lanes = Map.copyOf(made);
-    driftMillis = driftMillis();
-    Timeout beat = null;
+    Timeout firstBeat = null;
     try {
-      beat = timer.newTimeout(new Beat(), BEAT);
-      store.start(this);
+      firstBeat = beat.start();
+      store.start(shards);
     } catch (RuntimeException | Error e) {
       started.set(false);
-      if (beat != null) {
-        beat.cancel();
+      if (firstBeat != null) {
+        firstBeat.cancel();
       }
       throw e;
     }
@@ -132,7 +124,7 @@ final class Engine implements StoreListener {
       waits.start(this::sweep, store.traits().sweep());
     }
     releases.start();
-    forgetInTime();
+    forgetting.start();
   }
 
   // Seams
@@ -228,6 +220,7 @@ final class Engine implements StoreListener {
     return Futures.join(future);
   }
 
+  /** Whether nothing may begin any more. */
   boolean isClosing() {
     return closing;
   }
@@ -242,6 +235,11 @@ final class Engine implements StoreListener {
   /** Changes of one caller; each call has to let its outcome be {@link #observed}. */
   void submitAll(List<? extends Committer.Call> calls) {
     committer.submitAll(calls);
+  }
+
+  /** Looks whether the clock has jumped: what is read next is read by the present time. */
+  void lookAtClock() {
+    beat.lookAtClock();
   }
 
   /** A handler goes on until it ends: otherwise each close would fail attempts. */
@@ -266,10 +264,7 @@ final class Engine implements StoreListener {
         lane.giveBack(run -> run.isClaimOf(record));
       }
     }
-    Shard shard = shards.get(shardOf(record.key()));
-    if (shard != null) {
-      shard.observe(record);
-    }
+    shards.observe(record);
   }
 
   /** A change of an owner; what it leaves is observed. */
@@ -279,7 +274,7 @@ final class Engine implements StoreListener {
         outcome -> {
           try {
             if (outcome != null && outcome.answer() == Outcome.Answer.STALE_OWNER) {
-              stale(change);
+              shards.stale(change);
             } else if (outcome != null) {
               observed(outcome);
             }
@@ -301,20 +296,6 @@ final class Engine implements StoreListener {
     return outcome;
   }
 
-  private void stale(Change change) {
-    int number = shardOf(change.key());
-    Shard shard = shards.get(number);
-    if (shard != null && shard.epoch == change.epoch() && shards.remove(number, shard)) {
-      counters.staleOwner.increment();
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "shard {0} was lost: it has another owner than epoch {1} by now",
-          number,
-          shard.epoch);
-      shard.close();
-    }
-  }
-
   /** Learns from the committer how commits go. */
   private final class Commits implements Committer.Listener {
     @Override
@@ -331,7 +312,7 @@ final class Engine implements StoreListener {
     @Override
     public void unknown(Change change, boolean own) {
       counters.unknownOutcomes.increment();
-      Shard shard = shards.get(shardOf(change.key()));
+      Shard shard = shards.of(change.key());
       if (shard != null && !own) {
         shard.reload();
       }
@@ -350,14 +331,10 @@ final class Engine implements StoreListener {
     }
   }
 
-  private int shardOf(TimerKey key) {
-    return Shards.of(key, store.traits().shards());
-  }
-
   // What is due
 
   /** An entry whose time has come. Called by the timer's thread, so it only passes it on. */
-  void due(Window.Entry entry) {
+  void due(DueEntry entry) {
     if (entry.shard().isPaced(entry.due.fireAt())) {
       pace.add(entry);
     } else {
@@ -375,7 +352,7 @@ final class Engine implements StoreListener {
     return lanes.size() + 1;
   }
 
-  void dispatch(Window.Entry entry) {
+  void dispatch(DueEntry entry) {
     if (closing) {
       return;
     }
@@ -385,101 +362,11 @@ final class Engine implements StoreListener {
     } else if (lane != null) {
       lane.add(entry);
     } else {
-      parking.enter(entry);
+      parking.due(entry);
     }
   }
 
-  private void park(Window.Entry entry) {
-    if (entry.due.state() == TimerState.FIRING) {
-      // An attempt died with its process, and nobody here knows its handler.
-      HandlerLane.orphaned(this, entry, parking::leave);
-      return;
-    }
-    counters.parked.increment();
-    troubles.add("parked", entry.due.key(), "no handler \"" + entry.due.handler() + "\" here");
-    submitOwn(
-        new Change.Park(
-            entry.due.key(),
-            entry.due.version(),
-            entry.due.revision(),
-            entry.shard().epoch,
-            "no node knows the handler \"" + entry.due.handler() + '"',
-            nowMillis()),
-        outcome -> {
-          entry.shard().answered(entry.due.key(), outcome);
-          parking.leave();
-        });
-  }
-
-  // Ownership and hints
-
-  @Override
-  public void acquired(int number, long epoch) {
-    if (closing) {
-      return;
-    }
-    Shard shard = new Shard(this, store, number, epoch, settings.windowCap(store));
-    Shard before = shards.put(number, shard);
-    if (before != null) {
-      before.close();
-    }
-    shard.look();
-  }
-
-  @Override
-  public CompletionStage<Void> releasing(int number) {
-    Shard shard = shards.get(number);
-    if (shard == null) {
-      return CompletableFuture.completedFuture(null);
-    }
-    shard.close();
-    return shard.quiet();
-  }
-
-  @Override
-  public void lost(int number) {
-    Shard shard = shards.remove(number);
-    if (shard != null) {
-      shard.close();
-    }
-  }
-
-  @Override
-  public void added(int number, long fireAt) {
-    Shard shard = shards.get(number);
-    if (shard != null) {
-      shard.hint(fireAt);
-    }
-  }
-
-  @Override
-  public void ready(String namespace, String queue) {
-    queues.ready(namespace, queue);
-  }
-
-  // The beat
-
-  /** Goes on while the wheel does. The owner of a wheel may stop it too early. */
-  private final class Beat implements TimerTask {
-    @Override
-    public void run(Timeout timeout) {
-      if (closing) {
-        return;
-      }
-      if (timeout.reschedule(BEAT)) {
-        beat();
-      } else {
-        wheelStopped();
-      }
-    }
-
-    @Override
-    public void cancelled(Timeout timeout) {
-      if (timer.isStopped()) {
-        wheelStopped();
-      }
-    }
-  }
+  // Time
 
   /** Without a wheel nothing fires, so nothing must be acknowledged: as good as closed. */
   void wheelStopped() {
@@ -494,65 +381,22 @@ final class Engine implements StoreListener {
     committer.wheelStopped();
   }
 
-  private void beat() {
-    lookAtClock();
-    shards.values().forEach(Shard::beat);
-    waits.beat();
-    if (++beats % BEATS_PER_UPKEEP == 0) {
-      troubles.report();
-      upkeep();
-    }
-  }
-
-  /** Notices that the wall clock has jumped, or that the machine was suspended. */
-  void lookAtClock() {
-    long change;
-    synchronized (clock) {
-      long drift = driftMillis();
-      change = drift - driftMillis;
-      if (Math.abs(change) <= DRIFT_MILLIS) {
-        return;
-      }
-      driftMillis = drift;
-    }
-    if (change > JUMP_MILLIS) {
-      counters.clockJumps.increment();
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "the clock has gone ahead by {0} ms, or the machine was suspended: what is overdue fires"
-              + " at {1} a second at most",
-          change,
-          settings.overduePerSecond());
-      long nowMillis = nowMillis();
-      shards.values().forEach(shard -> shard.partAndPace(nowMillis));
-    } else if (change < 0) {
-      long nowMillis = nowMillis();
-      shards.values().forEach(shard -> shard.clockWentBack(nowMillis));
-    }
-    shards.values().forEach(Shard::rearm);
-  }
-
-  /** How far the wall clock is ahead of the timer's, counted from anywhere. */
-  private long driftMillis() {
-    return nowMillis() - timer.timeSource().nanoTime() / 1_000_000;
-  }
-
   private void sweep() {
     if (closing) {
       return;
     }
     waits.start(this::sweep, store.traits().sweep());
-    shards.values().forEach(Shard::reload);
+    shards.forEach(Shard::reload);
     queues.sweep();
   }
 
-  /** Looks after what is left over; whatever may take long has a thread of its own. */
-  private void upkeep() {
+  /** Looks after what is left over. */
+  void upkeep() {
     lanes.values().forEach(HandlerLane::upkeep);
     ends.upkeep();
-    shards.values().forEach(Shard::upkeep);
+    shards.forEach(Shard::upkeep);
     releases.upkeep();
-    forgetInTime();
+    forgetting.start();
   }
 
   /**
@@ -579,40 +423,13 @@ final class Engine implements StoreListener {
     return lanes.containsKey(handler);
   }
 
-  /** Never twice at once: a store that takes long for it must not have to do it again and again. */
-  private void forgetInTime() {
-    if (!forgetting.getAndSet(true) && !executeUpkeep(this::forgetOnce)) {
-      forgetting.set(false); // closed
-    }
-  }
-
-  private void forgetOnce() {
-    try {
-      forget();
-    } catch (RuntimeException | Error e) {
-      if (!closing) {
-        LOG.log(System.Logger.Level.WARNING, "cannot forget what is finished; tried again", e);
-      }
-    } finally {
-      forgetting.set(false);
-    }
-  }
-
-  private void forget() {
-    long finishedBefore =
-        EpochMillis.saturatedSubtract(nowMillis(), EpochMillis.ceil(settings.remember()));
-    while (!closing && store.forget(finishedBefore, settings.rememberAtMost(), PAGE) == PAGE) {
-      // There may be more.
-    }
-  }
-
   // The end
 
   /** Lets nothing begin any more. */
   void beginClosing() {
     closing = true;
     committer.refuseCallers();
-    shards.values().forEach(Shard::close);
+    shards.forEach(Shard::close);
     queues.close();
     lanes.values().forEach(HandlerLane::close);
   }
@@ -650,8 +467,8 @@ final class Engine implements StoreListener {
         counters.failedCommits.sum(),
         counters.rejected.sum(),
         counters.clockJumps.sum() + clock.jumpsBack.sum(),
-        shards.size(),
-        shards.values().stream().mapToInt(Shard::size).sum(),
+        shards.count(),
+        shards.entries(),
         pace.size(),
         lanes.values().stream().mapToInt(HandlerLane::waiting).sum(),
         lanes.values().stream().mapToInt(HandlerLane::running).sum(),
@@ -667,9 +484,5 @@ final class Engine implements StoreListener {
       int overduePerSecond,
       Duration remember,
       long rememberAtMost,
-      DoubleSupplier random) {
-    int windowCap(TimerStore store) {
-      return Math.max(16, maxWindow / store.traits().shards());
-    }
-  }
+      DoubleSupplier random) {}
 }

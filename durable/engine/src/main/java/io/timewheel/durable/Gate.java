@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
 final class Gate {
   private static final int LIMIT = 1_000;
 
-  private final Consumer<Window.Entry> handling;
+  private final Consumer<DueEntry> handling;
   private final DueQueue waiting = new DueQueue();
   private int inside;
 
   /**
    * @param handling handles an entry, and calls {@link #leave} once in the end
    */
-  Gate(Consumer<Window.Entry> handling) {
+  Gate(Consumer<DueEntry> handling) {
     this.handling = handling;
   }
 
-  void enter(Window.Entry entry) {
+  void enter(DueEntry entry) {
     synchronized (this) {
       waiting.add(entry);
     }
@@ -37,7 +37,7 @@ final class Gate {
   }
 
   private void admit() {
-    for (Window.Entry entry = next(); entry != null; entry = next()) {
+    for (DueEntry entry = next(); entry != null; entry = next()) {
       if (entry.begin()) {
         handling.accept(entry);
       } else {
@@ -48,8 +48,8 @@ final class Gate {
     }
   }
 
-  private synchronized Window.@Nullable Entry next() {
-    Window.Entry entry = inside < LIMIT ? waiting.poll() : null;
+  private synchronized @Nullable DueEntry next() {
+    DueEntry entry = inside < LIMIT ? waiting.poll() : null;
     inside += entry == null ? 0 : 1;
     return entry;
   }

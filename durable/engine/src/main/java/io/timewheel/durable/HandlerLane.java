@@ -3,7 +3,6 @@ package io.timewheel.durable;
 
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
@@ -13,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class HandlerLane {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
-  private static final AtomicLong TOKENS = new AtomicLong();
 
   private static final long FIRST_REFUSED_WAIT_MILLIS = 10;
   private static final long LONGEST_REFUSED_WAIT_MILLIS = 1_000;
@@ -53,7 +50,7 @@ final class HandlerLane {
   }
 
   /** An entry that is due. Never blocks. */
-  void add(Window.Entry entry) {
+  void add(DueEntry entry) {
     synchronized (this) {
       waiting.add(entry);
     }
@@ -61,7 +58,7 @@ final class HandlerLane {
   }
 
   private void claimMore() {
-    for (Window.Entry entry = next(); entry != null; entry = next()) {
+    for (DueEntry entry = next(); entry != null; entry = next()) {
       boolean mayBeMissed =
           entry.due.recurring()
               && entry.due.state() == TimerState.SCHEDULED
@@ -69,7 +66,7 @@ final class HandlerLane {
       if (!entry.begin()) {
         release();
       } else if (mayBeMissed) {
-        Window.Entry late = entry;
+        DueEntry late = entry;
         engine.executeStoreWork(() -> decide(late));
       } else {
         claim(entry, TimerRecord.NONE, 0);
@@ -77,11 +74,11 @@ final class HandlerLane {
     }
   }
 
-  private synchronized Window.@Nullable Entry next() {
+  private synchronized @Nullable DueEntry next() {
     if (closed || claims >= 2L * config.limit()) {
       return null;
     }
-    Window.Entry entry = waiting.poll();
+    DueEntry entry = waiting.poll();
     claims += entry == null ? 0 : 1;
     return entry;
   }
@@ -95,7 +92,7 @@ final class HandlerLane {
 
   // Missed runs
 
-  private void decide(Window.Entry entry) {
+  private void decide(DueEntry entry) {
     TimerRecord record;
     Decision decision;
     long dropped;
@@ -158,7 +155,7 @@ final class HandlerLane {
         engine.nowMillis());
   }
 
-  private void abandon(Window.Entry entry, @Nullable Outcome outcome) {
+  private void abandon(DueEntry entry, @Nullable Outcome outcome) {
     release();
     entry.shard().answered(entry.due.key(), outcome);
     claimMore();
@@ -167,16 +164,8 @@ final class HandlerLane {
   // Claims
 
   /** Claims an attempt, for whose run so many were dropped. */
-  private void claim(Window.Entry entry, long scheduledAt, long dropped) {
-    Change.Begin begin =
-        new Change.Begin(
-            entry.due.key(),
-            entry.due.version(),
-            entry.due.revision(),
-            entry.shard().epoch,
-            new ClaimToken(entry.shard().epoch, TOKENS.incrementAndGet()),
-            scheduledAt,
-            engine.nowMillis());
+  private void claim(DueEntry entry, long scheduledAt, long dropped) {
+    Change.Begin begin = entry.claim(scheduledAt, engine.nowMillis());
     engine.submitOwn(
         begin,
         outcome -> {
@@ -186,7 +175,7 @@ final class HandlerLane {
         });
   }
 
-  private boolean claimed(Window.Entry entry, Change.Begin begin, @Nullable Outcome outcome) {
+  private boolean claimed(DueEntry entry, Change.Begin begin, @Nullable Outcome outcome) {
     TimerRecord record = outcome == null ? null : outcome.record();
     Claim claim = record == null ? null : record.claim();
     boolean mine =
@@ -213,39 +202,6 @@ final class HandlerLane {
       ready(run);
     }
     return true;
-  }
-
-  /** Claims an attempt that died with its process, only to give it back to be parked. */
-  static void orphaned(Engine engine, Window.Entry entry, Runnable then) {
-    Change.Begin begin =
-        new Change.Begin(
-            entry.due.key(),
-            entry.due.version(),
-            entry.due.revision(),
-            entry.shard().epoch,
-            new ClaimToken(entry.shard().epoch, TOKENS.incrementAndGet()),
-            TimerRecord.NONE,
-            engine.nowMillis());
-    engine.submitOwn(
-        begin,
-        outcome -> {
-          boolean mine = outcome != null && outcome.answer() == Outcome.Answer.APPLIED;
-          if (mine) {
-            engine.ends.record(
-                entry.shard(),
-                new Change.Finish(
-                    entry.due.key(),
-                    begin.token(),
-                    begin.epoch(),
-                    Change.Finish.End.GIVEN_BACK,
-                    engine.nowMillis(),
-                    null,
-                    engine.nowMillis()));
-          } else {
-            entry.shard().answered(entry.due.key(), outcome);
-          }
-          then.run();
-        });
   }
 
   // Runs

@@ -4,6 +4,7 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 
 /** How large the parts of a timer may be. */
@@ -83,5 +84,19 @@ final class Limits {
           "headers: " + bytes + " bytes (expected: at most " + MAX_HEADERS_BYTES + ")");
     }
     return Map.copyOf(headers);
+  }
+
+  static void count(String name, int value, int max) {
+    if (value < 1 || value > max) {
+      throw new IllegalArgumentException(name + ": " + value + " (expected: 1 to " + max + ")");
+    }
+  }
+
+  static void between(String name, Duration value, Duration min, Duration max) {
+    requireNonNull(value, name);
+    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
+      throw new IllegalArgumentException(
+          name + ": " + value + " (expected: " + min + " to " + max + ")");
+    }
   }
 }

@@ -28,7 +28,7 @@ final class Pace {
   }
 
   /** Something overdue that is to be let through in its turn. */
-  void add(Window.Entry entry) {
+  void add(DueEntry entry) {
     boolean start;
     synchronized (this) {
       held.add(entry);
@@ -58,10 +58,10 @@ final class Pace {
   }
 
   private void letThrough() {
-    List<Window.Entry> through = new ArrayList<>();
+    List<DueEntry> through = new ArrayList<>();
     synchronized (this) {
       while (left > 0) {
-        Window.Entry entry = held.poll();
+        DueEntry entry = held.poll();
         if (entry == null) {
           break;
         }

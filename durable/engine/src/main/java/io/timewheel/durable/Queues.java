@@ -54,11 +54,11 @@ final class Queues {
 
   // Owner
 
-  void due(Window.Entry entry) {
+  void due(DueEntry entry) {
     readying.enter(entry);
   }
 
-  private void handle(Window.Entry entry) {
+  private void handle(DueEntry entry) {
     if (entry.due.state() == TimerState.FIRING) {
       if (!engine.executeStoreWork(() -> leaseIsOver(entry))) {
         readying.leave();
@@ -75,12 +75,12 @@ final class Queues {
         outcome -> answered(entry, outcome));
   }
 
-  private void answered(Window.Entry entry, @Nullable Outcome outcome) {
+  private void answered(DueEntry entry, @Nullable Outcome outcome) {
     entry.shard().answered(entry.due.key(), outcome);
     readying.leave();
   }
 
-  private void leaseIsOver(Window.Entry entry) {
+  private void leaseIsOver(DueEntry entry) {
     try {
       TimerRecord record = engine.read(entry.due.key());
       Claim claim = record == null ? null : record.claim();

@@ -158,8 +158,8 @@ final class Shard {
   }
 
   /**
-   * Ends what {@link Window.Entry#begin} began, with what the store made of it; null if it rejected
-   * the step: then the record is read again with the next upkeep.
+   * Ends what {@link DueEntry#begin} began, with what the store made of it; null if it rejected the
+   * step: then the record is read again with the next upkeep.
    */
   void answered(TimerKey key, @Nullable Outcome outcome) {
     if (outcome == null) {
@@ -168,7 +168,7 @@ final class Shard {
     ended(key, outcome == null ? null : outcome.record());
   }
 
-  /** Ends what {@link Window.Entry#begin} began, with the record as it is then, if there is one. */
+  /** Ends what {@link DueEntry#begin} began, with the record as it is then, if there is one. */
   void ended(TimerKey key, @Nullable TimerRecord record) {
     lock.lock();
     try {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-import io.timewheel.Timeout;
-import io.timewheel.TimerTask;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.TimerRecord;
@@ -14,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +52,7 @@ final class Window {
   /** How many pages are read in one go while a handler is behind. */
   private static final int MAX_PAGES = 16;
 
-  private static final Comparator<Entry> BY_POSITION =
+  private static final Comparator<DueEntry> BY_POSITION =
       Comparator.comparing(entry -> entry.due.position());
 
   private final Engine engine;
@@ -65,7 +62,7 @@ final class Window {
   private final long spanMillis;
   private final long aheadMillis;
   private final ReentrantLock lock;
-  private final Map<TimerKey, Entry> entries = new HashMap<>();
+  private final Map<TimerKey, DueEntry> entries = new HashMap<>();
   private final Shares shares;
 
   /** The part: what is due at the first time or later, and before the second. */
@@ -95,97 +92,67 @@ final class Window {
     aheadMillis = store.traits().claimAhead().toMillis();
   }
 
-  /** A record that is due soon: its own task on the timer. */
-  final class Entry implements TimerTask {
-    final DueTimer due;
-    private @Nullable Timeout timeout;
-    private volatile boolean dropped;
+  // Entries, whose time has come
 
-    Entry(DueTimer due) {
-      this.due = due;
-    }
-
-    Shard shard() {
-      return shard;
-    }
-
-    /** Whether it holds no longer. */
-    boolean isDropped() {
-      return dropped;
-    }
-
-    @Override
-    public void run(Timeout fired) {
-      lock.lock();
-      try {
-        if (dropped) {
-          return;
-        }
-        if (millisLeft() > 0) {
-          armOrDrop(); // the wall clock is behind the timer's
-          return;
-        }
-      } finally {
-        lock.unlock();
+  /** The time of an entry has come, by the clock of the timer. */
+  void fired(DueEntry entry) {
+    lock.lock();
+    try {
+      if (entry.isDropped()) {
+        return;
       }
-      engine.due(this);
-    }
-
-    /**
-     * Only what a handler will run is claimed ahead: nothing waits between a queue and its time.
-     */
-    private long millisLeft() {
-      long early = due.queue() ? 0 : aheadMillis;
-      return EpochMillis.saturatedSubtract(
-          due.fireAt(), EpochMillis.saturatedAdd(engine.nowMillis(), early));
-    }
-
-    /** Puts the entry on the wheel; if the wheel refuses, the next beat reads it again. */
-    private boolean armOrDrop() {
-      try {
-        timeout = engine.timer().newTimeout(this, millisLeft(), TimeUnit.MILLISECONDS);
-        return true;
-      } catch (RuntimeException | Error e) {
-        if (e instanceof IllegalStateException) {
-          // Stopped. On another thread, which has no lock of a shard.
-          boolean unused = engine.executeStoreWork(engine::wheelStopped);
-        } else if (!again) {
-          LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; read with each beat", e);
-        }
-        dropped = true;
-        remove(this);
-        again = true;
-        return false;
+      if (millisLeft(entry) > 0) {
+        armOrDrop(entry); // the wall clock is behind the timer's
+        return;
       }
+    } finally {
+      lock.unlock();
     }
+    engine.due(entry);
+  }
 
-    private void drop() {
-      dropped = true;
-      if (timeout != null) {
-        timeout.cancel();
+  /** Only what a handler will run is claimed ahead: nothing waits between a queue and its time. */
+  private long millisLeft(DueEntry entry) {
+    long early = entry.due.queue() ? 0 : aheadMillis;
+    return EpochMillis.saturatedSubtract(
+        entry.due.fireAt(), EpochMillis.saturatedAdd(engine.nowMillis(), early));
+  }
+
+  /** Puts the entry on the wheel; if the wheel refuses, the next beat reads it again. */
+  private boolean armOrDrop(DueEntry entry) {
+    try {
+      entry.arm(engine.timer(), millisLeft(entry));
+      return true;
+    } catch (RuntimeException | Error e) {
+      if (e instanceof IllegalStateException) {
+        // Stopped. On another thread, which has no lock of a shard.
+        boolean unused = engine.executeStoreWork(engine::wheelStopped);
+      } else if (!again) {
+        LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; read with each beat", e);
       }
-    }
-
-    /** Whether a record is the one that this entry was made from. */
-    boolean isCurrent(TimerRecord record) {
-      return record.version() == due.version() && record.revision() == due.revision();
-    }
-
-    /** Takes the entry out, for its handling to begin; false if it holds no longer. */
-    boolean begin() {
-      lock.lock();
-      try {
-        if (dropped || closed || !shard.begin(due)) {
-          return false;
-        }
-        dropped = true;
-        remove(this);
-        return true;
-      } finally {
-        lock.unlock();
-      }
+      entry.drop();
+      remove(entry);
+      again = true;
+      return false;
     }
   }
+
+  /** Takes an entry out, for its handling to begin; false if it holds no longer. */
+  boolean begin(DueEntry entry) {
+    lock.lock();
+    try {
+      if (entry.isDropped() || closed || !shard.begin(entry.due)) {
+        return false;
+      }
+      entry.begun();
+      remove(entry);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // What is offered
 
   /** A record as it was left by a commit. */
   void observe(TimerRecord record) {
@@ -195,7 +162,7 @@ final class Window {
     }
     lock.lock();
     try {
-      Entry old = entries.get(record.key());
+      DueEntry old = entries.get(record.key());
       if (old != null && record.due().isNewerThan(old.due)) {
         old.drop();
         remove(old);
@@ -207,14 +174,14 @@ final class Window {
 
   /** Returns false if the wheel refuses more. */
   private boolean offer(DueTimer due) {
-    Entry entry;
+    DueEntry entry;
     boolean isDue;
     lock.lock();
     try {
       if (closed || shard.isHandling(due)) {
         return true;
       }
-      Entry old = entries.get(due.key());
+      DueEntry old = entries.get(due.key());
       if (old != null && !due.isNewerThan(old.due)) {
         return true;
       }
@@ -225,11 +192,11 @@ final class Window {
       if (!covers(due) || !hasRoom(due)) {
         return true;
       }
-      entry = new Entry(due);
+      entry = new DueEntry(this, shard, due);
       entries.put(due.key(), entry);
       shares.added(laneOf(due));
-      isDue = entry.millisLeft() <= 0;
-      if (!isDue && !entry.armOrDrop()) {
+      isDue = millisLeft(entry) <= 0;
+      if (!isDue && !armOrDrop(entry)) {
         return false;
       }
       if (entries.size() > cap) {
@@ -256,7 +223,7 @@ final class Window {
     return engine.laneOf(due);
   }
 
-  private void remove(Entry entry) {
+  private void remove(DueEntry entry) {
     if (entries.remove(entry.due.key(), entry)) {
       shares.removed(laneOf(entry.due));
     }
@@ -268,14 +235,14 @@ final class Window {
     if (!shares.isFull(lane)) {
       return true;
     }
-    List<Entry> mine = new ArrayList<>();
-    for (Entry entry : entries.values()) {
+    List<DueEntry> mine = new ArrayList<>();
+    for (DueEntry entry : entries.values()) {
       if (laneOf(entry.due).equals(lane)) {
         mine.add(entry);
       }
     }
     mine.sort(BY_POSITION);
-    Entry farthest = mine.get(mine.size() - 1);
+    DueEntry farthest = mine.get(mine.size() - 1);
     boolean nearer = due.position().compareTo(farthest.due.position()) < 0;
     if (nearer) {
       farthest.drop();
@@ -288,10 +255,10 @@ final class Window {
   }
 
   private void shrink() {
-    List<Entry> byTime = new ArrayList<>(entries.values());
+    List<DueEntry> byTime = new ArrayList<>(entries.values());
     byTime.sort(BY_POSITION);
     int kept = Math.max(1, cap / 2);
-    for (Entry far : byTime.subList(kept, byTime.size())) {
+    for (DueEntry far : byTime.subList(kept, byTime.size())) {
       far.drop();
       remove(far);
     }
@@ -317,7 +284,7 @@ final class Window {
   }
 
   private void dropOthers() {
-    for (Entry entry : List.copyOf(entries.values())) {
+    for (DueEntry entry : List.copyOf(entries.values())) {
       if (entry.due.fireAt() < beginMillis || entry.due.fireAt() >= endMillis) {
         entry.drop();
         remove(entry);
@@ -513,16 +480,14 @@ final class Window {
 
   /** Sets every entry to the wall clock again. */
   void rearm() {
-    for (Entry entry : entries.values()) {
-      if (entry.timeout != null) {
-        entry.timeout.reschedule(Math.max(0, entry.millisLeft()), TimeUnit.MILLISECONDS);
-      }
+    for (DueEntry entry : entries.values()) {
+      entry.rearm(Math.max(0, millisLeft(entry)));
     }
   }
 
   void close() {
     closed = true;
-    entries.values().forEach(Entry::drop);
+    entries.values().forEach(DueEntry::drop);
     entries.clear();
   }
 

@@ -93,6 +93,7 @@ class BackPressureTest {
     AtomicInteger accepted = new AtomicInteger();
     AtomicInteger refused = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
+    CountDownLatch answered = new CountDownLatch(THREADS * EACH);
     inThreads(
         id ->
             timer
@@ -108,8 +109,10 @@ class BackPressureTest {
                       } else {
                         failed.incrementAndGet();
                       }
+                      answered.countDown();
                     }));
     timer.close();
+    Threads.await(answered); // on threads of their own, which a close does not wait for
     assertThat(failed.get()).isZero();
     assertThat(refused.get()).isPositive();
     assertThat(accepted.get() + refused.get()).isEqualTo(THREADS * EACH);

@@ -17,12 +17,18 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 final class LogLines extends Handler implements BeforeEachCallback, AfterEachCallback {
   private static final Logger LOGGER = Logger.getLogger(DurableTimer.class.getName());
 
-  private final Level from;
+  private Level from;
   private final List<String> lines = new CopyOnWriteArrayList<>();
   private Level levelBefore;
 
   LogLines(Level from) {
     this.from = from;
+  }
+
+  /** Logs from another level on. */
+  void from(Level level) {
+    from = level;
+    LOGGER.setLevel(level);
   }
 
   /** The lines so far, the oldest first. */
@@ -49,10 +55,11 @@ final class LogLines extends Handler implements BeforeEachCallback, AfterEachCal
   public void publish(LogRecord record) {
     if (record.getLevel().intValue() >= from.intValue()) {
       Object[] parameters = record.getParameters();
-      lines.add(
+      String text =
           parameters == null
               ? record.getMessage()
-              : MessageFormat.format(record.getMessage(), parameters));
+              : MessageFormat.format(record.getMessage(), parameters);
+      lines.add(text + (record.getThrown() == null ? "" : ": " + record.getThrown()));
     }
   }
 

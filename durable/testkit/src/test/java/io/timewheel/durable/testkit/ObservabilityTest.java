@@ -12,78 +12,31 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.text.MessageFormat;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.logging.Handler;
 import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What an operator sees: stats, the log, Flight Recorder. */
 class ObservabilityTest {
-  private static final Logger LOGGER = Logger.getLogger(DurableTimer.class.getName());
+  @RegisterExtension private final LogLines log = new LogLines(Level.INFO);
 
-  private final DurableTestkit kit = DurableTestkit.create();
-  private final FaultyStore store = new FaultyStore(InMemoryTimerStore.create());
-  private final DurableTimer timer =
-      kit.start(
-          store,
+  private final Scene scene =
+      new Scene(
           builder ->
-              builder
-                  .handler("h", firing -> {})
-                  .handler(
-                      "fails",
-                      firing -> {
-                        throw new IllegalStateException("no luck");
-                      }));
-  private final List<String> lines = new ArrayList<>();
-  private final Handler handler = new Lines();
-  private Level levelBefore;
-
-  private final class Lines extends Handler {
-    @Override
-    public void publish(LogRecord record) {
-      Object[] parameters = record.getParameters();
-      String text =
-          parameters == null
-              ? record.getMessage()
-              : MessageFormat.format(record.getMessage(), parameters);
-      lines.add(text + (record.getThrown() == null ? "" : ": " + record.getThrown()));
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
-    public void close() {}
-  }
-
-  @BeforeEach
-  void listen() {
-    levelBefore = LOGGER.getLevel();
-    LOGGER.setLevel(Level.INFO);
-    LOGGER.addHandler(handler);
-    LOGGER.setUseParentHandlers(false);
-  }
-
-  @AfterEach
-  void stopListening() {
-    LOGGER.removeHandler(handler);
-    LOGGER.setUseParentHandlers(true);
-    LOGGER.setLevel(levelBefore);
-  }
+              builder.handler(
+                  "fails",
+                  firing -> {
+                    throw new IllegalStateException("no luck");
+                  }));
 
   private void schedule(String id, String handlerName) {
-    timer.schedule(
+    scene.timer.schedule(
         TimerSpec.of("ns", id)
             .handler(handlerName)
             .after(Duration.ofSeconds(1))
@@ -93,47 +46,47 @@ class ObservabilityTest {
   @Test
   void oneLineSaysThatTheStoreFailsAndOneThatItAnswersAgain() {
     schedule("a", "h");
-    store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
-    kit.advanceBy(Duration.ofSeconds(30));
-    store.faults(changes -> FaultyStore.Fault.NONE);
-    kit.advanceBy(Duration.ofSeconds(30));
-    assertThat(lines).hasSize(2);
-    assertThat(lines.get(0)).contains("the store fails", "a test wants it so");
-    assertThat(lines.get(1)).isEqualTo("the store answers again");
+    scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    scene.kit.advanceBy(Duration.ofSeconds(30));
+    scene.store.faults(changes -> FaultyStore.Fault.NONE);
+    scene.kit.advanceBy(Duration.ofSeconds(30));
+    assertThat(log.lines()).hasSize(2);
+    assertThat(log.lines().get(0)).contains("the store fails", "a test wants it so");
+    assertThat(log.lines().get(1)).isEqualTo("the store answers again");
   }
 
   @Test
   void aCommitThatFailsIsSeenThoughReadingsGoWell() {
     schedule("a", "h");
-    store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
-    kit.advanceBy(Duration.ofMinutes(10)); // upkeep and windows are read meanwhile
-    assertThat(timer.stats().storeAvailable()).isFalse();
-    assertThat(timer.stats().failedCommits()).isGreaterThan(100);
-    store.faults(changes -> FaultyStore.Fault.NONE);
-    kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(timer.stats().storeAvailable()).isTrue();
+    scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    scene.kit.advanceBy(Duration.ofMinutes(10)); // upkeep and windows are read meanwhile
+    assertThat(scene.timer.stats().storeAvailable()).isFalse();
+    assertThat(scene.timer.stats().failedCommits()).isGreaterThan(100);
+    scene.store.faults(changes -> FaultyStore.Fault.NONE);
+    scene.kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(scene.timer.stats().storeAvailable()).isTrue();
   }
 
   @Test
   void oneFailureThatPassesIsNoneAndManyInARowAre() {
     schedule("a", "h");
-    store.faults(changes -> FaultyStore.Fault.TRANSIENT);
-    kit.advanceBy(Duration.ofMillis(1_100));
-    assertThat(timer.stats().failedCommits()).isBetween(1L, 3L);
-    assertThat(timer.stats().storeAvailable()).isTrue();
-    kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(timer.stats().storeAvailable()).isFalse();
-    assertThat(lines).hasSize(1);
+    scene.store.faults(changes -> FaultyStore.Fault.TRANSIENT);
+    scene.kit.advanceBy(Duration.ofMillis(1_100));
+    assertThat(scene.timer.stats().failedCommits()).isBetween(1L, 3L);
+    assertThat(scene.timer.stats().storeAvailable()).isTrue();
+    scene.kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(scene.timer.stats().storeAvailable()).isFalse();
+    assertThat(log.lines()).hasSize(1);
   }
 
   @Test
   void aFailureOfWhichNothingIsHeardAnyMoreIsOver() {
-    store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
     assertThatThrownBy(() -> schedule("a", "h")).hasMessageContaining("a test wants it so");
-    kit.advanceBy(Duration.ofSeconds(59));
-    assertThat(timer.stats().storeAvailable()).isFalse();
-    kit.advanceBy(Duration.ofSeconds(2)); // nothing waits, and nobody has asked since
-    assertThat(timer.stats().storeAvailable()).isTrue();
+    scene.kit.advanceBy(Duration.ofSeconds(59));
+    assertThat(scene.timer.stats().storeAvailable()).isFalse();
+    scene.kit.advanceBy(Duration.ofSeconds(2)); // nothing waits, and nobody has asked since
+    assertThat(scene.timer.stats().storeAvailable()).isTrue();
   }
 
   @Test
@@ -142,29 +95,49 @@ class ObservabilityTest {
       schedule("f" + i, "fails");
       schedule("u" + i, "unknown");
     }
-    kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(lines)
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(log.lines())
         .containsExactlyInAnyOrder(
             "timer ns/f0 was set aside: java.lang.IllegalStateException: no luck",
             "timer ns/u0 was parked: no handler \"unknown\" here");
-    kit.advanceBy(Duration.ofMinutes(5));
-    assertThat(lines)
+    scene.kit.advanceBy(Duration.ofMinutes(5));
+    assertThat(log.lines())
         .hasSize(4)
         .contains(
             "9 more timers were set aside; the latest: ns/f9:"
                 + " java.lang.IllegalStateException: no luck",
             "9 more timers were parked; the latest: ns/u9: no handler \"unknown\" here");
     schedule("later", "fails");
-    kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(lines.get(4)).startsWith("timer ns/later was set aside");
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(log.lines().get(4)).startsWith("timer ns/later was set aside");
+  }
+
+  @Test
+  void theLagIsAHistogram() {
+    for (int i = 0; i < 98; i++) {
+      schedule("t" + i, "h");
+    }
+    scene.kit.advanceBy(Duration.ofSeconds(1));
+    schedule("late", "h");
+    schedule("late too", "fails");
+    scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    scene.store.faults(changes -> FaultyStore.Fault.NONE);
+    scene.kit.advanceBy(Duration.ofSeconds(9));
+    var lag = scene.timer.stats().lag();
+    assertThat(lag.total()).isEqualTo(100);
+    assertThat(lag.countWithin(0)).isEqualTo(98);
+    assertThat(lag.percentile(98)).isEqualTo(Duration.ofMillis(1));
+    assertThat(lag.percentile(99)).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(6));
+    assertThat(lag.percentile(100)).isEqualTo(lag.max());
   }
 
   @Test
   void aCloseWhileTheStoreIsReadIsNoFaultOfTheStore() {
     InMemoryTimerStore data = InMemoryTimerStore.create();
-    DurableTimer before = kit.start(data, builder -> {});
+    DurableTimer before = scene.kit.start(data, builder -> {});
     before.schedule(TimerSpec.of("ns", "overdue").handler("nobody").after(Duration.ofSeconds(1)));
-    kit.kill(before);
+    scene.kit.kill(before);
     Stand stand = new Stand();
     stand.skew = Duration.ofMinutes(1);
     boolean[] read = new boolean[1];
@@ -195,19 +168,19 @@ class ObservabilityTest {
             .build();
     self[0].start();
     stand.settle();
-    assertThat(lines).isEmpty();
+    assertThat(log.lines()).isEmpty();
   }
 
   @Test
   void eachFailureIsLoggedWithItsTraceIfAskedFor() {
-    LOGGER.setLevel(Level.FINE);
-    timer.schedule(
+    log.from(Level.FINE);
+    scene.timer.schedule(
         TimerSpec.of("ns", "a")
             .handler("fails")
             .after(Duration.ofSeconds(1))
             .retry(new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1))));
-    kit.advanceBy(Duration.ofSeconds(5));
-    assertThat(lines)
+    scene.kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(log.lines())
         .containsSubsequence(
             "attempt 1 of ns/a has failed: java.lang.IllegalStateException: no luck",
             "attempt 2 of ns/a has failed: java.lang.IllegalStateException: no luck");
@@ -216,32 +189,14 @@ class ObservabilityTest {
   @Test
   void timesAreReadable() {
     schedule("a", "fails");
-    assertThat(timer.get("ns", "a").orElseThrow()).asString().contains("2026-01-01T00:00:01Z");
-    kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(timer.get("ns", "a").orElseThrow().attempts().get(0))
+    assertThat(scene.timer.get("ns", "a").orElseThrow())
+        .asString()
+        .contains("2026-01-01T00:00:01Z");
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(scene.timer.get("ns", "a").orElseThrow().attempts().get(0))
         .asString()
         .startsWith("Attempt(1, FAILED, scheduled 2026-01-01T00:00:01Z, began 2026-")
         .endsWith("no luck)");
-  }
-
-  @Test
-  void theLagIsAHistogram() {
-    for (int i = 0; i < 98; i++) {
-      schedule("t" + i, "h");
-    }
-    kit.advanceBy(Duration.ofSeconds(1));
-    schedule("late", "h");
-    schedule("late too", "fails");
-    store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
-    kit.advanceBy(Duration.ofSeconds(2));
-    store.faults(changes -> FaultyStore.Fault.NONE);
-    kit.advanceBy(Duration.ofSeconds(9));
-    var lag = timer.stats().lag();
-    assertThat(lag.total()).isEqualTo(100);
-    assertThat(lag.countWithin(0)).isEqualTo(98);
-    assertThat(lag.percentile(98)).isEqualTo(Duration.ofMillis(1));
-    assertThat(lag.percentile(99)).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(6));
-    assertThat(lag.percentile(100)).isEqualTo(lag.max());
   }
 
   @TempDir Path directory;
@@ -255,10 +210,10 @@ class ObservabilityTest {
       recording.start();
       schedule("a", "h");
       schedule("b", "fails");
-      store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
-      kit.advanceBy(Duration.ofSeconds(1));
-      store.faults(changes -> FaultyStore.Fault.NONE);
-      kit.advanceBy(Duration.ofSeconds(9));
+      scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+      scene.kit.advanceBy(Duration.ofSeconds(1));
+      scene.store.faults(changes -> FaultyStore.Fault.NONE);
+      scene.kit.advanceBy(Duration.ofSeconds(9));
       recording.stop();
       Path file = directory.resolve("events.jfr");
       recording.dump(file);

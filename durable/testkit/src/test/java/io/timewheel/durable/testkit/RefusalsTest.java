@@ -3,237 +3,27 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.Firing;
-import io.timewheel.durable.Handler;
-import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.RetryPolicy;
-import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
-import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
-/** What the engine leans on refuses or throws: nothing is lost, and nothing comes to a halt. */
-class RefusalsTest {
+/** What the engine leans on throws: nothing is lost, and nothing comes to a halt. */
+class RefusalsTest extends OnStand {
   private static final Instant START = DurableTestkit.START;
-  private static final RetryPolicy ONCE =
-      new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));
-
-  private final List<String> fired = new ArrayList<>();
-  private final List<Duration> lags = new ArrayList<>();
-  private Stand stand = new Stand();
-  private InMemoryTimerStore store = InMemoryTimerStore.create();
-  private Handler handler = firing -> {};
-  private DurableTimer timer;
-
-  private void start() {
-    timer = stand.start(store, this::settings);
-  }
-
-  private void settings(DurableTimerBuilder builder) {
-    builder.handler("h", this::handle, 1, Duration.ofHours(1));
-  }
-
-  private void handle(Firing firing) throws Exception {
-    fired.add(firing.id());
-    lags.add(Duration.between(firing.scheduledAt(), stand.now()));
-    handler.handle(firing);
-  }
-
-  private static TimerSpec spec(String id) {
-    return TimerSpec.of("shop", id).handler("h");
-  }
-
-  private TimerInfo timer(String id) {
-    return timer.get("shop", id).orElseThrow();
-  }
-
-  private void advance(long millis) {
-    stand.advance(Duration.ofMillis(millis));
-  }
-
-  // The wheel
-
-  @Test
-  void firesEverythingThoughTheWheelIsFull() {
-    stand = new Stand(4);
-    start();
-    for (int i = 0; i < 200; i++) {
-      timer.schedule(spec("t" + i).after(Duration.ofMillis(i * 53L)));
-    }
-    advance(15_000);
-    assertThat(fired).hasSize(200).doesNotHaveDuplicates();
-    assertThat(lags)
-        .allSatisfy(lag -> assertThat(lag).isBetween(Duration.ZERO, Duration.ofMillis(1_020)));
-    assertThat(stand.manual.pendingTimeouts()).isEqualTo(1); // the beat
-  }
-
-  @Test
-  void readsAgainWhatTheWheelRefusedForLackOfMemory() {
-    start();
-    stand.wheel.refusal = new OutOfMemoryError("no room for another timeout");
-    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
-    stand.wheel.refusal = null;
-    advance(5_000);
-    assertThat(fired).containsExactly("a");
-  }
-
-  @Test
-  void waitsForTheWallClockThoughTheWheelRefusesIt() {
-    start();
-    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
-    stand.skew = Duration.ofSeconds(-3);
-    stand.wheel.refusal = new RejectedExecutionException("full");
-    advance(5_500);
-    assertThat(fired).isEmpty();
-    advance(3_500);
-    assertThat(fired).containsExactly("a");
-  }
-
-  @Test
-  void beginsWhatWasClaimedAheadThoughTheWheelRefusesIt() {
-    store =
-        InMemoryTimerStore.create(
-            new StoreTraits(
-                1, 1, 100, Duration.ofMinutes(1), Duration.ofSeconds(2), Duration.ZERO));
-    start();
-    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
-    timer.schedule(spec("b").after(Duration.ofSeconds(6)));
-    stand.wheel.refusal = new RejectedExecutionException("full");
-    advance(4_990);
-    assertThat(fired).isEmpty();
-    advance(3_000);
-    assertThat(fired).containsExactly("a", "b");
-    assertThat(timer("b").state()).isEqualTo(TimerState.DONE);
-  }
-
-  @Test
-  void runsWithoutATimeLimitWhileTheWheelRefusesIt() {
-    start();
-    stand.wheel.refusal = new RejectedExecutionException("full");
-    timer.schedule(spec("a").after(Duration.ZERO));
-    timer.schedule(spec("b").after(Duration.ZERO));
-    stand.settle();
-    assertThat(fired).containsExactly("a", "b");
-    assertThat(timer("b").state()).isEqualTo(TimerState.DONE);
-  }
-
-  // The handlers' executor
-
-  private void refusedThenTaken(Runnable refuse, Runnable take) {
-    start();
-    refuse.run();
-    for (int i = 0; i < 10; i++) {
-      timer.schedule(spec("t" + i).after(Duration.ZERO));
-    }
-    advance(5_000);
-    assertThat(fired).isEmpty();
-    take.run();
-    advance(1_100);
-    assertThat(fired).hasSize(10).doesNotHaveDuplicates();
-    assertThat(timer("t9").state()).isEqualTo(TimerState.DONE);
-    assertThat(timer("t9").attempts())
-        .extracting(Attempt::end)
-        .containsExactly(Attempt.End.SUCCEEDED);
-  }
-
-  @Test
-  void waitsForAnExecutorThatRejects() {
-    refusedThenTaken(
-        () -> stand.handlers.refusal = new RejectedExecutionException("full"),
-        () -> stand.handlers.refusal = null);
-  }
-
-  @Test
-  void waitsForAnExecutorThatHasNoThread() {
-    refusedThenTaken(
-        () -> stand.handlers.refusal = new OutOfMemoryError("unable to create native thread"),
-        () -> stand.handlers.refusal = null);
-  }
-
-  /** A handler on the committing thread would wait for a commit for ever. */
-  @Test
-  void runsNoHandlerOnTheThreadThatHandsItOver() {
-    refusedThenTaken(
-        () -> stand.handlers.runsAtOnce = true, () -> stand.handlers.runsAtOnce = false);
-  }
-
-  @Test
-  void runsOnceWhatAnExecutorTakesAndThenRejects() {
-    start();
-    stand.handlers.lateRefusal = new RejectedExecutionException("too late");
-    timer.schedule(spec("a").after(Duration.ZERO));
-    timer.schedule(spec("b").after(Duration.ZERO));
-    advance(100);
-    stand.handlers.lateRefusal = null;
-    advance(2_000);
-    assertThat(fired).containsExactly("a", "b");
-  }
-
-  @Test
-  void saysThatAnExecutorDropsAttempts() {
-    List<String> logged = new ArrayList<>();
-    Logger logger = Logger.getLogger(DurableTimer.class.getName());
-    Level level = logger.getLevel();
-    java.util.logging.Handler listener = new Listener(logged);
-    logger.addHandler(listener);
-    logger.setLevel(Level.WARNING); // a simulation may have silenced it
-    try {
-      start();
-      stand.handlers.drops = true;
-      timer.schedule(spec("a").after(Duration.ZERO));
-      advance(125_000);
-    } finally {
-      logger.removeHandler(listener);
-      logger.setLevel(level);
-    }
-    assertThat(logged).anySatisfy(text -> assertThat(text).contains("does it drop tasks?"));
-    assertThat(timer("a").state()).isEqualTo(TimerState.FIRING);
-    timer.close();
-    stand = new Stand();
-    timer = stand.start(store.reopen(), this::settings);
-    advance(2_000);
-    assertThat(fired).containsExactly("a");
-  }
-
-  private static final class Listener extends java.util.logging.Handler {
-    private final List<String> logged;
-
-    Listener(List<String> logged) {
-      this.logged = logged;
-    }
-
-    @Override
-    public void publish(LogRecord record) {
-      logged.add(record.getMessage());
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
-    public void close() {}
-  }
+  private static final RetryPolicy ONCE = Scene.ONCE;
 
   // Handlers
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What waits in a lane, in the order in which it is committed: the engine's own changes before
+ * those of callers; what failed in a way that others must not share alternates with both. Guarded
+ * by its lane.
+ */
+final class ChangeQueue {
+  /** Of payloads and headers that wait; the last change may go beyond. */
+  static final long MAX_BYTES = 16 << 20;
+
+  /** Of payloads and headers in one commit; the last change of it may go beyond. */
+  private static final long MAX_BATCH_BYTES = 4 << 20;
+
+  private final ArrayDeque<PendingChange> callers = new ArrayDeque<>();
+  private final ArrayDeque<PendingChange> own = new ArrayDeque<>();
+
+  /** What has failed, and waits for its time. */
+  private final Set<FailedChanges> aside = new HashSet<>();
+
+  /** What has failed in a way that others must not share, and whose time has come. */
+  private final ArrayDeque<FailedChanges> suspects = new ArrayDeque<>();
+
+  private boolean suspectsTurn;
+
+  /** How many changes of callers are to be repeated: they count until they are answered. */
+  private int repeated;
+
+  /** The bytes of all changes of callers that count. */
+  private long callersBytes;
+
+  void addCallers(PendingChange change) {
+    callers.add(change);
+    callersBytes += change.bytes;
+  }
+
+  void addOwn(PendingChange change) {
+    own.add(change);
+  }
+
+  boolean isEmpty() {
+    return callers.isEmpty() && own.isEmpty() && aside.isEmpty() && suspects.isEmpty();
+  }
+
+  boolean hasCallers() {
+    return !callers.isEmpty();
+  }
+
+  /** Whether there is something that can be committed now. */
+  boolean isReady() {
+    return !callers.isEmpty() || !own.isEmpty() || !suspects.isEmpty();
+  }
+
+  /** Whether what callers wait for has as many bytes as it may. */
+  boolean isHeavy() {
+    return callersBytes >= MAX_BYTES;
+  }
+
+  int callersWaiting() {
+    return callers.size() + repeated;
+  }
+
+  int ownWaiting() {
+    int again = 0;
+    for (FailedChanges failed : aside) {
+      again += failed.changes.size();
+    }
+    for (FailedChanges failed : suspects) {
+      again += failed.changes.size();
+    }
+    return own.size() + again - repeated;
+  }
+
+  /** Takes what is to be committed next. */
+  List<PendingChange> takeBatch(int max) {
+    boolean others = !own.isEmpty() || !callers.isEmpty();
+    suspectsTurn = !suspects.isEmpty() && !(suspectsTurn && others);
+    if (suspectsTurn) {
+      FailedChanges failed = suspects.remove();
+      repeated -= failed.callers();
+      callersBytes -= bytesOf(failed.changes);
+      return failed.changes;
+    }
+    List<PendingChange> batch = new ArrayList<>();
+    long batchBytes = 0;
+    while (batch.size() < max
+        && batchBytes < MAX_BATCH_BYTES
+        && !(own.isEmpty() && callers.isEmpty())) {
+      PendingChange change = own.isEmpty() ? callers.remove() : removeOwn();
+      callersBytes -= change.bytes;
+      batchBytes += change.bytes;
+      batch.add(change);
+    }
+    return batch;
+  }
+
+  private PendingChange removeOwn() {
+    PendingChange change = own.remove();
+    repeated -= change.isOwn() ? 0 : 1;
+    return change;
+  }
+
+  /** The engine's own changes have none. */
+  private static long bytesOf(List<PendingChange> changes) {
+    return changes.stream().mapToLong(change -> change.bytes).sum();
+  }
+
+  /** Takes what callers wait for, but for what is to be repeated. */
+  List<PendingChange> takeCallers() {
+    List<PendingChange> taken = new ArrayList<>(callers);
+    callers.clear();
+    callersBytes -= bytesOf(taken);
+    return taken;
+  }
+
+  /** Takes everything. */
+  List<PendingChange> takeAll() {
+    List<PendingChange> taken = takeCallers();
+    taken.addAll(own);
+    aside.forEach(failed -> taken.addAll(failed.changes));
+    suspects.forEach(failed -> taken.addAll(failed.changes));
+    own.clear();
+    aside.clear();
+    suspects.clear();
+    repeated = 0;
+    callersBytes = 0;
+    return taken;
+  }
+
+  // What has failed
+
+  void putAside(FailedChanges failed) {
+    aside.add(failed);
+    repeated += failed.callers();
+    callersBytes += bytesOf(failed.changes);
+  }
+
+  /** Takes out what was put aside; it is not repeated. */
+  void forget(FailedChanges failed) {
+    if (aside.remove(failed)) {
+      repeated -= failed.callers();
+      callersBytes -= bytesOf(failed.changes);
+    }
+  }
+
+  /** The time of what was put aside has come. */
+  void comeBack(FailedChanges failed) {
+    if (!aside.remove(failed)) {
+      return;
+    }
+    if (failed.suspect) {
+      suspects.add(failed);
+      return;
+    }
+    for (int i = failed.changes.size() - 1; i >= 0; i--) {
+      own.addFirst(failed.changes.get(i));
+    }
+  }
+
+  /** The time of all that was put aside has come. */
+  void comeBack() {
+    List.copyOf(aside).forEach(this::comeBack);
+  }
+}

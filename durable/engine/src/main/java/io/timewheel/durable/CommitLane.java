@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.durable.DurableTimerException.Reason;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StepExecutor;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commits what waits for some of the keys, one batch at a time.
+ *
+ * <p>What has failed without a known outcome is repeated in halves, each by itself, until the
+ * change that the store cannot take is alone: it harms no other, and is never given up.
+ */
+final class CommitLane {
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final long REFUSED_WAIT_MILLIS = 1_000;
+
+  private final Settings settings;
+  private final Executor executor;
+  private final ChangeQueue queue = new ChangeQueue();
+  private boolean draining;
+
+  /** The number of the present drain: one that an executor has refused must not run later. */
+  private int turn;
+
+  /** Whether the executor has refused to run, and is asked again by a caller or in a while. */
+  private boolean refused;
+
+  private volatile boolean refusing;
+  private volatile boolean closed;
+
+  /** What all lanes of a store have in common. */
+  record Settings(
+      TimerStore store,
+      Waits waits,
+      Turns turns,
+      Committer.Listener listener,
+      int capacity,
+      boolean refuseWhenFull) {}
+
+  CommitLane(Settings settings, Executor executor) {
+    this.settings = settings;
+    this.executor = executor;
+  }
+
+  void add(PendingChange item, boolean late) {
+    boolean start;
+    synchronized (this) {
+      awaitRoom(item, late);
+      checkOpen(late);
+      queue.addCallers(item);
+      start = startDraining();
+    }
+    if (start) {
+      execute();
+    }
+  }
+
+  void addAll(List<PendingChange> items, boolean late) {
+    int added = 0;
+    while (added < items.size()) {
+      boolean start;
+      try {
+        synchronized (this) {
+          awaitRoom(items.get(added), late);
+          checkOpen(late);
+          do {
+            queue.addCallers(items.get(added++));
+          } while (added < items.size() && hasRoom());
+          start = startDraining();
+        }
+      } catch (DurableTimerException | IllegalStateException e) {
+        items.get(added++).refuse(e);
+        continue;
+      }
+      if (start) {
+        execute();
+      }
+    }
+  }
+
+  private boolean hasRoom() {
+    return queue.callersWaiting() < settings.capacity && !queue.isHeavy();
+  }
+
+  private void checkOpen(boolean late) {
+    if (closed || (refusing && !late)) {
+      throw Engine.closed();
+    }
+  }
+
+  // Waits while the queue is full; a thread that drives the store itself cannot.
+  private void awaitRoom(PendingChange item, boolean late) {
+    while (!hasRoom() && !closed && (!refusing || late)) {
+      if (settings.refuseWhenFull || executor instanceof StepExecutor) {
+        throw busy(item, null);
+      }
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw busy(item, e);
+      }
+    }
+  }
+
+  private DurableTimerException busy(PendingChange item, @Nullable InterruptedException interrupt) {
+    return new DurableTimerException(
+        Reason.BUSY,
+        0,
+        item.change.key()
+            + ": "
+            + queue.callersWaiting()
+            + " changes wait for the store (expected: fewer than "
+            + settings.capacity
+            + (queue.isHeavy() ? ", of " + ChangeQueue.MAX_BYTES + " bytes" : "")
+            + (interrupt == null ? ")" : "), and the thread that waited was interrupted"),
+        interrupt);
+  }
+
+  void addOwn(PendingChange item) {
+    boolean start;
+    synchronized (this) {
+      if (!closed) {
+        queue.addOwn(item);
+      }
+      start = startDraining();
+    }
+    if (start) {
+      execute();
+    }
+  }
+
+  synchronized boolean isIdle() {
+    return !draining && queue.isEmpty();
+  }
+
+  synchronized int callersWaiting() {
+    return queue.callersWaiting();
+  }
+
+  synchronized int ownWaiting() {
+    return queue.ownWaiting();
+  }
+
+  /** Takes no more changes of callers, but of handlers; those included who wait for room. */
+  synchronized void refuseCallers() {
+    refusing = true;
+    notifyAll();
+  }
+
+  /** Claims and their ends are left to the next owner; callers are told. */
+  void close() {
+    List<PendingChange> left;
+    synchronized (this) {
+      refusing = true;
+      closed = true;
+      left = queue.takeAll();
+      notifyAll();
+    }
+    left.removeIf(PendingChange::isOwn);
+    giveUp(left, Engine.closed());
+  }
+
+  private void giveUp(List<PendingChange> items, Throwable cause) {
+    for (PendingChange item : items) {
+      item.fail(Reason.STORE_UNAVAILABLE, cause);
+    }
+  }
+
+  // One commit at a time
+
+  private boolean startDraining() {
+    boolean start = !draining && (refused ? queue.hasCallers() : queue.isReady());
+    if (start) {
+      draining = true;
+      turn++;
+    }
+    return start;
+  }
+
+  private void execute() {
+    int mine;
+    synchronized (this) {
+      mine = turn;
+    }
+    try {
+      settings.turns.execute(executor, () -> drain(mine));
+    } catch (RuntimeException | Error e) {
+      synchronized (this) { // first, and without a call: the stack may be full
+        turn++;
+        draining = false;
+      }
+      refused(e);
+    }
+  }
+
+  /** The executor does not run: callers are told, and the engine's own changes wait for it. */
+  private void refused(Throwable refusal) {
+    List<PendingChange> told;
+    boolean first;
+    synchronized (this) {
+      told = queue.takeCallers();
+      notifyAll();
+      first = !refused;
+      refused = true;
+    }
+    giveUp(told, new IllegalStateException("the store's executor refuses to run", refusal));
+    if (first && !closed) {
+      LOG.log(System.Logger.Level.WARNING, "the store's executor refuses to run", refusal);
+      try {
+        settings.waits.start(this::askAgain, Duration.ofMillis(REFUSED_WAIT_MILLIS));
+      } catch (IllegalStateException e) {
+        LOG.log(System.Logger.Level.DEBUG, "stopped while the executor refused to run", e);
+      }
+    }
+  }
+
+  private void askAgain() {
+    boolean start;
+    synchronized (this) {
+      refused = false;
+      start = startDraining();
+    }
+    if (start) {
+      execute();
+    }
+  }
+
+  /** Commits one batch, and goes on in a task of its own, so that others get their turn. */
+  private void drain(int mine) {
+    boolean start = false;
+    try {
+      List<PendingChange> batch = take(mine);
+      if (!batch.isEmpty()) {
+        commit(batch);
+      }
+    } finally {
+      synchronized (this) {
+        if (mine == turn) {
+          draining = false;
+          start = startDraining();
+        }
+      }
+      if (start) {
+        execute();
+      }
+    }
+  }
+
+  private synchronized List<PendingChange> take(int mine) {
+    if (mine != turn) {
+      return List.of();
+    }
+    refused = false;
+    List<PendingChange> batch = queue.takeBatch(settings.store.traits().maxBatch());
+    notifyAll();
+    return batch;
+  }
+
+  private void commit(List<PendingChange> batch) {
+    List<Outcome> outcomes;
+    Object event = Events.commitBegins();
+    try {
+      outcomes = outcomes(batch.stream().map(item -> item.change).toList());
+      Events.commitEnded(event, batch.size(), null);
+    } catch (StoreException e) {
+      Events.commitEnded(event, batch.size(), e);
+      failed(batch, e);
+      return;
+    } catch (RuntimeException | Error e) {
+      Events.commitEnded(event, batch.size(), e);
+      failed(batch, new StoreException(StoreException.Kind.UNKNOWN, "the store threw " + e, e));
+      return;
+    }
+    settings.listener.answered();
+    for (int i = 0; i < batch.size(); i++) {
+      batch.get(i).complete(outcomes.get(i));
+    }
+  }
+
+  private List<Outcome> outcomes(List<Change> changes) {
+    List<Outcome> outcomes = List.copyOf(settings.store.commit(changes));
+    if (outcomes.size() != changes.size()) {
+      throw new IllegalStateException(
+          outcomes.size() + " outcomes (expected: " + changes.size() + ")");
+    }
+    return outcomes;
+  }
+
+  // Failures
+
+  private void failed(List<PendingChange> batch, StoreException failure) {
+    if (failure.kind() == StoreException.Kind.REJECTED && batch.size() > 1) {
+      batch.forEach(item -> commit(List.of(item)));
+      return;
+    }
+    if (failure.kind() != StoreException.Kind.REJECTED) {
+      settings.listener.failed(batch.size(), failure);
+    }
+    boolean unknown = failure.kind() == StoreException.Kind.UNKNOWN;
+    List<PendingChange> again = new ArrayList<>();
+    for (PendingChange item : batch) {
+      if (unknown) {
+        item.becomesUnknown();
+        settings.listener.unknown(item.change, item.isOwn());
+      }
+      if (item.isRepeatedAfter(failure.kind())) {
+        again.add(item);
+      } else {
+        if (item.isOwn()) {
+          settings.listener.rejected(item.change, failure);
+        }
+        item.fail(failure.reason(), failure);
+      }
+    }
+    // Halved until the change that the store cannot take fails alone: the others must not wait,
+    int half = unknown ? again.size() / 2 : 0;
+    if (half > 0) {
+      again.stream()
+          .filter(PendingChange::isOwn)
+          .forEach(PendingChange::forgetTries); // nor for long
+    }
+    repeatLater(new FailedChanges(List.copyOf(again.subList(0, half)), unknown), failure);
+    repeatLater(new FailedChanges(List.copyOf(again.subList(half, again.size())), unknown), failure);
+  }
+
+  private void repeatLater(FailedChanges again, StoreException failure) {
+    if (again.changes.isEmpty()) {
+      return;
+    }
+    boolean open;
+    synchronized (this) {
+      open = !closed;
+      if (open) {
+        queue.putAside(again);
+      }
+    }
+    if (!open) {
+      giveUp(again.changes.stream().filter(item -> !item.isOwn()).toList(), Engine.closed());
+      return;
+    }
+    try {
+      settings.waits.start(() -> comeBack(again), Duration.ofMillis(again.waitMillis()));
+    } catch (IllegalStateException e) {
+      synchronized (this) {
+        queue.forget(again);
+      }
+      giveUp(again.changes, failure); // nobody waits for a wheel that was stopped
+    }
+  }
+
+  private void comeBack(FailedChanges again) {
+    boolean start;
+    synchronized (this) {
+      queue.comeBack(again);
+      start = startDraining();
+    }
+    if (start) {
+      execute();
+    }
+  }
+
+  /** What waits for its time has its last try. */
+  void comeBack() {
+    boolean start;
+    synchronized (this) {
+      refused = false;
+      queue.comeBack();
+      start = startDraining();
+    }
+    if (start) {
+      execute();
+    }
+  }
+}

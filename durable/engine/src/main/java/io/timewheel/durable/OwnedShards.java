@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The shards that this session owns, as the store gives and takes them. */
+final class OwnedShards implements StoreListener {
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+
+  private final Engine engine;
+  private final TimerStore store;
+  private final int windowCap;
+  private final Map<Integer, Shard> shards = new ConcurrentHashMap<>();
+
+  OwnedShards(Engine engine, TimerStore store, int windowCap) {
+    this.engine = engine;
+    this.store = store;
+    this.windowCap = windowCap;
+  }
+
+  /** The shard of a timer; null if this session does not own it. */
+  @Nullable Shard of(TimerKey key) {
+    return shards.get(Shards.of(key, store.traits().shards()));
+  }
+
+  void forEach(Consumer<Shard> action) {
+    shards.values().forEach(action);
+  }
+
+  int count() {
+    return shards.size();
+  }
+
+  /** How many entries the windows hold. */
+  int entries() {
+    return shards.values().stream().mapToInt(Shard::size).sum();
+  }
+
+  /** A record as it was left by a commit. */
+  void observe(TimerRecord record) {
+    Shard shard = of(record.key());
+    if (shard != null) {
+      shard.observe(record);
+    }
+  }
+
+  /** The store has refused a change: its shard has another owner. */
+  void stale(Change change) {
+    Shard shard = of(change.key());
+    if (shard != null && shard.epoch == change.epoch() && shards.remove(shard.number, shard)) {
+      engine.counters.staleOwner.increment();
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "shard {0} was lost: it has another owner than epoch {1} by now",
+          shard.number,
+          shard.epoch);
+      shard.close();
+    }
+  }
+
+  @Override
+  public void acquired(int number, long epoch) {
+    if (engine.isClosing()) {
+      return;
+    }
+    Shard shard = new Shard(engine, store, number, epoch, windowCap);
+    Shard before = shards.put(number, shard);
+    if (before != null) {
+      before.close();
+    }
+    shard.look();
+  }
+
+  @Override
+  public CompletionStage<Void> releasing(int number) {
+    Shard shard = shards.get(number);
+    if (shard == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    shard.close();
+    return shard.quiet();
+  }
+
+  @Override
+  public void lost(int number) {
+    Shard shard = shards.remove(number);
+    if (shard != null) {
+      shard.close();
+    }
+  }
+
+  @Override
+  public void added(int number, long fireAt) {
+    Shard shard = shards.get(number);
+    if (shard != null) {
+      shard.hint(fireAt);
+    }
+  }
+
+  @Override
+  public void ready(String namespace, String queue) {
+    engine.queues().ready(namespace, queue);
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimerException.Reason;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerDefinition;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A change on its way to the store: of a caller, or of the engine. */
+final class PendingChange {
+  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final int MAX_TRIES_OF_UNKNOWN = 5;
+
+  final Change change;
+  private final Committer.@Nullable Call call;
+  private final @Nullable Consumer<@Nullable Outcome> then;
+
+  /** Of its payload and headers. */
+  final int bytes;
+
+  private int tries;
+
+  /** Whether an earlier try may have been done: from then on no failure means "not done". */
+  private boolean mayBeDone;
+
+  PendingChange(
+      Change change, Committer.@Nullable Call call, @Nullable Consumer<@Nullable Outcome> then) {
+    this.change = change;
+    this.call = call;
+    this.then = then;
+    bytes = change instanceof Change.Schedule schedule ? bytesOf(schedule.definition()) : 0;
+  }
+
+  private static int bytesOf(TimerDefinition definition) {
+    int sum = definition.payload().length;
+    for (Map.Entry<String, String> header : definition.headers().entrySet()) {
+      sum += header.getKey().length() + header.getValue().length();
+    }
+    return sum;
+  }
+
+  boolean isOwn() {
+    return then != null;
+  }
+
+  int tries() {
+    return tries;
+  }
+
+  /** It is one of many that failed together: what the engine needs of it must not wait for long. */
+  void forgetTries() {
+    tries = 0;
+  }
+
+  /** A try may have been done, or not. */
+  void becomesUnknown() {
+    mayBeDone = true;
+  }
+
+  /** Whether a failed try is followed by another one. */
+  boolean isRepeatedAfter(StoreException.Kind kind) {
+    tries++;
+    boolean unknown = kind == StoreException.Kind.UNKNOWN;
+    return isOwn()
+        ? kind != StoreException.Kind.REJECTED
+        : unknown && hasRequestId() && tries < MAX_TRIES_OF_UNKNOWN;
+  }
+
+  private boolean hasRequestId() {
+    return change instanceof Change.Schedule schedule && schedule.requestId() != null;
+  }
+
+  void complete(Outcome outcome) {
+    try {
+      if (call != null) {
+        call.answer(outcome);
+      } else {
+        requireNonNull(then).accept(outcome);
+      }
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.ERROR, "after the commit of " + change, e);
+    }
+  }
+
+  /** Tells its caller that it was not taken at all. */
+  void refuse(RuntimeException refusal) {
+    requireNonNull(call).fail(refusal);
+  }
+
+  /**
+   * Ends without a commit; if an earlier try may have been done, nobody can say that it was not.
+   */
+  void fail(Reason failed, Throwable cause) {
+    Reason reason = mayBeDone ? Reason.UNKNOWN : failed;
+    try {
+      if (call != null) {
+        call.fail(
+            new DurableTimerException(reason, 0, change.key() + ": " + cause.getMessage(), cause));
+      } else {
+        requireNonNull(then).accept(null);
+      }
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.ERROR, "after the failure of " + change, e);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import static io.timewheel.durable.TimerState.CANCELLED;
+import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.FIRING;
+import static io.timewheel.durable.TimerState.PAUSED;
+import static io.timewheel.durable.TimerState.READY;
+import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.TimerState.SET_ASIDE;
+import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static io.timewheel.durable.spi.Transitions.answer;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Outcome.Answer;
+
+/** How a claim goes on: by its end, or by more time for its lease. */
+final class EndSteps {
+  private EndSteps() {}
+
+  static Outcome finish(TimerRecord current, Change.Finish change) {
+    Claim open = current.claim();
+    if (open == null || !open.token().equals(change.token())) {
+      return repeated(current, change);
+    }
+    boolean lost =
+        change.end() == Change.Finish.End.LOST || change.end() == Change.Finish.End.LOST_EXHAUSTED;
+    if (lost && open.until() > change.now()) {
+      return answer(Answer.OUTDATED, current);
+    }
+    TimerRecord.Builder next =
+        current.toBuilder().end(endOf(change.end()), change.error(), change.now());
+    switch (change.end()) {
+      case SUCCEEDED -> completed(current, change, next);
+      case EXHAUSTED, LOST_EXHAUSTED -> exhausted(current, change, next);
+      case FAILED, LOST -> again(current, next, RETRYING, change);
+      case RESCHEDULED -> {
+        if (current.runAt() != NONE) {
+          next.runAt(change.nextAt());
+        } else if (current.definition().isRecurring()) {
+          next.runAt(change.nextAt()).dueAt(change.seriesAt());
+        } else {
+          next.dueAt(change.nextAt());
+        }
+        again(current, next.attempt(0), SCHEDULED, change);
+      }
+      case GIVEN_BACK -> {
+        int attempt = current.attempt() - 1;
+        TimerState state =
+            current.definition().queue() ? READY : attempt > 0 ? RETRYING : SCHEDULED;
+        again(current, next.attempt(attempt), state, change);
+      }
+    }
+    return answer(Answer.APPLIED, next.build(change.now()));
+  }
+
+  private static void completed(
+      TimerRecord current, Change.Finish change, TimerRecord.Builder next) {
+    boolean goesOn = current.definition().isRecurring() && change.nextAt() != NEVER;
+    if (current.definition().isRecurring() && current.cancelRequested()) {
+      next.state(CANCELLED, NEVER);
+    } else if (!goesOn) {
+      next.state(DONE, NEVER);
+    } else {
+      next.attempt(0).runAt(NONE).dueAt(change.nextAt());
+      if (current.paused()) {
+        next.state(PAUSED, NEVER);
+      } else {
+        next.state(SCHEDULED, Math.max(change.nextAt(), change.now()));
+      }
+    }
+  }
+
+  private static void exhausted(
+      TimerRecord current, Change.Finish change, TimerRecord.Builder next) {
+    if (current.cancelRequested()) {
+      next.state(CANCELLED, NEVER);
+    } else if (current.definition().isRecurring() && change.nextAt() != NEVER) {
+      completed(current, change, next);
+    } else {
+      next.state(SET_ASIDE, NEVER).note(change.error());
+    }
+  }
+
+  private static void again(
+      TimerRecord current, TimerRecord.Builder next, TimerState state, Change.Finish change) {
+    if (current.cancelRequested()) {
+      next.state(CANCELLED, NEVER);
+    } else if (current.paused()) {
+      next.state(PAUSED, NEVER);
+    } else {
+      long at = Math.max(change.nextAt(), Math.max(current.scheduledAt(), change.now()));
+      next.state(state, state == READY ? NEVER : at);
+    }
+  }
+
+  /** An end that comes again, or one that comes after the timer was replaced. */
+  private static Outcome repeated(TimerRecord current, Change.Finish change) {
+    Claim former = current.former();
+    boolean known =
+        former != null
+            && former.token().equals(change.token())
+            && (former.end() == endOf(change.end()) || former.end() == Attempt.End.SUPERSEDED);
+    return answer(known ? Answer.APPLIED : Answer.OUTDATED, current);
+  }
+
+  private static Attempt.End endOf(Change.Finish.End end) {
+    return switch (end) {
+      case SUCCEEDED -> Attempt.End.SUCCEEDED;
+      case FAILED, EXHAUSTED -> Attempt.End.FAILED;
+      case LOST, LOST_EXHAUSTED -> Attempt.End.LOST;
+      case RESCHEDULED -> Attempt.End.RESCHEDULED;
+      case GIVEN_BACK -> Attempt.End.GIVEN_BACK;
+    };
+  }
+
+  static Outcome extend(TimerRecord current, Change.Extend change) {
+    Claim open = current.claim();
+    if (open == null || open.until() == NEVER || !open.token().equals(change.token())) {
+      return answer(Answer.OUTDATED, current);
+    }
+    return answer(
+        Answer.APPLIED,
+        current.toBuilder()
+            .state(FIRING, change.until())
+            .claim(open.extended(change.until()))
+            .build(change.now()));
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import static io.timewheel.durable.TimerState.CANCELLED;
+import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.FIRING;
+import static io.timewheel.durable.TimerState.PARKED;
+import static io.timewheel.durable.TimerState.PAUSED;
+import static io.timewheel.durable.TimerState.READY;
+import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static io.timewheel.durable.spi.Transitions.answer;
+import static io.timewheel.durable.spi.Transitions.same;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.Transitions.Context;
+import java.util.Set;
+
+/**
+ * What the owner of a shard does with a timer that is due: claims it, makes it ready, skips, parks.
+ */
+final class OwnerSteps {
+  private static final Set<TimerState> WAITING = Set.of(SCHEDULED, RETRYING);
+
+  private OwnerSteps() {}
+
+  static Outcome begin(TimerRecord current, Change.Begin change, Context context) {
+    Claim open = current.claim();
+    if (open != null && open.token().equals(change.token())) {
+      return answer(Answer.APPLIED, current);
+    }
+    if (!same(current, change.version(), change.revision())) {
+      return answer(Answer.OUTDATED, current);
+    }
+    boolean takeOver = current.state() == FIRING && open != null && open.epoch() < change.epoch();
+    if (!WAITING.contains(current.state()) && !takeOver) {
+      return answer(Answer.OUTDATED, current);
+    }
+    TimerRecord.Builder next = current.toBuilder();
+    boolean newRun = current.attempt() == 0 && current.runAt() == NONE;
+    long scheduledAt =
+        newRun && change.scheduledAt() != NONE ? change.scheduledAt() : current.scheduledAt();
+    if (takeOver) {
+      next.end(Attempt.End.LOST, null, change.now());
+      if (current.cancelRequested()) {
+        return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
+      }
+    }
+    if (context.paused(current.key().namespace()) || (takeOver && current.paused())) {
+      return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
+    }
+    int attempt = current.attempt() + 1;
+    return answer(
+        Answer.APPLIED,
+        next.state(FIRING, current.fireAt())
+            .attempt(attempt)
+            .claim(
+                new Claim(
+                    change.token(),
+                    current.version(),
+                    scheduledAt,
+                    attempt,
+                    change.epoch(),
+                    change.now(),
+                    NEVER,
+                    null))
+            .build(change.now()));
+  }
+
+  static Outcome makeReady(TimerRecord current, Change.MakeReady change, Context context) {
+    if (!same(current, change.version(), change.revision()) || !WAITING.contains(current.state())) {
+      return answer(Answer.OUTDATED, current);
+    }
+    return context.paused(current.key().namespace())
+        ? answer(Answer.HELD, current.toBuilder().state(PAUSED, NEVER).build(change.now()))
+        : answer(Answer.APPLIED, current.toBuilder().state(READY, NEVER).build(change.now()));
+  }
+
+  static Outcome skip(TimerRecord current, Change.Skip change) {
+    if (!same(current, change.version(), change.revision())
+        || current.state() != SCHEDULED
+        || !current.definition().isRecurring()) {
+      return answer(Answer.OUTDATED, current);
+    }
+    TimerRecord.Builder next = current.toBuilder();
+    if (change.dueAt() == NEVER) {
+      next.state(DONE, NEVER);
+    } else {
+      next.dueAt(change.dueAt()).state(SCHEDULED, Math.max(change.dueAt(), change.now()));
+    }
+    return answer(Answer.APPLIED, next.build(change.now()));
+  }
+
+  static Outcome park(TimerRecord current, Change.Park change) {
+    return same(current, change.version(), change.revision()) && WAITING.contains(current.state())
+        ? answer(
+            Answer.APPLIED,
+            current.toBuilder().state(PARKED, NEVER).note(change.note()).build(change.now()))
+        : answer(Answer.OUTDATED, current);
+  }
+}

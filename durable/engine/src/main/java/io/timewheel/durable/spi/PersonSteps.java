@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import static io.timewheel.durable.TimerState.PARKED;
+import static io.timewheel.durable.TimerState.PAUSED;
+import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.TimerState.SET_ASIDE;
+import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static io.timewheel.durable.spi.Transitions.answer;
+import static io.timewheel.durable.spi.Transitions.differs;
+import static io.timewheel.durable.spi.Transitions.unchanged;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Outcome.Answer;
+
+/**
+ * What a person asks for: a pause and its end, a run by hand, a revival; and what engines release.
+ */
+final class PersonSteps {
+  private PersonSteps() {}
+
+  static Outcome apply(TimerRecord current, Change.Verb change) {
+    if (differs(current, change.version())) {
+      return answer(Answer.VERSION_DIFFERS, current);
+    }
+    if (current.state().isFinished()) {
+      return answer(Answer.WRONG_STATE, current);
+    }
+    return switch (change.what()) {
+      case PAUSE -> pause(current, change.now());
+      case RESUME -> resume(current, change.now());
+      case RELEASE ->
+          current.isHeld() || current.state() == PARKED
+              ? back(current, change.now())
+              : unchanged(current);
+      case RUN -> run(current, change.now());
+      case REVIVE -> revive(current, change.now());
+    };
+  }
+
+  private static Outcome pause(TimerRecord current, long now) {
+    return switch (current.state()) {
+      case SET_ASIDE -> answer(Answer.WRONG_STATE, current);
+      case FIRING ->
+          current.paused()
+              ? unchanged(current)
+              : answer(Answer.APPLIED, current.toBuilder().paused(true).build(now));
+      default ->
+          current.paused() && current.state() == PAUSED
+              ? unchanged(current)
+              : answer(
+                  Answer.APPLIED,
+                  current.toBuilder().paused(true).state(PAUSED, NEVER).note(null).build(now));
+    };
+  }
+
+  private static Outcome resume(TimerRecord current, long now) {
+    if (current.state() != PAUSED) {
+      return current.paused()
+          ? answer(Answer.APPLIED, current.toBuilder().paused(false).build(now))
+          : unchanged(current);
+    }
+    return back(current, now);
+  }
+
+  /**
+   * Back to where its time finds it, which is still to come if it had been claimed ahead; attempts
+   * that have failed stay counted.
+   */
+  private static Outcome back(TimerRecord current, long now) {
+    TimerState next = current.attempt() > 0 ? RETRYING : SCHEDULED;
+    return answer(
+        Answer.APPLIED,
+        current.toBuilder()
+            .paused(false)
+            .note(null)
+            .state(next, Math.max(current.scheduledAt(), now))
+            .build(now));
+  }
+
+  private static Outcome run(TimerRecord current, long now) {
+    return switch (current.state()) {
+      case READY -> unchanged(current);
+      case FIRING, SET_ASIDE -> answer(Answer.WRONG_STATE, current);
+      case RETRYING -> answer(Answer.APPLIED, current.toBuilder().state(RETRYING, now).build(now));
+      default -> answer(Answer.APPLIED, runByHand(current, now));
+    };
+  }
+
+  private static Outcome revive(TimerRecord current, long now) {
+    boolean setAside = current.state() == SET_ASIDE || current.state() == PARKED;
+    return setAside
+        ? answer(
+            Answer.APPLIED,
+            current.toBuilder().state(SCHEDULED, now).attempt(0).note(null).build(now))
+        : answer(Answer.WRONG_STATE, current);
+  }
+
+  /** An attempt of the present run goes on as it is; otherwise this is a run of its own. */
+  private static TimerRecord runByHand(TimerRecord current, long now) {
+    boolean ownRun = current.attempt() == 0 && current.runAt() == NONE;
+    return current.toBuilder()
+        .state(SCHEDULED, now)
+        .runAt(ownRun ? now : current.runAt())
+        .note(null)
+        .build(now);
+  }
+}

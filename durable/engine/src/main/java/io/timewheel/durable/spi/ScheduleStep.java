@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.TimerState.SET_ASIDE;
+import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static io.timewheel.durable.spi.Transitions.answer;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.Transitions.Context;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What a schedule makes of the timer that is there, or is not. */
+final class ScheduleStep {
+  private ScheduleStep() {}
+
+  static Outcome apply(@Nullable TimerRecord current, Change.Schedule change, Context context) {
+    if (current != null && change.requestId() != null) {
+      for (TimerRecord.Request request : current.requests()) {
+        if (request.id().equals(change.requestId())) {
+          return new Outcome(request.answer(), request.version(), current);
+        }
+      }
+    }
+    boolean unfinished = current != null && !current.state().isFinished();
+    TimerRecord present = unfinished || change.evenFinished() ? current : null;
+    if (change.condition() == Change.Condition.ABSENT && present != null) {
+      return answer(Answer.EXISTS, present);
+    }
+    if (change.condition() == Change.Condition.VERSION) {
+      if (current == null) {
+        return new Outcome(Answer.VERSION_DIFFERS, 0, null);
+      } else if (current.version() != change.version()) {
+        return answer(Answer.VERSION_DIFFERS, current);
+      } else if (present == null) { // its version is that of before it fired
+        return answer(current.state() == DONE ? Answer.FIRED : Answer.CANCELLED, current);
+      }
+    }
+    if (present != null && isSame(present, change)) {
+      return answer(Answer.UNCHANGED, remembering(present, change.requestId()));
+    }
+    if (!unfinished && context.pending(change.key().namespace()) >= change.maxPending()) {
+      return current == null
+          ? new Outcome(Answer.OVER_LIMIT, 0, null)
+          : answer(Answer.OVER_LIMIT, current);
+    }
+    return answer(
+        unfinished ? Answer.REPLACED : Answer.CREATED,
+        made(current, change, unfinished ? Answer.REPLACED : Answer.CREATED, context));
+  }
+
+  private static boolean isSame(TimerRecord current, Change.Schedule change) {
+    return !change.relative()
+        && current.state() != SET_ASIDE
+        && !current.cancelRequested()
+        && current.definition().equals(change.definition())
+        && (current.definition().isRecurring() || current.dueAt() == change.dueAt());
+  }
+
+  /** The same again, so that the request is answered so after the timer has fired, too. */
+  private static TimerRecord remembering(TimerRecord current, @Nullable String requestId) {
+    return requestId == null
+        ? current
+        : current.toBuilder().request(requestId, Answer.UNCHANGED).build(current.changedAt());
+  }
+
+  private static TimerRecord made(
+      @Nullable TimerRecord current, Change.Schedule change, Answer answer, Context context) {
+    long version = context.nextVersion(current == null ? 0 : current.version());
+    Claim former = null;
+    List<Attempt> attempts = List.of();
+    List<TimerRecord.Request> requests = new ArrayList<>();
+    if (current != null) {
+      requests.addAll(current.requests());
+      former =
+          current.claim() != null
+              ? current.claim().ended(Attempt.End.SUPERSEDED)
+              : current.former();
+    }
+    if (change.requestId() != null) {
+      requests.add(new TimerRecord.Request(change.requestId(), answer, version));
+      if (requests.size() > TimerRecord.MAX_REQUESTS_KEPT) {
+        requests.remove(0);
+      }
+    }
+    return new TimerRecord(
+        change.key(),
+        version,
+        0,
+        SCHEDULED,
+        change.definition(),
+        change.dueAt(),
+        Math.max(change.dueAt(), change.now()),
+        NONE,
+        0,
+        null,
+        former,
+        false,
+        false,
+        change.now(),
+        change.now(),
+        null,
+        attempts,
+        requests);
+  }
+}

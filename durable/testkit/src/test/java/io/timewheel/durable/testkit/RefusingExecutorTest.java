@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.TimerState;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.logging.Level;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** An executor of handlers that refuses, drops or runs at once what it is given. */
+class RefusingExecutorTest extends OnStand {
+  @RegisterExtension private final LogLines log = new LogLines(Level.WARNING);
+
+  private void refusedThenTaken(Runnable refuse, Runnable take) {
+    start();
+    refuse.run();
+    for (int i = 0; i < 10; i++) {
+      timer.schedule(spec("t" + i).after(Duration.ZERO));
+    }
+    advance(5_000);
+    assertThat(fired).isEmpty();
+    take.run();
+    advance(1_100);
+    assertThat(fired).hasSize(10).doesNotHaveDuplicates();
+    assertThat(timer("t9").state()).isEqualTo(TimerState.DONE);
+    assertThat(timer("t9").attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.SUCCEEDED);
+  }
+
+  @Test
+  void waitsForAnExecutorThatRejects() {
+    refusedThenTaken(
+        () -> stand.handlers.refusal = new RejectedExecutionException("full"),
+        () -> stand.handlers.refusal = null);
+  }
+
+  @Test
+  void waitsForAnExecutorThatHasNoThread() {
+    refusedThenTaken(
+        () -> stand.handlers.refusal = new OutOfMemoryError("unable to create native thread"),
+        () -> stand.handlers.refusal = null);
+  }
+
+  /** A handler on the committing thread would wait for a commit for ever. */
+  @Test
+  void runsNoHandlerOnTheThreadThatHandsItOver() {
+    refusedThenTaken(
+        () -> stand.handlers.runsAtOnce = true, () -> stand.handlers.runsAtOnce = false);
+  }
+
+  @Test
+  void runsOnceWhatAnExecutorTakesAndThenRejects() {
+    start();
+    stand.handlers.lateRefusal = new RejectedExecutionException("too late");
+    timer.schedule(spec("a").after(Duration.ZERO));
+    timer.schedule(spec("b").after(Duration.ZERO));
+    advance(100);
+    stand.handlers.lateRefusal = null;
+    advance(2_000);
+    assertThat(fired).containsExactly("a", "b");
+  }
+
+  @Test
+  void saysThatAnExecutorDropsAttempts() {
+    start();
+    stand.handlers.drops = true;
+    timer.schedule(spec("a").after(Duration.ZERO));
+    advance(125_000);
+    assertThat(log.lines()).anySatisfy(text -> assertThat(text).contains("does it drop tasks?"));
+    assertThat(timer("a").state()).isEqualTo(TimerState.FIRING);
+    timer.close();
+    stand = new Stand();
+    timer = stand.start(store.reopen(), this::settings);
+    advance(2_000);
+    assertThat(fired).containsExactly("a");
+  }
+}
