@@ -330,7 +330,8 @@ final class CommitLane {
           .forEach(PendingChange::forgetTries); // nor for long
     }
     repeatLater(new FailedChanges(List.copyOf(again.subList(0, half)), unknown), failure);
-    repeatLater(new FailedChanges(List.copyOf(again.subList(half, again.size())), unknown), failure);
+    repeatLater(
+        new FailedChanges(List.copyOf(again.subList(half, again.size())), unknown), failure);
   }
 
   private void repeatLater(FailedChanges again, StoreException failure) {
