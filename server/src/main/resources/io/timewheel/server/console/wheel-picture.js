@@ -83,7 +83,7 @@ export function picture(onPick, signal) {
     const ring = RINGS.findIndex((_, i) => i > 0 && rings[i].some((slot) => slot.start === next));
     const count = rings[ring]?.find((slot) => slot.start === next).count ?? 0;
     const opens = `In ${Math.ceil((next - now) / 1000)} s the next ${RINGS[Math.max(1, ring)].unit} opens`;
-    return count > 0 ? `${opens}, and ${number(count)} fall one ring inwards` : opens;
+    return count > 0 ? `${opens}, and ${number(count)} ${count === 1 ? "falls" : "fall"} one ring inwards` : opens;
   }
 
   function outline() {
@@ -142,6 +142,7 @@ export function picture(onPick, signal) {
       return;
     }
     following = true;
+    element.scrollIntoView({ block: "nearest" });
     const now = live.now();
     const traveller = s("circle", { r: 9, class: "traveller" });
     dots.append(traveller);
