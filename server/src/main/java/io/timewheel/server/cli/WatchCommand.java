@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 
 /** A live view of the server, drawn anew each second. Ctrl-C ends it. */
 @Command(name = "watch", description = "Shows live what fires and what is wrong; Ctrl-C ends it.")
@@ -53,8 +54,16 @@ final class WatchCommand implements Callable<Integer> {
     }
   }
 
+  /** The wheel is an ornament here: a server without it is watched all the same. */
   private static JsonNode wheel(ApiClient client) {
-    return client.call(Call.get("/v1/wheel"));
+    try {
+      return client.call(Call.get("/v1/wheel"));
+    } catch (CommandException e) {
+      if (e.exitCode() == ExitCode.NOT_FOUND) {
+        return MissingNode.getInstance();
+      }
+      throw e;
+    }
   }
 
   /** A line for a log or a pipe. */
