@@ -94,8 +94,7 @@ final class ServeCommand implements Callable<Integer> {
     DurableTimer timer;
     try {
       timer = open();
-    } catch (RuntimeException e) {
-      server.close(Duration.ZERO);
+    } catch (RuntimeException e) { // the end of the process closes the server, in silence
       return failed("cannot open the store in %s: %s".formatted(data, reason(e)));
     }
     server.serve(timer);
