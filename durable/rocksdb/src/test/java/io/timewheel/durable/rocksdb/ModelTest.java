@@ -187,12 +187,15 @@ class ModelTest {
       if (random.nextInt(8) == 0) {
         return new Change.Extend(key, token, now + 60, now);
       }
+      Change.Finish.End end = one(List.of(Change.Finish.End.values()));
+      // Only after an end is there nothing more to come; what is tried again has a time.
+      boolean last = end == Change.Finish.End.SUCCEEDED || end == Change.Finish.End.EXHAUSTED;
       return new Change.Finish(
           key,
           token,
           random.nextInt(3) == 0 ? 0 : owner,
-          one(List.of(Change.Finish.End.values())),
-          random.nextInt(3) == 0 ? NEVER : now + random.nextInt(50),
+          end,
+          last && random.nextInt(3) == 0 ? NEVER : now + random.nextInt(50),
           random.nextBoolean() ? "no luck" : null,
           now);
     }
