@@ -56,7 +56,7 @@ final class Ownership {
   private final Map<Integer, Release> releases = new ConcurrentHashMap<>();
   private volatile @Nullable StoreListener listener;
   private volatile @Nullable Lease lease;
-  private volatile @Nullable Reading reading;
+  private volatile @Nullable DatabaseTime databaseTime;
   private volatile Runnable onRelease = () -> {};
 
   /** How leases are kept. */
@@ -73,9 +73,6 @@ final class Ownership {
 
   /** A lease, and what the clocks showed before it was asked for. */
   private record Lease(long node, long sentNanos, long sentMillis) {}
-
-  /** The time of the database, and when it was that. */
-  private record Reading(long databaseMillis, long nanos) {}
 
   /** A shard that is to be given away, as soon as nothing of it runs. */
   private record Release(CompletableFuture<Void> drained, long beganNanos) {}
@@ -104,10 +101,8 @@ final class Ownership {
   }
 
   long clockOffsetMillis() {
-    Reading last = reading;
-    return last == null
-        ? 0
-        : last.databaseMillis() + (clock.nanoTime() - last.nanos()) / 1_000_000 - clock.millis();
+    DatabaseTime last = databaseTime;
+    return last == null ? 0 : last.millisAt(clock.nanoTime()) - clock.millis();
   }
 
   void start(StoreListener engine) {
@@ -143,10 +138,10 @@ final class Ownership {
   }
 
   private void read(long leaseUntil, long sentNanos) {
-    long nowNanos = clock.nanoTime();
-    reading =
-        new Reading(
-            leaseUntil - settings.lease().toMillis(), sentNanos + (nowNanos - sentNanos) / 2);
+    DatabaseTime last = databaseTime;
+    DatabaseTime now =
+        DatabaseTime.of(leaseUntil - settings.lease().toMillis(), sentNanos, clock.nanoTime());
+    databaseTime = last == null ? now : last.orBetter(now);
   }
 
   /** Renews the lease; a node whose lease has run out comes back as another one. */
@@ -330,7 +325,7 @@ final class Ownership {
   private long take(Connection connection, long node, Row row) throws SQLException {
     dialect.begin(connection, false);
     Long former = row.owner();
-    if (former != null && former != node && isAlive(connection, former, "FOR UPDATE")) {
+    if (former != null && former != node && isAlive(connection, former, "FOR SHARE")) {
       return NOT_TAKEN;
     }
     if (!isAlive(connection, node, "FOR SHARE")) {
