@@ -6,30 +6,20 @@ import static java.util.Objects.requireNonNull;
 import java.nio.ByteBuffer;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.eclipse.jetty.http.HttpHeader;
-import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
-import org.eclipse.jetty.util.Promise;
-import org.eclipse.jetty.util.thread.Invocable;
-import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /** One request, and the way to answer it: once, and from any thread. */
 final class Exchange {
-  private static final long BODY_SECONDS = 30;
-
   private final Api api;
   private final Request request;
   private final Response response;
@@ -113,34 +103,7 @@ final class Exchange {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
     reservedBytes = api.reserveBody(length > 0 ? length : maxBytes);
-    Scheduler.Task deadline =
-        request
-            .getConnectionMetaData()
-            .getConnector()
-            .getScheduler()
-            .schedule(this::bodyIsLate, BODY_SECONDS, TimeUnit.SECONDS);
-    CompletableFuture<byte[]> bytes = new CompletableFuture<>();
-    Content.Source.asByteArrayAsync(
-        request,
-        maxBytes,
-        Promise.Invocable.from(
-            Invocable.InvocationType.BLOCKING,
-            (content, error) -> {
-              deadline.cancel();
-              if (error == null) {
-                bytes.complete(content);
-              } else {
-                bytes.completeExceptionally(error);
-              }
-            }));
-    on(
-        bytes,
-        content -> then.accept(Json.decode(content)),
-        // Jetty has no type for a body that is too large; a broken one is an I/O error.
-        error ->
-            error instanceof IllegalStateException
-                ? Problem.tooLarge("the body", maxBytes)
-                : Problem.malformed("the body could not be read"));
+    on(Body.read(request, maxBytes), content -> then.accept(Json.decode(content)));
   }
 
   private void checkMediaType() {
@@ -159,31 +122,20 @@ final class Exchange {
     }
   }
 
-  private void bodyIsLate() {
-    request
-        .getConnectionMetaData()
-        .getConnection()
-        .getEndPoint()
-        .close(new TimeoutException("the body took more than " + BODY_SECONDS + " s"));
-  }
-
   // The answer
 
   /** Goes on with a result; whatever goes wrong is answered. */
   <T> void on(CompletionStage<T> stage, Consumer<T> then) {
-    on(stage, then, Problem::of);
-  }
-
-  private <T> void on(
-      CompletionStage<T> stage, Consumer<T> then, Function<Throwable, Problem> why) {
     var unused =
         stage.whenComplete(
             (result, error) -> {
               if (error == null) {
                 run(() -> then.accept(result));
               } else {
-                Throwable cause = error instanceof CompletionException ? error.getCause() : error;
-                problem(cause instanceof Problem.Failure f ? f.problem() : why.apply(cause));
+                Throwable cause = error.getCause();
+                problem(
+                    Problem.of(
+                        error instanceof CompletionException && cause != null ? cause : error));
               }
             });
   }
@@ -202,7 +154,8 @@ final class Exchange {
     if (problem.status() == 500) {
       api.unexpected(request, problem);
     }
-    send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write));
+    Body.discard(
+        request, () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write)));
   }
 
   void json(int status, Consumer<JsonGenerator> content) {

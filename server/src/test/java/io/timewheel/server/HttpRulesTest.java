@@ -84,6 +84,38 @@ class HttpRulesTest {
   }
 
   @Test
+  void aClientThatSendsAllOfARefusedBodyStillGetsTheAnswer() {
+    String json = "Content-Type: application/json";
+    String large = "x".repeat(8 << 20);
+    assertThat(put(large, "Host: localhost", json)).startsWith("HTTP/1.1 413 ");
+    assertThat(put(large, "Host: evil.example", json)).startsWith("HTTP/1.1 421 ");
+    assertThat(put(large, "Host: localhost", "Content-Type: text/plain"))
+        .startsWith("HTTP/1.1 415 ");
+    String chunk = "100000\r\n" + "x".repeat(1 << 20) + "\r\n";
+    assertThat(
+            running.raw(
+                "PUT "
+                    + TIMER
+                    + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    + chunk.repeat(8)
+                    + "0\r\n\r\n"))
+        .startsWith("HTTP/1.1 413 ");
+  }
+
+  @Test
+  void aBodyThatWaitsToBeAskedForIsRefusedUnsent() {
+    assertThat(
+            running.raw(
+                "PUT "
+                    + TIMER
+                    + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 300000\r\n"
+                    + "Expect: 100-continue\r\n\r\n"))
+        .startsWith("HTTP/1.1 413 ");
+  }
+
+  @Test
   void aLongPathIs414AndLargeHeadersAre431() {
     String path = request("GET /" + "x".repeat(20_000) + " HTTP/1.1", "Host: localhost");
     assertThat(path).startsWith("HTTP/1.1 414 ").contains("application/problem+json");
