@@ -40,7 +40,7 @@ final class Report {
 
       * A JVM and an empty directory for each measurement, every second round backwards, medians over the rounds (least–greatest). `×` is how many times better our first row is, compared round by round; below 1 it is worse.
       * A timer has an id of 16 characters and a payload of 64 bytes. Latencies are those of the call, to its acknowledgement.
-      * **Ours** in its three modes: synced (the default: acknowledged once it is on the disk), every 100 ms, and left to the operating system. 2,000 attempts may run side by side; otherwise as it comes.
+      * **Ours** in its three modes: synced (the default: acknowledged once it is on the disk), every 100 ms, and left to the operating system. As it comes.
       * **Quartz**: `JobStoreTX`, triggers of one durable job, 32 threads, `batchTriggerAcquisitionMaxCount` 32, `acquireTriggersWithinLock`, HikariCP, its script for H2 with the indexes of that for PostgreSQL.
       * **db-scheduler**: 32 threads, looks for work every 50 ms and after half of each batch of 192, tasks that are due start at once, HikariCP, its table and indexes. Lock-and-fetch, its faster way, does not exist for H2.
       * Both on H2 with `WRITE_DELAY=0`: a commit is written before it is acknowledged, but H2 never waits for the disk. What they acknowledge survives the process; only our mode of the operating system promises as little.

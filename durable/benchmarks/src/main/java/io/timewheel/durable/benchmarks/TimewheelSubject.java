@@ -10,15 +10,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/**
- * Our timer, on any store, with the settings that it has by itself, but for one: so many attempts
- * may run side by side, and twice as many are claimed at a time.
- */
+/** Our timer, on any store, with the settings that it has by itself. */
 final class TimewheelSubject implements Subject {
   private static final String NAMESPACE = "shop";
   private static final String HANDLER = "orders.cancel";
-
-  private static final int LIMIT = 2_000;
 
   private final DurableTimer timer;
   private final LongSupplier pendingCompactionBytes;
@@ -26,9 +21,7 @@ final class TimewheelSubject implements Subject {
   TimewheelSubject(TimerStore store, LongSupplier pendingCompactionBytes, OnFire onFire) {
     this.pendingCompactionBytes = pendingCompactionBytes;
     timer =
-        DurableTimer.builder(store)
-            .handler(HANDLER, firing -> onFire.fired(firing.id()), LIMIT, null)
-            .start();
+        DurableTimer.builder(store).handler(HANDLER, firing -> onFire.fired(firing.id())).start();
   }
 
   @Override
