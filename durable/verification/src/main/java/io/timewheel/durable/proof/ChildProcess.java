@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A JVM beside this one that runs one of the programs here, as its parent sees it. */
 final class ChildProcess {
-  private static final long PATIENCE_SECONDS = 120;
+  private static final long PATIENCE_SECONDS = 300;
   private static final String END = "";
 
   private final Process process;
@@ -82,6 +82,10 @@ final class ChildProcess {
   /** {@return what the child said last; null if nothing} */
   @Nullable String last() {
     return last;
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
   }
 
   /** Ends the standard input of the child. */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Lets everything fire, and logs what is left: finished timers, and those set aside. */
 final class Drain {
-  private static final long PATIENCE_MILLIS = 60_000;
+  private static final long PATIENCE_MILLIS = 240_000;
   private static final Set<TimerState> AT_REST =
       EnumSet.of(TimerState.DONE, TimerState.CANCELLED, TimerState.SET_ASIDE);
 

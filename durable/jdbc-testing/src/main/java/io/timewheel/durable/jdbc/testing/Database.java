@@ -46,6 +46,8 @@ public record Database(String url, String user, String password) {
     config.setUsername(user);
     config.setPassword(password);
     config.setMaximumPoolSize(connections);
+    // It waits for a server that is down, like one that has been open for long.
+    config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
   }
 

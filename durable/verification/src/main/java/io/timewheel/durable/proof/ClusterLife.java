@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import io.timewheel.durable.proof.Child.Mark;
+import io.timewheel.durable.proof.Cluster.Fault;
+import io.timewheel.durable.proof.Cluster.Plan;
+import io.timewheel.durable.proof.Cluster.Report;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cluster on one database, from empty to drained. One thread does everything to it: what is to
+ * end later is a step in a queue.
+ */
+final class ClusterLife implements AutoCloseable {
+  /** By how much a delay may deceive a node about the time of the database, and some more. */
+  static final int CLOCK_ERROR_MILLIS = 400;
+
+  private static final int DELAY_MILLIS = 150;
+  private static final int LEASE_MILLIS = 10_000;
+  private static final int SOCKET_SECONDS = 8;
+  private static final int BETWEEN_FAULTS_MILLIS = 6_000;
+
+  /** Long enough for one take-over to be seen by itself. */
+  private static final int QUIET_MILLIS = 15_000;
+
+  private static final int TO_COME_MILLIS = 4_000;
+
+  private final Plan plan;
+  private final DatabaseServer server;
+  private final Path directory;
+  private final Random random;
+  private final Report report;
+  private final Database database;
+  private final TakeOvers takeOvers = new TakeOvers();
+  private final List<Fault> faults;
+  private final List<Place> places = new ArrayList<>();
+  private final PriorityQueue<Step> steps = new PriorityQueue<>();
+  private final Thread undo = new Thread(this::killAll);
+  private int nodes;
+
+  /** What is to be done later. */
+  private record Step(long atNanos, Action action) implements Comparable<Step> {
+    @Override
+    public int compareTo(Step other) {
+      return Long.compare(atNanos - other.atNanos, 0);
+    }
+  }
+
+  /** Something that is done to the cluster. */
+  private interface Action {
+    void run() throws IOException, InterruptedException;
+  }
+
+  /** Where a node is, and its network. */
+  private static final class Place {
+    final Proxy proxy;
+    @Nullable ChildProcess node;
+    int number;
+    boolean busy;
+
+    Place(Proxy proxy) {
+      this.proxy = proxy;
+    }
+
+    String name() {
+      return ClusterNode.name(number);
+    }
+  }
+
+  ClusterLife(Plan plan, DatabaseServer server, Path directory, long seed, Report report)
+      throws IOException {
+    this.plan = plan;
+    this.server = server;
+    this.directory = directory;
+    this.report = report;
+    random = new Random(seed);
+    database = server.createDatabase();
+    takeOvers.watch(database);
+    faults = List.copyOf(plan.faults());
+    Files.createFile(log());
+    Runtime.getRuntime().addShutdownHook(undo);
+  }
+
+  Path log() {
+    return directory.resolve("log");
+  }
+
+  private Path errors() {
+    return directory.resolve("errors");
+  }
+
+  void run() throws IOException, InterruptedException {
+    for (int i = 0; i < plan.nodes(); i++) {
+      start(newPlace());
+    }
+    long nowNanos = System.nanoTime();
+    long endNanos = nowNanos + TimeUnit.SECONDS.toNanos(plan.lifeSeconds());
+    long nextNanos = nowNanos + millisToNanos(BETWEEN_FAULTS_MILLIS);
+    while (nowNanos < endNanos || !steps.isEmpty()) {
+      Step step = steps.peek();
+      if (step != null && step.atNanos - nowNanos <= 0) {
+        steps.remove();
+        step.action.run();
+      } else if (nowNanos < endNanos && nextNanos - nowNanos <= 0) {
+        happen(faults.get(random.nextInt(faults.size())));
+        boolean quiet = random.nextInt(5) == 0;
+        nextNanos =
+            System.nanoTime()
+                + millisToNanos(quiet ? QUIET_MILLIS : random.nextInt(BETWEEN_FAULTS_MILLIS));
+      } else {
+        TimeUnit.MILLISECONDS.sleep(10);
+      }
+      nowNanos = System.nanoTime();
+      if (places.stream().anyMatch(place -> place.node != null && !place.node.isAlive())) {
+        report.violations.add("a node has ended by itself: see " + errors());
+        break;
+      }
+    }
+    for (Step step = steps.poll(); step != null; step = steps.poll()) {
+      step.action.run();
+    }
+    end();
+  }
+
+  private static long millisToNanos(int millis) {
+    return TimeUnit.MILLISECONDS.toNanos(millis);
+  }
+
+  private void later(int millis, Action action) {
+    steps.add(new Step(System.nanoTime() + millisToNanos(millis), action));
+  }
+
+  private Place newPlace() throws IOException {
+    Place place = new Place(new Proxy(server.port()));
+    places.add(place);
+    return place;
+  }
+
+  private void start(Place place) throws IOException {
+    place.number = ++nodes;
+    report.nodes++;
+    place.busy = false;
+    place.node = start(place.number, place.proxy.port(), plan.fault(), false);
+  }
+
+  private ChildProcess start(int number, int port, String fault, boolean drain) throws IOException {
+    // As whoever runs a cluster should set them: what is silent is given up.
+    Database seen =
+        database
+            .through(port)
+            .with("socketTimeout", SOCKET_SECONDS)
+            .with("connectTimeout", SOCKET_SECONDS);
+    ClusterNode.Settings settings =
+        new ClusterNode.Settings(
+            seen,
+            log(),
+            number,
+            random.nextLong(),
+            fault,
+            plan.skewMillis(),
+            CLOCK_ERROR_MILLIS,
+            drain);
+    return ChildProcess.start(ClusterNode.class, errors(), List.of("-Xmx160m"), settings.toArgs());
+  }
+
+  // What happens
+
+  private void happen(Fault fault) throws IOException, InterruptedException {
+    List<Place> free = places.stream().filter(place -> !place.busy).toList();
+    Place place = free.isEmpty() ? null : free.get(random.nextInt(free.size()));
+    switch (fault) {
+      case RESTART, CRASH -> {
+        takeOvers.disturb();
+        if (fault == Fault.CRASH) {
+          server.crash();
+        } else {
+          server.stop();
+        }
+        TimeUnit.MILLISECONDS.sleep(random.nextInt(3_000));
+        server.start();
+        takeOvers.disturb();
+      }
+      case TERMINATE -> terminate();
+      default -> {
+        if (place == null || place.node == null) {
+          return;
+        }
+        happen(fault, place, place.node);
+      }
+    }
+    report.faults.merge(fault, 1, Integer::sum);
+  }
+
+  private void happen(Fault fault, Place place, ChildProcess node)
+      throws IOException, InterruptedException {
+    boolean waits = takeOvers.isWaiting();
+    switch (fault) {
+      case KILL -> {
+        takeOvers.lost("after a kill", place.name());
+        node.kill();
+        comeLater(place);
+      }
+      case ZOMBIE -> {
+        takeOvers.lost("after a node stood still", place.name());
+        node.suspend();
+        until(place, LEASE_MILLIS + random.nextInt(LEASE_MILLIS), node::goOn);
+      }
+      case PAUSE -> {
+        node.suspend();
+        until(place, random.nextInt(LEASE_MILLIS), node::goOn);
+      }
+      case LEAVE -> {
+        takeOvers.lost("after a node left", place.name());
+        node.endInput();
+        awaitExit(node);
+        comeLater(place);
+      }
+      case RESIZE -> {
+        if (places.size() <= plan.nodes()) {
+          start(newPlace());
+        } else {
+          takeOvers.lost("after a node left", place.name());
+          node.endInput();
+          awaitExit(node);
+          places.remove(place);
+          place.proxy.close();
+        }
+      }
+      case DELAY -> {
+        place.proxy.delay(1 + random.nextInt(DELAY_MILLIS));
+        until(place, random.nextInt(LEASE_MILLIS), () -> place.proxy.delay(0));
+      }
+      case CUT -> place.proxy.cut();
+      case REFUSE -> {
+        place.proxy.refuse(true);
+        place.proxy.cut();
+        until(place, random.nextInt(2 * LEASE_MILLIS), () -> place.proxy.refuse(false));
+      }
+      case SILENCE -> {
+        place.proxy.silence(true);
+        until(place, random.nextInt(2 * LEASE_MILLIS), () -> place.proxy.silence(false));
+      }
+      case LOSE_SERVER -> place.proxy.loseServer();
+      case LOSE_NODE -> place.proxy.loseNode();
+      default -> throw new IllegalArgumentException(fault.toString());
+    }
+    if (waits) {
+      takeOvers.disturb();
+    }
+  }
+
+  /** Whatever happens to a node has an end, and nothing else happens to it until then. */
+  private void until(Place place, int millis, Action end) {
+    place.busy = true;
+    later(
+        millis,
+        () -> {
+          end.run();
+          takeOvers.back(place.name());
+          place.busy = false;
+        });
+  }
+
+  private void comeLater(Place place) {
+    place.busy = true;
+    place.node = null;
+    later(random.nextInt(TO_COME_MILLIS), () -> start(place));
+  }
+
+  private void awaitExit(ChildProcess node) throws InterruptedException {
+    if (node.awaitExit() != 0) {
+      report.violations.add("a node has failed: see " + errors());
+    }
+  }
+
+  /** Ends some of the connections of the nodes, from the side of the server. */
+  private void terminate() {
+    String sql =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
+            + " current_database() AND pid <> pg_backend_pid() AND random() < 0.5";
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  // The end
+
+  /** All but one leave, that one is killed; one more comes, and lets everything fire. */
+  private void end() throws IOException, InterruptedException {
+    takeOvers.close(); // nobody takes over while all leave
+    report.addTakeOvers(takeOvers.millisByKind());
+    for (Place place : List.copyOf(places)) {
+      ChildProcess node = place.node;
+      if (node == null) {
+        continue;
+      }
+      if (place == places.get(0)) {
+        node.kill();
+      } else {
+        node.endInput();
+        awaitExit(node);
+      }
+      place.node = null;
+    }
+    ChildProcess last = start(++nodes, server.port(), Log.NONE, true);
+    try {
+      if (last.await(Mark.CLOSED.name()) == null || last.awaitExit() != 0) {
+        report.violations.add("the last node failed: see " + errors());
+      }
+    } finally {
+      last.kill();
+    }
+  }
+
+  private void killAll() {
+    for (Place place : places) {
+      ChildProcess node = place.node;
+      if (node != null) {
+        try {
+          node.kill();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    killAll();
+    for (Place place : places) {
+      place.proxy.close();
+    }
+    takeOvers.close();
+    try {
+      Runtime.getRuntime().removeShutdownHook(undo);
+    } catch (IllegalStateException e) {
+      // It is under way.
+    }
+  }
+}

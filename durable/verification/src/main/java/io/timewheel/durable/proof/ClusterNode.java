@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.proof;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.jdbc.NodeStores;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.proof.Child.Mark;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.RecordingStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Random;
+
+/**
+ * A node of a cluster, as a JVM of its own. It works until its standard input ends, and then leaves
+ * in good order. While there is no database it waits for one.
+ */
+public final class ClusterNode {
+  private static final int CONNECTIONS = 6;
+  private static final int CALLERS = 3;
+  private static final int PAUSE_MILLIS = 15;
+  private static final int PATIENCE_MILLIS = 2_000;
+  private static final long CLOCK_JUMPS_EVERY_MILLIS = 20_000;
+
+  private final Settings settings;
+  private final Log log;
+
+  /**
+   * What a node is told.
+   *
+   * @param database where the timers are
+   * @param log the file of the log
+   * @param number its own
+   * @param seed of its random numbers
+   * @param fault the fault that is put into its store
+   * @param skewMillis how wrong its clock may be, both ways
+   * @param errorMillis how wrong its idea of the time of the database may be
+   * @param drain whether to schedule nothing, and to wait until all has fired
+   */
+  record Settings(
+      Database database,
+      Path log,
+      int number,
+      long seed,
+      String fault,
+      int skewMillis,
+      int errorMillis,
+      boolean drain) {
+    static Settings of(String[] args) {
+      return new Settings(
+          new Database(args[0], args[1], args[2]),
+          Path.of(args[3]),
+          Integer.parseInt(args[4]),
+          Long.parseLong(args[5]),
+          args[6],
+          Integer.parseInt(args[7]),
+          Integer.parseInt(args[8]),
+          Boolean.parseBoolean(args[9]));
+    }
+
+    String[] toArgs() {
+      return new String[] {
+        database.url(),
+        database.user(),
+        database.password(),
+        log.toString(),
+        Integer.toString(number),
+        Long.toString(seed),
+        fault,
+        Integer.toString(skewMillis),
+        Integer.toString(errorMillis),
+        Boolean.toString(drain)
+      };
+    }
+  }
+
+  private ClusterNode(Settings settings, Log log) {
+    this.settings = settings;
+    this.log = log;
+  }
+
+  public static void main(String[] args) throws IOException, InterruptedException {
+    Settings settings = Settings.of(args);
+    try (Log log = new Log(settings.log)) {
+      new ClusterNode(settings, log).run();
+    }
+    System.exit(0);
+  }
+
+  /** The name of a node, as the database knows it. */
+  static String name(int number) {
+    return "node-" + number;
+  }
+
+  private static void say(Mark mark) {
+    System.out.println(mark);
+    System.out.flush();
+  }
+
+  private void run() throws IOException, InterruptedException {
+    try (HikariDataSource pool = settings.database.pool(CONNECTIONS)) {
+      pool.setConnectionTimeout(PATIENCE_MILLIS);
+      LoggedHandler handler =
+          new LoggedHandler(
+              log, InstantSource.system(), settings.drain ? null : new Random(settings.seed));
+      say(Mark.OPENING);
+      DurableTimer timer = start(pool, handler);
+      Load load =
+          new Load(
+              timer,
+              log,
+              InstantSource.system(),
+              settings.errorMillis,
+              settings.number,
+              new Load.Manners(PAUSE_MILLIS, true));
+      load.startConsumer(settings.drain ? 0 : settings.seed);
+      if (settings.drain) {
+        say(Mark.STARTED);
+        new Drain(timer, load, log, handler).run();
+      } else {
+        load.startCallers(CALLERS, settings.seed + 10);
+        say(Mark.STARTED);
+        while (System.in.read() >= 0) {
+          // Whatever it is, it does not end the input.
+        }
+      }
+      say(Mark.CLOSING);
+      load.end();
+      timer.close();
+      say(Mark.CLOSED);
+    }
+  }
+
+  private DurableTimer start(HikariDataSource pool, LoggedHandler handler)
+      throws InterruptedException {
+    InstantSource clock =
+        new WrongClock(settings.skewMillis, CLOCK_JUMPS_EVERY_MILLIS, new Random(settings.seed));
+    while (true) {
+      try {
+        TimerStore store = NodeStores.postgresql(pool, name(settings.number), clock);
+        return DurableTimer.builder(
+                new RecordingStore(FaultyStores.seed(settings.fault, store), log::finished))
+            .handler(Load.HANDLER, handler)
+            .clock(clock)
+            .start();
+      } catch (RuntimeException e) {
+        System.err.println(name(settings.number) + " cannot start yet: " + e);
+        Thread.sleep(200);
+      }
+    }
+  }
+}
