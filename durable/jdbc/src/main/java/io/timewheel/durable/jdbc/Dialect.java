@@ -35,6 +35,12 @@ interface Dialect {
   /** {@return whether a transaction that failed so, and did nothing, is worth another try} */
   boolean mayGoWellNextTime(SQLException failure);
 
+  /** {@return whether a statement has waited for a lock for too long} */
+  boolean isHeldUp(SQLException failure);
+
+  /** {@return whether a commit may have been refused because a hint went with it} */
+  boolean mayBeForItsHint(SQLException failure);
+
   /** {@return what to ask {@link #isCommitted} about; null if there is nothing to commit} */
   @Nullable String transactionId(Connection connection) throws SQLException;
 

@@ -42,9 +42,9 @@ import org.jspecify.annotations.Nullable;
  *     .start();
  * }</pre>
  *
- * <p>It takes connections from the user's pool, at most six at a time. The data source must lead to
- * the primary server. Its default schema is where the tables are; they are made when they are
- * missing.
+ * <p>It takes connections from the user's pool: at most six at a time, and one for each thread that
+ * reads timers or lists. The data source must lead to the primary server. Its default schema is
+ * where the tables are; they are made when they are missing.
  */
 public final class JdbcTimerStore implements TimerStore {
   private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
@@ -67,6 +67,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final Transactions.Pauses pauses;
   private final DataSource source;
   private final @Nullable String hintChannel;
+  private final HintChannel sentHints;
   private @Nullable LeaseThreads threads;
   private @Nullable HintThread hints;
   private boolean closed;
@@ -91,8 +92,10 @@ public final class JdbcTimerStore implements TimerStore {
             Duration.ofMillis(500),
             settings.lease());
     hintChannel = builder.hints ? transactions.read(dialect::hintChannel) : null;
+    sentHints = new HintChannel(hintChannel, clock::nanoTime);
     history = new History(transactions, dialect);
     ownership = new Ownership(transactions, dialect, clock, settings, shards);
+    ownership.askTime();
     bounds = new DueBounds(clock::nanoTime);
   }
 
@@ -226,13 +229,31 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public List<Outcome> commit(List<Change> changes) {
-    Group group =
-        new Group(dialect, traits.shards(), history.part(), ownership::epoch, hintChannel, changes);
-    List<Outcome> outcomes = transactions.write(group::run);
+    List<Outcome> outcomes;
+    String channel = sentHints.open();
+    try {
+      outcomes = commit(changes, channel);
+    } catch (StoreException e) {
+      boolean mayBeForItsHint =
+          channel != null
+              && e.getCause() instanceof SQLException cause
+              && dialect.mayBeForItsHint(cause);
+      if (!mayBeForItsHint) {
+        throw e;
+      }
+      outcomes = commit(changes, null);
+      sentHints.refused();
+    }
     if (groups.incrementAndGet() % GROUPS_PER_COMPACTION == 0) {
       compactCounts();
     }
     return outcomes;
+  }
+
+  private List<Outcome> commit(List<Change> changes, @Nullable String channel) {
+    Group group =
+        new Group(dialect, traits.shards(), history.part(), ownership::epoch, channel, changes);
+    return transactions.write(group::run);
   }
 
   private void compactCounts() {

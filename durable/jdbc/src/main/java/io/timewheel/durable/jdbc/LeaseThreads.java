@@ -19,6 +19,7 @@ final class LeaseThreads implements AutoCloseable {
   private final Ownership ownership;
   private final ScheduledExecutorService keeper = thread("timewheel-lease");
   private final ScheduledExecutorService watcher = thread("timewheel-lease-watch");
+  private boolean failing;
 
   LeaseThreads(Ownership ownership) {
     this.ownership = ownership;
@@ -43,8 +44,18 @@ final class LeaseThreads implements AutoCloseable {
         ownership.renew();
       }
       ownership.balance();
+      if (failing) {
+        failing = false;
+        LOG.log(System.Logger.Level.INFO, "the lease is kept again");
+      }
     } catch (StoreException e) {
-      LOG.log(System.Logger.Level.WARNING, "the lease cannot be kept: " + e.getMessage(), e);
+      if (!failing) {
+        failing = true;
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "the lease cannot be kept, which is tried every second: " + e.getMessage(),
+            e);
+      }
     } catch (RuntimeException | Error e) {
       LOG.log(System.Logger.Level.ERROR, "while keeping the lease", e);
     }

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,12 @@ final class Ownership {
 
   /** No epoch, since the first one is 1. */
   private static final long NOT_TAKEN = 0;
+
+  /** How long the row of a node that is gone is kept, for whoever wants to know of it. */
+  private static final long REMEMBERED_MILLIS = TimeUnit.DAYS.toMillis(1);
+
+  private static final int MAX_QUESTIONS = 10;
+  private static final long QUICK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final Transactions transactions;
   private final Dialect dialect;
@@ -113,12 +120,41 @@ final class Ownership {
 
   // The lease
 
+  /** Asks for the time of the database until an answer comes quickly, but not for ever. */
+  void askTime() {
+    for (int i = 0; i < MAX_QUESTIONS; i++) {
+      DatabaseTime now =
+          transactions.read(
+              connection -> {
+                try (PreparedStatement statement =
+                    connection.prepareStatement("SELECT " + dialect.nowMillis())) {
+                  long askedNanos = clock.nanoTime();
+                  try (ResultSet rows = statement.executeQuery()) {
+                    rows.next();
+                    return DatabaseTime.of(rows.getLong(1), askedNanos, clock.nanoTime());
+                  }
+                }
+              });
+      keep(now);
+      if (now.errorNanos() <= QUICK_NANOS) {
+        return;
+      }
+    }
+  }
+
+  private void keep(DatabaseTime now) {
+    DatabaseTime last = databaseTime;
+    databaseTime = last == null ? now : last.orBetter(now);
+  }
+
   private void join() {
     long sentNanos = clock.nanoTime();
     long sentMillis = clock.millis();
     lease =
         transactions.write(
             connection -> {
+              dialect.begin(connection, false);
+              forgetOthers(connection);
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "INSERT INTO timewheel_node (node, name, lease_until, clock_offset)"
@@ -128,20 +164,31 @@ final class Ownership {
                 statement.setString(1, settings.name());
                 statement.setLong(2, settings.lease().toMillis());
                 statement.setLong(3, clockOffsetMillis());
+                long askedNanos = clock.nanoTime();
                 try (ResultSet rows = statement.executeQuery()) {
                   rows.next();
-                  read(rows.getLong(2), sentNanos);
+                  read(rows.getLong(2), askedNanos);
                   return new Lease(rows.getLong(1), sentNanos, sentMillis);
                 }
               }
             });
   }
 
-  private void read(long leaseUntil, long sentNanos) {
-    DatabaseTime last = databaseTime;
-    DatabaseTime now =
-        DatabaseTime.of(leaseUntil - settings.lease().toMillis(), sentNanos, clock.nanoTime());
-    databaseTime = last == null ? now : last.orBetter(now);
+  /** Removes nodes that never came back, and own nothing. */
+  private void forgetOthers(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "DELETE FROM timewheel_node WHERE lease_until < "
+                + dialect.nowMillis()
+                + " - ? AND node NOT IN"
+                + " (SELECT owner FROM timewheel_shard WHERE owner IS NOT NULL)")) {
+      statement.setLong(1, REMEMBERED_MILLIS);
+      statement.executeUpdate();
+    }
+  }
+
+  private void read(long leaseUntil, long askedNanos) {
+    keep(DatabaseTime.of(leaseUntil - settings.lease().toMillis(), askedNanos, clock.nanoTime()));
   }
 
   /** Renews the lease; a node whose lease has run out comes back as another one. */
@@ -155,6 +202,7 @@ final class Ownership {
     boolean renewed =
         transactions.write(
             connection -> {
+              dialect.begin(connection, false); // who stands still here keeps nobody out for long
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "UPDATE timewheel_node SET lease_until = "
@@ -165,9 +213,10 @@ final class Ownership {
                 statement.setLong(1, settings.lease().toMillis());
                 statement.setLong(2, clockOffsetMillis());
                 statement.setLong(3, last.node());
+                long askedNanos = clock.nanoTime();
                 try (ResultSet rows = statement.executeQuery()) {
                   if (rows.next()) {
-                    read(rows.getLong(1), sentNanos);
+                    read(rows.getLong(1), askedNanos);
                     return true;
                   }
                   return false;
@@ -277,7 +326,9 @@ final class Ownership {
       if (still == null || still.node() != mine.node()) {
         return;
       }
-      take(mine.node(), free.get((start + i) % free.size()));
+      if (!take(mine.node(), free.get((start + i) % free.size()))) {
+        return;
+      }
     }
   }
 
@@ -304,10 +355,14 @@ final class Ownership {
     return nodes;
   }
 
-  private void take(long node, Row row) {
-    long epoch;
+  /** Takes a shard, if it can be had. {@return whether it is worth while to try the next one} */
+  private boolean take(long node, Row row) {
     try {
-      epoch = transactions.writeOnce(connection -> take(connection, node, row));
+      long epoch = transactions.writeOnce(connection -> take(connection, node, row));
+      if (epoch != NOT_TAKEN) {
+        acquire(row.shard(), epoch);
+      }
+      return true;
     } catch (StoreException e) {
       LOG.log(
           System.Logger.Level.WARNING,
@@ -315,10 +370,8 @@ final class Ownership {
           row.shard(),
           row.owner(),
           e.getMessage());
-      return;
-    }
-    if (epoch != NOT_TAKEN) {
-      acquire(row.shard(), epoch);
+      // Otherwise there may be no database.
+      return e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause);
     }
   }
 

@@ -39,7 +39,7 @@ final class PostgreSql implements Dialect {
 
   private static final String BEGIN =
       """
-      SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE;
+      SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
       SELECT set_config('lock_timeout', '100ms', true),
         set_config('idle_in_transaction_session_timeout', '2s', true),
         set_config('plan_cache_mode', 'force_generic_plan', true),
@@ -229,7 +229,18 @@ final class PostgreSql implements Dialect {
     String state = state(failure);
     return state.startsWith("40")
         || state.startsWith("08")
-        || Set.of("55P03", "57P01", "57P02", "57P03", "25P03").contains(state);
+        || Set.of("55P03", "57P01", "57P02", "57P03", "57P05", "25P03").contains(state);
+  }
+
+  @Override
+  public boolean isHeldUp(SQLException failure) {
+    return state(failure).equals("55P03");
+  }
+
+  /** The queue of notifications may be full, which only COMMIT finds out. */
+  @Override
+  public boolean mayBeForItsHint(SQLException failure) {
+    return state(failure).equals("54000");
   }
 
   private static String state(SQLException failure) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
@@ -111,6 +112,22 @@ class HintsTest {
           shard -> false);
     }
     assertThat(hints.text()).endsWith("\n").hasSizeBetween(1_900, 2_000);
+  }
+
+  @Test
+  void commitsWithoutAHintForAWhileIfTheDatabaseHasNoRoomForIt() throws SQLException {
+    LossySource source = new LossySource(fixture.pool);
+    Fixture.Node node = fixture.open(source, 4);
+    try (Connection listener = fixture.pool.getConnection()) {
+      dialect.listen(listener, dialect.hintChannel(listener));
+      source.fates.add(LossySource.Fate.HINT_REFUSED);
+      assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+      node.clock.advanceMillis(59_999);
+      node.commit(schedule("b", NOW));
+      node.clock.advanceMillis(1);
+      node.commit(schedule("c", NOW + 1));
+      assertThat(next(listener)).endsWith("\t" + (NOW + 1) + "\n");
+    }
   }
 
   @Test

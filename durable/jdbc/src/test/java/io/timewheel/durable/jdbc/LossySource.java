@@ -7,10 +7,11 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
+import java.util.concurrent.Semaphore;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** Loses a COMMIT, or the answer to it, when a test says so. */
+/** Loses a COMMIT, or the answer to it, or holds it up, when a test says so. */
 final class LossySource implements DataSource {
   /** What becomes of the next commits, one after the other. */
   final ArrayDeque<Fate> fates = new ArrayDeque<>();
@@ -18,7 +19,20 @@ final class LossySource implements DataSource {
   /** A connection whose commit is still on its way. */
   Connection delayed;
 
+  /** Has a permit for each commit that is held up. */
+  final Semaphore held = new Semaphore(0);
+
+  /** Lets one of those go on. */
+  final Semaphore goOn = new Semaphore(0);
+
   int commits;
+
+  /** How many more connections the thread of the test gets. */
+  int connections = Integer.MAX_VALUE;
+
+  private final Thread test = Thread.currentThread();
+
+  int refused;
   private final DataSource source;
 
   /** What becomes of a commit. */
@@ -28,7 +42,11 @@ final class LossySource implements DataSource {
     /** The commit does not come to the server, which notices that the connection is gone. */
     COMMIT_LOST,
     /** The connection looks dead, but the commit is only slow. */
-    COMMIT_DELAYED
+    COMMIT_DELAYED,
+    /** The thread that is about to commit stands still, until the test lets it go on. */
+    HELD,
+    /** The server aborts, because it has no room for a notification. */
+    HINT_REFUSED
   }
 
   LossySource(DataSource source) {
@@ -37,6 +55,10 @@ final class LossySource implements DataSource {
 
   @Override
   public Connection getConnection() throws SQLException {
+    if (Thread.currentThread() == test && connections-- <= 0) {
+      refused++;
+      throw new SQLException("refused", "08001");
+    }
     Connection real = source.getConnection();
     return (Connection)
         Proxy.newProxyInstance(
@@ -66,6 +88,16 @@ final class LossySource implements DataSource {
       return;
     }
     switch (fate) {
+      case HELD -> {
+        held.release();
+        goOn.acquireUninterruptibly();
+        real.commit();
+        return;
+      }
+      case HINT_REFUSED -> {
+        real.rollback();
+        throw new SQLException("too many notifications in the NOTIFY queue", "54000");
+      }
       case ANSWER_LOST -> real.commit();
       case COMMIT_LOST -> real.rollback();
       case COMMIT_DELAYED -> delayed = real;

@@ -10,7 +10,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -20,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class OwnershipTest {
   private final Fixture fixture = new Fixture();
@@ -154,6 +157,34 @@ class OwnershipTest {
     assertThat(first.epochs).hasSize(4);
   }
 
+  /** A process that is suspended between the fence and its COMMIT holds the fence meanwhile. */
+  @Test
+  @Timeout(300)
+  void aCommitThatStandsStillBehindTheFenceIsEndedAndDoesNothing() throws Exception {
+    LossySource source = new LossySource(fixture.pool);
+    Fixture.Node suspended = fixture.open(source, 4);
+    suspended.store.start(suspended);
+    suspended.commit(schedule("a", NOW));
+    Change.Begin claim = suspended.begin("a");
+    suspended.commit(claim);
+    source.fates.add(LossySource.Fate.HELD);
+    CompletableFuture<Outcome> end =
+        CompletableFuture.supplyAsync(() -> suspended.commit(success(claim)));
+    source.held.acquire();
+    fixture.expireLeases();
+    Fixture.Node other = fixture.start();
+    while (other.epochs.size() < 4) {
+      other.ownership().renew();
+      balance(other);
+    }
+    source.goOn.release();
+    assertThat(end.join().answer()).isEqualTo(Answer.STALE_OWNER);
+    assertThat(other.store.get(key("a")))
+        .returns(TimerState.FIRING, TimerRecord::state)
+        .returns(1, TimerRecord::attempt);
+    assertThat(other.commit(other.begin("a")).answer()).isEqualTo(Answer.APPLIED);
+  }
+
   @Test
   void aRenewalThatIsUnderWayKeepsTheShards() throws SQLException {
     fixture.start();
@@ -172,12 +203,45 @@ class OwnershipTest {
   }
 
   @Test
+  @Timeout(300)
+  void aRenewalThatStandsStillIsEnded() throws Exception {
+    LossySource source = new LossySource(fixture.pool);
+    Fixture.Node suspended = fixture.open(source, 4);
+    suspended.store.start(suspended);
+    source.fates.add(LossySource.Fate.HELD);
+    CompletableFuture<Void> renewal = CompletableFuture.runAsync(suspended.ownership()::renew);
+    source.held.acquire();
+    fixture.expireLeases(); // waits for the row of the node
+    Fixture.Node other = fixture.start();
+    balance(other);
+    assertThat(other.epochs).hasSize(4);
+    source.goOn.release();
+    renewal.join();
+    assertThat(suspended.epochs).isEmpty();
+  }
+
+  @Test
   void takesItsWholeShareThoughThatTakesLongerThanARenewal() {
     Fixture.Node node = fixture.open();
     node.onAcquired = () -> node.clock.advanceMillis(3_000);
     node.store.start(node);
     assertThat(node.epochs).hasSize(4);
     assertThat(node.ownership().leaseLeftNanos()).isPositive();
+  }
+
+  @Test
+  void asksForNoMoreShardsWhileThereIsNoDatabase() throws SQLException {
+    Fixture.Node first = fixture.start();
+    LossySource source = new LossySource(fixture.pool);
+    Fixture.Node second = fixture.open(source, 4);
+    second.store.start(second);
+    first.store.close();
+    source.connections = 1; // for a look at who owns what
+    balance(second);
+    assertThat(source.refused).isOne();
+    source.connections = Integer.MAX_VALUE;
+    balance(second);
+    assertThat(second.epochs).hasSize(4);
   }
 
   // The lease
@@ -232,9 +296,23 @@ class OwnershipTest {
   }
 
   @Test
+  void forgetsNodesThatAreLongGoneAndOwnNothing() throws SQLException {
+    fixture.start();
+    Fixture.Node second = fixture.start();
+    fixture.execute("UPDATE timewheel_node SET lease_until = 0");
+    second.ownership().renew(); // comes back as another node
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_node")).isEqualTo(2);
+    assertThat(
+            fixture.number(
+                "SELECT count(*) FROM timewheel_node JOIN timewheel_shard ON owner = node"))
+        .isEqualTo(4);
+  }
+
+  @Test
   void keepsTheTimeOfTheDatabase() throws SQLException {
     Fixture.Node node = fixture.open();
     node.clock.aheadMillis = 3_600_000;
+    assertThat(node.store.clockOffsetMillis()).as("before the start").isNegative();
     node.store.start(node);
     long database = fixture.number("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
     assertThat(node.clock.millis() + node.store.clockOffsetMillis())

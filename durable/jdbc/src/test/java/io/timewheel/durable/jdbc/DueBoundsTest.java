@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.Shards;
+import java.sql.SQLException;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class DueBoundsTest {
+  private final Fixture fixture = new Fixture();
+  private final Fixture.Node node = fixture.start();
+  private final int shard = Shards.of(key("a"), 4);
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  private List<DueTimer> due() {
+    return node.store.due(shard, NOW + 1, null, 10);
+  }
+
+  /** As of a transaction that was open for so long that its timer has become visible below. */
+  private void becomesVisible(long fireAt) throws SQLException {
+    node.commit(schedule("a", NOW));
+    fixture.execute("UPDATE timewheel_timer SET fire_at = " + fireAt);
+  }
+
+  @Test
+  void findsAtOnceWhatIsAMinuteLate() throws SQLException {
+    assertThat(due()).isEmpty();
+    long nowMillis = node.clock.millis() + node.store.clockOffsetMillis();
+    becomesVisible(nowMillis - 60_000);
+    assertThat(due()).hasSize(1);
+  }
+
+  @Test
+  void findsWhatIsLaterWithTheNextFullScan() throws SQLException {
+    assertThat(due()).isEmpty();
+    becomesVisible(5);
+    assertThat(due()).as("nothing below the bound is read").isEmpty();
+    node.clock.advanceMillis(29_999);
+    assertThat(due()).isEmpty();
+    node.clock.advanceMillis(1);
+    assertThat(due()).hasSize(1);
+    assertThat(due()).as("from then on the bound is below it").hasSize(1);
+  }
+}

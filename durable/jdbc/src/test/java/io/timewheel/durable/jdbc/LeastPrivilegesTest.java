@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.TimerStoreContract;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The whole contract, for a role that may do what the guide grants and nothing else, on tables that
+ * another role has made.
+ */
+class LeastPrivilegesTest extends TimerStoreContract {
+  private static final Path GUIDE = Path.of("../../docs/CLUSTER.md");
+  private static final String ROLE = "least_privileges";
+  private static final List<HikariDataSource> POOLS = new ArrayList<>();
+
+  private Database owned;
+  private HikariDataSource pool;
+  private JdbcTimerStore opened;
+
+  @BeforeAll
+  static void createRole() throws SQLException {
+    execute(TestDatabases.postgresql().administration(), "CREATE ROLE " + ROLE + " LOGIN");
+  }
+
+  @AfterAll
+  static void closePools() {
+    POOLS.forEach(HikariDataSource::close);
+    POOLS.clear();
+  }
+
+  private static void execute(Database database, String sql) throws SQLException {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static long number(Database database, String sql) throws SQLException {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    }
+  }
+
+  /** What the guide grants, to the role of this test. */
+  private static String grants(String schema) throws IOException {
+    Matcher block =
+        Pattern.compile("```sql\n(GRANT .*?)```", Pattern.DOTALL).matcher(Files.readString(GUIDE));
+    assertThat(block.find()).as("grants in " + GUIDE).isTrue();
+    return block
+        .group(1)
+        .replaceAll("\\bSCHEMA timers\\b", "SCHEMA " + schema)
+        .replaceAll("\\bTO app\\b", "TO " + ROLE);
+  }
+
+  @Override
+  protected TimerStore create() {
+    owned = EmptySchema.create();
+    Database restricted = new Database(owned.url(), ROLE, "");
+    pool = restricted.pool(6);
+    pool.setMinimumIdle(1);
+    POOLS.add(pool);
+    JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(pool);
+    try {
+      execute(owned, builder.schema());
+      execute(owned, grants(owned.url().replaceFirst(".*=", "")));
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    opened = builder.open();
+    return opened;
+  }
+
+  @Override
+  protected TimerStore reopen(TimerStore closed) {
+    return JdbcTimerStore.postgresql(pool);
+  }
+
+  @Test
+  void emptiesAPartOfTheHistory() throws SQLException {
+    finish("a", Fixture.NOW);
+    execute(owned, "UPDATE timewheel_history SET part_since = 0");
+    opened.forget(Fixture.NOW - 5, 10, 10);
+    finish("b", Fixture.NOW + 10);
+    opened.forget(Fixture.NOW + 15, 10, 10);
+    assertThat(number(owned, "SELECT count(*) FROM timewheel_done_0")).isZero();
+  }
+
+  private void finish(String id, long now) {
+    opened.commit(List.of(Fixture.schedule(id, Fixture.NOW)));
+    opened.commit(List.of(new Change.Cancel(Fixture.key(id), 0, now)));
+  }
+
+  @Test
+  void putsTheCountersTogether() throws SQLException {
+    for (int i = 0; i < 250; i++) {
+      finish("a", Fixture.NOW);
+    }
+    assertThat(number(owned, "SELECT count(*) FROM timewheel_count")).isLessThan(10);
+  }
+
+  @Test
+  void mayChangeNoTable() throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      for (String sql :
+          List.of(
+              "CREATE TABLE mine (a integer)",
+              "DROP TABLE timewheel_count",
+              "ALTER TABLE timewheel_timer ADD COLUMN a integer",
+              "TRUNCATE timewheel_timer",
+              "UPDATE timewheel_meta SET value = 0")) {
+        assertThatExceptionOfType(SQLException.class)
+            .isThrownBy(() -> statement.execute(sql))
+            .returns("42501", SQLException::getSQLState);
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import io.timewheel.durable.jdbc.testing.TestDatabases;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A database that takes nothing for a while: everybody is told why, and it goes on by itself. */
+@Timeout(300)
+class OutageTest {
+  private static final Logger LOGGER = Logger.getLogger(JdbcTimerStore.class.getName());
+
+  private final DatabaseServer server = TestDatabases.postgresql();
+  private final Database database = server.createDatabase();
+  private final HikariDataSource pool = database.pool(8);
+  private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
+  private final CountDownLatch fired = new CountDownLatch(2);
+  private final Handler handler = new Warnings();
+  private final DurableTimer timer;
+
+  private final class Warnings extends Handler {
+    @Override
+    public void publish(LogRecord line) {
+      if (line.getLevel().intValue() >= Level.WARNING.intValue()) {
+        warnings.add(line.getMessage());
+      }
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
+  }
+
+  OutageTest() {
+    pool.setConnectionTimeout(1_000);
+    LOGGER.addHandler(handler);
+    timer =
+        DurableTimer.builder(JdbcTimerStore.postgresql(pool))
+            .handler("orders", firing -> fired.countDown())
+            .start();
+  }
+
+  @AfterEach
+  void close() {
+    timer.close();
+    pool.close();
+    LOGGER.removeHandler(handler);
+  }
+
+  private static TimerSpec spec(String id, Duration after) {
+    return TimerSpec.of("shop", id).after(after).handler("orders");
+  }
+
+  /** Calls until a call fails as it should. */
+  private void awaitRefusal(String reason) {
+    String told = "";
+    while (!told.contains(reason)) {
+      try {
+        timer.schedule(spec("far", Duration.ofDays(1)));
+      } catch (DurableTimerException e) {
+        assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.STORE_UNAVAILABLE);
+        told = e.getMessage();
+      }
+    }
+  }
+
+  private void awaitWarning(String reason) throws InterruptedException {
+    String warning = warnings.take();
+    while (!warning.contains(reason)) {
+      warning = warnings.take();
+    }
+  }
+
+  private void awaitAcknowledgement(String id) {
+    boolean acknowledged = false;
+    while (!acknowledged) {
+      try {
+        timer.schedule(spec(id, Duration.ZERO));
+        acknowledged = true;
+      } catch (DurableTimerException e) {
+        assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.STORE_UNAVAILABLE);
+      }
+    }
+  }
+
+  /** As of an administrator who holds off all writers; a standby refuses in the same way. */
+  private void setReadOnly(boolean readOnly) throws SQLException {
+    String name = database.url().replaceFirst(".*/", "");
+    try (Connection connection = server.administration().connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          "ALTER DATABASE " + name + " SET default_transaction_read_only = " + readOnly);
+      statement.execute(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "'");
+    }
+  }
+
+  @Test
+  void saysThatTheDatabaseIsReadOnlyAndGoesOnWhenItIsNot() throws Exception {
+    timer.schedule(spec("before", Duration.ofSeconds(2)));
+    setReadOnly(true);
+    awaitRefusal("in a read-only transaction");
+    awaitWarning("the lease cannot be kept");
+    setReadOnly(false);
+    awaitAcknowledgement("after");
+    fired.await();
+  }
+
+  @Test
+  void saysThatTheServerIsGoneAndGoesOnWhenItIsBack() throws Exception {
+    timer.schedule(spec("before", Duration.ofSeconds(2)));
+    server.stop();
+    try {
+      awaitRefusal("no connection");
+      awaitWarning("the lease cannot be kept");
+    } finally {
+      server.start();
+    }
+    awaitAcknowledgement("after");
+    fired.await();
+  }
+}
