@@ -114,7 +114,7 @@ public final class Child {
     if (settings.drain) {
       load.startConsumer(0);
       say(Mark.STARTED);
-      new Drain(timer, load, log, handler).run();
+      new Drain(timer, load, log, handler, false).run();
     } else {
       load.startCallers(CALLERS, settings.seed + 10);
       load.startConsumer(settings.seed);

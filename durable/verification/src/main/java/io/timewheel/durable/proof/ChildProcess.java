@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A JVM beside this one that runs one of the programs here, as its parent sees it. */
 final class ChildProcess {
-  private static final long PATIENCE_SECONDS = 300;
+  /** Counted in waits of a second each: a machine that was suspended has not waited. */
+  private static final int PATIENCE_SECONDS = 300;
+
   private static final String END = "";
 
   private final Process process;
@@ -66,10 +68,13 @@ final class ChildProcess {
 
   /** Waits until the child says something that begins so; null if it ends without. */
   @Nullable String await(String beginning) throws InterruptedException {
+    int waits = 0;
     while (true) {
-      String line = said.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      String line = said.poll(1, TimeUnit.SECONDS);
       if (line == null) {
-        throw new IllegalStateException("the child has not said " + beginning);
+        if (++waits > PATIENCE_SECONDS) {
+          throw new IllegalStateException("the child has not said " + beginning);
+        }
       } else if (line.startsWith(beginning) && !line.equals(END)) {
         return line;
       } else if (line.equals(END)) {
@@ -105,9 +110,11 @@ final class ChildProcess {
 
   /** Waits for the child to end by itself. */
   int awaitExit() throws InterruptedException {
-    if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-      kill();
-      throw new IllegalStateException("the child has not ended");
+    for (int waits = 0; !process.waitFor(1, TimeUnit.SECONDS); ) {
+      if (++waits > PATIENCE_SECONDS) {
+        kill();
+        throw new IllegalStateException("the child has not ended");
+      }
     }
     return process.exitValue();
   }

@@ -14,9 +14,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -33,10 +35,15 @@ final class ClusterLife implements AutoCloseable {
   private static final int SOCKET_SECONDS = 8;
   private static final int BETWEEN_FAULTS_MILLIS = 6_000;
 
-  /** Long enough for one take-over to be seen by itself. */
+  /** Before and after what is to be seen by itself: how long a take-over lasts. */
   private static final int QUIET_MILLIS = 15_000;
 
+  private static final Set<Fault> TAKEN_OVER = EnumSet.of(Fault.KILL, Fault.ZOMBIE, Fault.LEAVE);
+
   private static final int TO_COME_MILLIS = 4_000;
+
+  /** Some calls. */
+  private static final int FIRST_CALLS_BYTES = 10_000;
 
   private final Plan plan;
   private final DatabaseServer server;
@@ -106,26 +113,30 @@ final class ClusterLife implements AutoCloseable {
     for (int i = 0; i < plan.nodes(); i++) {
       start(newPlace());
     }
+    awaitFirstCalls();
     long nowNanos = System.nanoTime();
     long endNanos = nowNanos + TimeUnit.SECONDS.toNanos(plan.lifeSeconds());
-    long nextNanos = nowNanos + millisToNanos(BETWEEN_FAULTS_MILLIS);
+    long nextNanos = nowNanos + millisToNanos(random.nextInt(BETWEEN_FAULTS_MILLIS));
+    List<Fault> takenOver = faults.stream().filter(TAKEN_OVER::contains).toList();
+    boolean quiet = false;
     while (nowNanos < endNanos || !steps.isEmpty()) {
       Step step = steps.peek();
       if (step != null && step.atNanos - nowNanos <= 0) {
         steps.remove();
         step.action.run();
       } else if (nowNanos < endNanos && nextNanos - nowNanos <= 0) {
-        happen(faults.get(random.nextInt(faults.size())));
-        boolean quiet = random.nextInt(5) == 0;
+        boolean alone = quiet && !takenOver.isEmpty();
+        happen(any(alone ? takenOver : faults));
+        quiet = !alone && random.nextInt(4) == 0;
         nextNanos =
             System.nanoTime()
-                + millisToNanos(quiet ? QUIET_MILLIS : random.nextInt(BETWEEN_FAULTS_MILLIS));
+                + millisToNanos(
+                    alone || quiet ? QUIET_MILLIS : random.nextInt(BETWEEN_FAULTS_MILLIS));
       } else {
         TimeUnit.MILLISECONDS.sleep(10);
       }
       nowNanos = System.nanoTime();
-      if (places.stream().anyMatch(place -> place.node != null && !place.node.isAlive())) {
-        report.violations.add("a node has ended by itself: see " + errors());
+      if (hasLostANode()) {
         break;
       }
     }
@@ -133,6 +144,21 @@ final class ClusterLife implements AutoCloseable {
       step.action.run();
     }
     end();
+  }
+
+  /** However slow the machine is. */
+  private void awaitFirstCalls() throws IOException, InterruptedException {
+    while (!hasLostANode() && Files.size(log()) < FIRST_CALLS_BYTES) {
+      TimeUnit.MILLISECONDS.sleep(10);
+    }
+  }
+
+  private boolean hasLostANode() {
+    boolean lost = places.stream().anyMatch(place -> place.node != null && !place.node.isAlive());
+    if (lost) {
+      report.violations.add("a node has ended by itself: see " + errors());
+    }
+    return lost;
   }
 
   private static long millisToNanos(int millis) {
@@ -178,9 +204,13 @@ final class ClusterLife implements AutoCloseable {
 
   // What happens
 
+  private <T> T any(List<T> some) {
+    return some.get(random.nextInt(some.size()));
+  }
+
   private void happen(Fault fault) throws IOException, InterruptedException {
     List<Place> free = places.stream().filter(place -> !place.busy).toList();
-    Place place = free.isEmpty() ? null : free.get(random.nextInt(free.size()));
+    Place place = free.isEmpty() ? null : any(free);
     switch (fault) {
       case RESTART, CRASH -> {
         takeOvers.disturb();
@@ -206,7 +236,7 @@ final class ClusterLife implements AutoCloseable {
 
   private void happen(Fault fault, Place place, ChildProcess node)
       throws IOException, InterruptedException {
-    boolean waits = takeOvers.isWaiting();
+    boolean more = takeOvers.isWaiting() || !steps.isEmpty();
     switch (fault) {
       case KILL -> {
         takeOvers.lost("after a kill", place.name());
@@ -257,7 +287,7 @@ final class ClusterLife implements AutoCloseable {
       case LOSE_NODE -> place.proxy.loseNode();
       default -> throw new IllegalArgumentException(fault.toString());
     }
-    if (waits) {
+    if (more) {
       takeOvers.disturb();
     }
   }

@@ -118,7 +118,7 @@ public final class ClusterNode {
       load.startConsumer(settings.drain ? 0 : settings.seed);
       if (settings.drain) {
         say(Mark.STARTED);
-        new Drain(timer, load, log, handler).run();
+        new Drain(timer, load, log, handler, true).run();
       } else {
         load.startCallers(CALLERS, settings.seed + 10);
         say(Mark.STARTED);

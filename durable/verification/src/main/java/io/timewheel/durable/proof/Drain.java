@@ -2,6 +2,7 @@
 package io.timewheel.durable.proof;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
@@ -14,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Lets everything fire, and logs what is left: finished timers, and those set aside. */
 final class Drain {
-  private static final long PATIENCE_MILLIS = 240_000;
+  /** Looks, and no time: a machine that was suspended has not looked. */
+  private static final int MAX_LOOKS = 4_800;
+
+  private static final int LOOK_MILLIS = 50;
   private static final Set<TimerState> AT_REST =
       EnumSet.of(TimerState.DONE, TimerState.CANCELLED, TimerState.SET_ASIDE);
 
@@ -22,32 +26,69 @@ final class Drain {
   private final Load load;
   private final Log log;
   private final LoggedHandler handler;
+  private final boolean goOn;
 
-  Drain(DurableTimer timer, Load load, Log log, LoggedHandler handler) {
+  /**
+   * Makes a drain.
+   *
+   * @param goOn whether it goes on after an error of the store
+   */
+  Drain(DurableTimer timer, Load load, Log log, LoggedHandler handler, boolean goOn) {
     this.timer = timer;
     this.load = load;
     this.log = log;
     this.handler = handler;
+    this.goOn = goOn;
   }
 
   void run() throws InterruptedException {
-    long end = System.currentTimeMillis() + PATIENCE_MILLIS;
-    while (!isAtRest() && System.currentTimeMillis() < end) {
-      each(
-          EnumSet.complementOf(EnumSet.copyOf(AT_REST)),
-          info -> {
-            TimerKey key = info.key();
-            if (info.state() == TimerState.PAUSED) {
-              timer.resume(key.namespace(), key.id());
-            }
-            if (key.id().startsWith(Story.RATE) && handler.hasBegun(key)) {
-              load.cancel(key); // it has gone on after the last kill
-            }
-          });
-      Thread.sleep(50);
+    for (int looks = 0; looks < MAX_LOOKS && !goesWell(this::checkAtRest); looks++) {
+      Thread.sleep(LOOK_MILLIS);
     }
-    each(EnumSet.allOf(TimerState.class), info -> log.left(info.key(), info.state()));
+    while (!goesWell(this::logLeft)) {
+      Thread.sleep(LOOK_MILLIS);
+    }
     log.end();
+  }
+
+  /** A look, and whether it has found what it was to find. */
+  private interface Look {
+    boolean look();
+  }
+
+  private boolean goesWell(Look look) {
+    try {
+      return look.look();
+    } catch (DurableTimerException e) {
+      if (goOn) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** Does what must be done before all is at rest, unless it is. */
+  private boolean checkAtRest() {
+    if (isAtRest()) {
+      return true;
+    }
+    each(
+        EnumSet.complementOf(EnumSet.copyOf(AT_REST)),
+        info -> {
+          TimerKey key = info.key();
+          if (info.state() == TimerState.PAUSED) {
+            timer.resume(key.namespace(), key.id());
+          }
+          if (key.id().startsWith(Story.RATE) && handler.hasBegun(key)) {
+            load.cancel(key); // it has gone on after the last kill
+          }
+        });
+    return false;
+  }
+
+  private boolean logLeft() {
+    each(EnumSet.allOf(TimerState.class), info -> log.left(info.key(), info.state()));
+    return true;
   }
 
   private boolean isAtRest() {

@@ -14,8 +14,16 @@ import java.util.List;
 final class FaultyStores {
   private FaultyStores() {}
 
-  /** Puts a fault on top of a store. */
-  static TimerStore seed(String fault, TimerStore store) {
+  /** Puts faults on top of a store, with {@code +} between their names. */
+  static TimerStore seed(String faults, TimerStore store) {
+    TimerStore seeded = store;
+    for (String fault : faults.split("\\+", -1)) {
+      seeded = seedOne(fault, seeded);
+    }
+    return seeded;
+  }
+
+  private static TimerStore seedOne(String fault, TimerStore store) {
     return switch (fault) {
       case Log.NONE -> store;
       case "forgets" -> new Forgets(store);
