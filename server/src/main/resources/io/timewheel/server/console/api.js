@@ -3,6 +3,9 @@
 
 const TOKEN = "timewheel.token";
 
+/** Longer than a server with millions of timers takes; who waits for more waits for nothing. */
+const PATIENCE_MILLIS = 60_000;
+
 export function token() {
   return sessionStorage.getItem(TOKEN) ?? "";
 }
@@ -37,16 +40,24 @@ export function onUnauthorized(listener) {
   unauthorized = listener;
 }
 
-function headers(more) {
+function headers(token, more) {
   const all = { Accept: "application/json", ...more };
-  if (token()) {
-    all.Authorization = `Bearer ${token()}`;
+  if (token) {
+    all.Authorization = `Bearer ${token}`;
   }
   return all;
 }
 
-/** Asks the server. Resolves with {body, etag}. */
-export async function call(method, path, { query, body, ifMatch, ifNoneMatch, signal } = {}) {
+/** A late refusal of an earlier token says nothing about the present one. */
+function refused(used) {
+  if (used === token()) {
+    unauthorized();
+  }
+}
+
+/** Asks the server. Resolves with what it answered; with the numbers of it as they were written, if exact is true. */
+export async function call(method, path, { query, body, ifMatch, ifNoneMatch, signal, exact } = {}) {
+  const used = token();
   const more = {};
   if (body !== undefined) {
     more["Content-Type"] = "application/json";
@@ -59,44 +70,60 @@ export async function call(method, path, { query, body, ifMatch, ifNoneMatch, si
   }
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== "");
   const search = given.length > 0 ? `?${new URLSearchParams(given)}` : "";
+  const patience = AbortSignal.timeout(PATIENCE_MILLIS);
   let response;
+  let content;
   try {
     response = await fetch(path + search, {
       method,
-      headers: headers(more),
+      headers: headers(used, more),
       body: body === undefined ? undefined : JSON.stringify(body),
-      signal,
+      signal: signal ? AbortSignal.any([signal, patience]) : patience,
       cache: "no-store",
       credentials: "omit",
       redirect: "error",
     });
+    content = await response.text();
   } catch (e) {
     if (signal?.aborted) {
       throw e;
     }
     throw new ApiError(0, { title: "The server does not answer.", cause: String(e) });
   }
-  const content = await response.text();
-  const parsed = parse(content);
+  const parsed = parse(content, exact);
   if (!response.ok) {
     if (response.status === 401) {
-      unauthorized();
+      refused(used);
     }
     throw new ApiError(response.status, parsed ?? { title: `HTTP ${response.status}` });
   }
-  return { body: parsed, etag: response.headers.get("ETag") };
+  return parsed;
 }
 
-function parse(content) {
+function parse(content, exact) {
   try {
-    return JSON.parse(content);
+    return exact ? exactJson(content) : JSON.parse(content);
   } catch {
     return undefined;
   }
 }
 
-export async function get(path, query, signal) {
-  return (await call("GET", path, { query, signal })).body;
+/**
+ * Reads JSON whose numbers are written again as they were, those too that JavaScript rounds: to look at a payload, or
+ * to save a timer, must not change it. A browser that cannot do it rounds them.
+ */
+export function exactJson(content) {
+  return JSON.parse(content, JSON.rawJSON && ((key, value, { source }) =>
+    typeof value === "number" && String(value) !== source ? JSON.rawJSON(source) : value));
+}
+
+export function get(path, query, signal) {
+  return call("GET", path, { query, signal });
+}
+
+/** A timer, with its payload as it was sent. */
+export function timer(namespace, id, signal) {
+  return call("GET", timerPath(namespace, id), { signal, exact: true });
 }
 
 /** The path of a namespace's things. A name with half of a surrogate pair has no path, and gets one that is not found. */
@@ -116,26 +143,33 @@ export function encode(text) {
   }
 }
 
+/** Figures come once a second: when nothing has come for this long, the connection is dead, whatever it says. */
+const SILENCE_MILLIS = 15_000;
+
 /**
- * Reads events for as long as the signal lets it, and connects again whenever the stream ends.
+ * Reads events for as long as the signal lets it, and connects again whenever the stream ends or falls silent.
  *
  * @param query which events
- * @param onEvent (type, data)
+ * @param cursor {begun, id}: how far the stream was read; a later call goes on from there
+ * @param onEvent (type, data); "dropped" also when events may be missing
  * @param onState ("live" | "reconnecting")
  */
-export async function events(query, onEvent, onState, signal) {
-  let lastId = "";
+export async function events(query, cursor, onEvent, onState, signal) {
   let failures = 0;
   while (!signal.aborted) {
+    const used = token();
+    const silence = new AbortController();
+    let heardAt = Date.now();
+    const watch = setInterval(() => Date.now() - heardAt > SILENCE_MILLIS && silence.abort(), 1_000);
     try {
       const response = await fetch(`/v1/events?${new URLSearchParams(query)}`, {
-        headers: headers({ Accept: "text/event-stream", ...(lastId && { "Last-Event-ID": lastId }) }),
-        signal,
+        headers: headers(used, { Accept: "text/event-stream", ...(cursor.id && { "Last-Event-ID": cursor.id }) }),
+        signal: AbortSignal.any([signal, silence.signal]),
         cache: "no-store",
         credentials: "omit",
       });
       if (response.status === 401) {
-        unauthorized();
+        refused(used);
         return;
       }
       if (!response.ok || !response.body) {
@@ -143,14 +177,21 @@ export async function events(query, onEvent, onState, signal) {
       }
       onState("live");
       failures = 0;
+      if (cursor.begun && !cursor.id) {
+        onEvent("dropped", {});
+      }
+      cursor.begun = true;
       for await (const event of parseEvents(response.body)) {
-        lastId = event.id || lastId;
+        heardAt = Date.now();
+        cursor.id = event.id || cursor.id;
         onEvent(event.type, parse(event.data));
       }
     } catch {
       if (signal.aborted) {
         return;
       }
+    } finally {
+      clearInterval(watch);
     }
     onState("reconnecting");
     await pause(Math.min(15_000, 500 * 2 ** failures++) * (0.75 + Math.random() / 2), signal);

@@ -24,7 +24,7 @@ export async function show(main, route, signal) {
     return;
   }
   try {
-    const timer = await api.get(api.timerPath(namespace, id), {}, signal);
+    const timer = await api.timer(namespace, id, signal);
     put(main, heading(["Edit ", name(id)]), form(timer, namespace));
     main.querySelector("h1").focus({ preventScroll: true });
   } catch (e) {
@@ -138,7 +138,7 @@ function form(timer, namespaceGiven) {
     delete body.payload;
     if (payload.value.trim() !== "") {
       try {
-        body.payload = JSON.parse(payload.value);
+        body.payload = api.exactJson(payload.value);
       } catch (e) {
         throw { words: `payload: no JSON (${e.message})` };
       }

@@ -8,11 +8,9 @@ const target = new EventTarget();
 /** "connecting", "live", "reconnecting" or "paused". */
 export let state = "connecting";
 
-/** The latest figures; undefined until the first came. */
-export let stats;
-
 let connection;
 let namespace = "";
+let cursor = {};
 let clockAheadMillis = 0;
 let pausedAt = 0;
 
@@ -39,13 +37,15 @@ function become(next) {
 
 /** Takes figures that were asked for, as if they had come by themselves. */
 export function took(figures) {
-  stats = figures;
   clockAheadMillis = Date.parse(figures.now) - Date.now();
   say("stats", figures);
 }
 
 /** Connects, for one namespace or (empty) for all. */
 export function connect(to = namespace) {
+  if (to !== namespace) {
+    cursor = {};
+  }
   namespace = to;
   if (state === "paused") {
     return;
@@ -57,6 +57,7 @@ export function connect(to = namespace) {
   const query = { types: "stats,timer,cluster", ...(namespace && { namespace }) };
   events(
     query,
+    cursor,
     (type, data) => {
       if (signal.aborted || data === undefined) {
         return;
@@ -99,7 +100,7 @@ export function oneAtATime(call) {
   };
 }
 
-/** Calls back once a second, and at once, while it is not paused and the page is in sight. */
+/** Calls back once a second while it is not paused and the page is in sight. */
 export function eachSecond(listener, signal) {
   const tick = () => {
     if (state !== "paused" && !document.hidden) {

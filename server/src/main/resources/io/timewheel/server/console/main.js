@@ -24,7 +24,7 @@ const NAVIGATION = [
 ];
 const KEYS = [
   ["1 2 3 4", "Now, Wheel, Timers, Cluster"],
-  ["/", "Search timers"],
+  ["/", "Search timers; Enter goes to the first found"],
   ["n", "New timer"],
   ["p", "Pause, or go on live"],
   ["u", "Times in UTC, or local"],
@@ -39,18 +39,19 @@ const KEYS = [
 
 const main = document.getElementById("main");
 let page = new AbortController();
-let shown = "";
+let shown; // the namespace that it listens to
 
 // Pages
 
 function open() {
   const route = parse(location.hash);
   const made = PAGES[route.path[0]];
+  declined = false;
   page.abort();
   page = new AbortController();
   put(main);
   window.scrollTo(0, 0);
-  const namespace = route.query.get("ns") ?? "";
+  const namespace = route.query.get("ns") ?? (["timer", "edit"].includes(route.path[0]) ? route.path[1] : "");
   if (namespace !== shown) {
     shown = namespace;
     live.connect(namespace);
@@ -143,12 +144,17 @@ function chooseNamespace(namespace) {
 
 const STATES = { connecting: "Connecting", live: "Live", reconnecting: "Reconnecting", paused: "Paused" };
 
+const SAID = { live: "Live", reconnecting: "The connection is lost; trying again", paused: "Paused" };
+let said = "live";
+
 live.on("state", (state) => {
   pauseButton.dataset.state = state;
   pauseButton.setAttribute("aria-pressed", state === "paused");
   text(stateLabel, STATES[state]);
-  if (state !== "connecting") {
-    announce({ live: "Live", reconnecting: "The connection is lost; trying again", paused: "Paused" }[state]);
+  // That it connects for another page is not worth a word.
+  if (SAID[state] && state !== said) {
+    said = state;
+    announce(SAID[state]);
   }
   if (state === "live") {
     loadNamespaces();
@@ -208,9 +214,13 @@ function help() {
 }
 
 let asking = false;
+/** Whoever closes the question is not asked again until they do something. */
+let declined = false;
+
+document.addEventListener("click", () => (declined = false), { capture: true });
 
 api.onUnauthorized(async () => {
-  if (asking) {
+  if (asking || declined) {
     return;
   }
   asking = true;
@@ -224,6 +234,7 @@ api.onUnauthorized(async () => {
     action: { label: "Go on", run: () => api.setToken(input.value.trim()) },
   });
   asking = false;
+  declined = !given;
   if (given) {
     live.connect();
     open();
@@ -268,7 +279,5 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 window.addEventListener("hashchange", open);
 showZone(localStorage.getItem("timewheel.zone") === "UTC" ? "UTC" : "local");
 renewButtons();
-shown = parse(location.hash).query.get("ns") ?? "";
-live.connect(shown);
 loadNamespaces();
 open();

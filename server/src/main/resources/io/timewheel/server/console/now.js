@@ -11,13 +11,16 @@ import {
 import * as live from "./live.js";
 import { dueQuery, empty, failure, firstTimer, heading, newTimerLink } from "./parts.js";
 import { go, link, replaceQuery } from "./router.js";
-import { problems, verdict } from "./verdict.js";
+import { lost, problems, verdict } from "./verdict.js";
 
 const SPANS = {
   hour: { label: "Hour", level: 1, slot: MINUTE, unit: "minute", tick: (at) => hourMinute(at), ticks: 6 },
   day: { label: "Day", level: 2, slot: HOUR, unit: "hour", tick: (at) => hourMinute(at), ticks: 6 },
   year: { label: "Year", level: 3, slot: DAY, unit: "day", tick: (at) => shortDate(at), ticks: 6 },
 };
+
+/** A connection that is back at once is no news. */
+const LOST_MILLIS = 3_000;
 
 export const title = () => "Now";
 
@@ -32,11 +35,15 @@ export function show(main, route, signal) {
   const first = h("div", {});
   put(body, judgement.element, first, figures.element, h("div", { class: "now-columns" }, wrong.element, coming.element));
 
+  let taken;
+
   function take(stats) {
-    judgement.set(stats);
+    taken = stats;
+    judgement.say(verdict(stats));
     figures.set(stats);
     wrong.set(stats);
-    const any = Object.values(stats.states ?? {}).some((count) => count > 0);
+    // There are none where the store did not answer.
+    const any = !stats.states || Object.values(stats.states).some((count) => count > 0);
     if (!any && !first.hasChildNodes()) {
       put(first, empty("No timers yet", h("p", {}, "Make the first one here, or with this command. It fires half a minute later."),
         firstTimer(), newTimerLink()));
@@ -55,13 +62,18 @@ export function show(main, route, signal) {
         coming.set(wheel);
       }
     } catch (e) {
-      if (!signal.aborted && !live.stats) {
+      if (!signal.aborted && !taken) {
         put(body, failure(e, () => show(main, route, signal)));
       }
     }
   });
 
   live.on("stats", take, signal);
+  live.on("state", (state) => setTimeout(() => {
+    if (state === "reconnecting" && live.state === state && taken && !signal.aborted) {
+      judgement.say(lost(taken));
+    }
+  }, LOST_MILLIS), signal);
   let seconds = 0;
   live.eachSecond(() => ++seconds % 5 === 0 && refresh(), signal);
   refresh();
@@ -76,8 +88,7 @@ function judge() {
   const element = h("section", { class: "verdict", "aria-label": "Does it keep time?" }, sign, h("div", {}, headline, detail));
   return {
     element,
-    set(stats) {
-      const { level, title: said, detail: why } = verdict(stats);
+    say({ level, title: said, detail: why }) {
       if (element.dataset.level !== level) {
         element.dataset.level = level;
         put(sign, icon(level === "good" || level === "idle" ? "good" : "warn"));

@@ -45,13 +45,14 @@ export function show(main, route, signal) {
   const body = h("div", { class: "timer" });
   const path = (verb) => api.timerPath(namespace, id, verb);
   let timer;
+  let drawn = "";
   let inner = new AbortController();
   signal.addEventListener("abort", () => inner.abort());
   put(main, h("p", { class: "crumbs" }, h("a", { href: link(["timers"], { ns: namespace }) }, "Timers of ", name(namespace))), body);
 
   async function load() {
     try {
-      timer = await api.get(path(), {}, signal);
+      timer = await api.timer(namespace, id, signal);
       if (!signal.aborted) {
         draw();
       }
@@ -59,6 +60,7 @@ export function show(main, route, signal) {
       if (signal.aborted) {
         return;
       }
+      drawn = "";
       put(body, heading(name(id)), e.status === 404
         ? empty("There is no such timer", h("p", {}, "It was never made, or it ended and is forgotten: finished timers are remembered for a day."))
         : failure(e, load));
@@ -66,6 +68,11 @@ export function show(main, route, signal) {
   }
 
   function draw() {
+    const wanted = JSON.stringify(timer);
+    if (wanted === drawn) {
+      return; // a button that is being pressed must not be replaced without need
+    }
+    drawn = wanted;
     inner.abort();
     inner = new AbortController();
     const focused = body.contains(document.activeElement) ? document.activeElement.dataset.verb : undefined;
@@ -75,7 +82,7 @@ export function show(main, route, signal) {
       h("div", { class: "actions", role: "group", "aria-label": "Actions" }, (VERBS[timer.state] ?? ["edit", "cancel"]).map(button)),
       timer.lastError && ["set_aside", "retrying", "parked"].includes(timer.state) && h("div", { class: "notice bad" },
         h("strong", {}, timer.state === "set_aside" ? `Set aside after ${timer.attempts?.length ?? timer.attempt} attempts. ` : timer.state === "parked" ? "Parked. " : "The last attempt failed. "),
-        name(timer.lastError, "wrap")),
+        name(timer.lastError)),
       h("div", { class: "columns" },
         h("div", {}, timeline(timer, inner.signal), next(timer)),
         h("div", {}, facts(timer))));
@@ -109,13 +116,13 @@ export function show(main, route, signal) {
   function cancel() {
     return ask({
       title: "Cancel this timer?",
-      body: h("p", {}, name(id, "wrap"), " never fires again. This cannot be undone."),
+      body: h("p", {}, name(id), " never fires again. This cannot be undone."),
       close: "Leave it",
       action: {
         label: "Cancel the timer",
         kind: "danger",
         async run() {
-          const { body: answer } = await api.call("DELETE", path(), { ifMatch: timer.version });
+          const answer = await api.call("DELETE", path(), { ifMatch: timer.version });
           toast(CANCELLED[answer?.outcome] ?? "Cancelled");
           load();
         },
@@ -151,6 +158,7 @@ export function show(main, route, signal) {
       load();
     }
   }, signal);
+  live.on("dropped", load, signal);
   load();
 }
 
@@ -215,13 +223,13 @@ function facts(timer) {
   const { target = {}, retry } = timer;
   return [
     block("What it is", h("dl", { class: "facts panel" },
-      fact("Id", name(timer.id, "wrap")),
-      fact("Namespace", name(timer.namespace, "wrap")),
+      fact("Id", name(timer.id)),
+      fact("Namespace", name(timer.namespace)),
       timer.cron && fact("Cron", h("code", {}, timer.cron)),
       timer.every && fact("Every", isoDuration(timer.every)),
       timer.dueAt && fact("Due", time(timer.dueAt)),
-      target.queue && fact("Queue", name(target.queue, "wrap")),
-      target.url && fact("URL", name(target.url, "wrap")),
+      target.queue && fact("Queue", name(target.queue)),
+      target.url && fact("URL", name(target.url)),
       target.secret && fact("Signed with", name(target.secret)),
       target.timeout && fact("Time limit", isoDuration(target.timeout)),
       retry && fact("Attempts", `up to ${retry.maxAttempts}, ${isoDuration(retry.backoff)} to ${isoDuration(retry.maxBackoff)} apart`),

@@ -37,7 +37,7 @@ export function newestFirst(a, b) {
 }
 
 export function show(main, route, signal) {
-  const state = { rows: [], active: -1, changes: 0, complete: false, error: null, capped: false };
+  const state = { rows: [], active: -1, complete: false, error: null, capped: false };
   const indexes = new Map();
   let loading = new AbortController();
   signal.addEventListener("abort", () => loading.abort());
@@ -58,7 +58,7 @@ export function show(main, route, signal) {
 
   put(main, h("div", { class: "timers" },
     heading("Timers", newTimerLink()),
-    filters(route.query, changed),
+    filters(route.query, changed, () => load().then(() => activate(0))),
     h("div", { class: "list-head" }, count, news, actions.element),
     none, box));
   if (route.query.get("focus") === "search") {
@@ -85,7 +85,7 @@ export function show(main, route, signal) {
     loading.abort();
     loading = new AbortController();
     const { signal: now } = loading;
-    Object.assign(state, { rows: [], active: -1, changes: 0, complete: false, error: null, capped: false });
+    Object.assign(state, { rows: [], active: -1, complete: false, error: null, capped: false });
     news.hidden = true;
     box.scrollTop = 0;
     render();
@@ -192,11 +192,10 @@ export function show(main, route, signal) {
   }, signal);
   live.on("timer", (event) => {
     const index = indexes.get(keyOf(event));
-    if (index === undefined) {
-      if (event.change === "created" && (!query().get("ns") || event.namespace === query().get("ns"))) {
-        stale();
-      }
-    } else if (event.state && state.rows[index].timer.state !== event.state) {
+    const matches = index !== undefined || event.id.startsWith(query().get("prefix") ?? "");
+    if (matches && ["created", "replaced", "moved"].includes(event.change)) {
+      stale();
+    } else if (index !== undefined && event.state && state.rows[index].timer.state !== event.state) {
       state.rows[index].timer.state = event.state;
       list.renew(index);
     }
@@ -204,9 +203,8 @@ export function show(main, route, signal) {
   live.on("dropped", () => stale(), signal);
 
   function stale() {
-    state.changes++;
     news.hidden = false;
-    text(news, "There are newer ones: show");
+    text(news, "There is news: show it");
   }
 
   load();
@@ -228,14 +226,21 @@ async function* pages(namespaces, filter, signal) {
   }
 }
 
-/** The controls above the list. */
-function filters(query, changed) {
+/** The controls above the list; Enter in the search goes to the first timer found. */
+function filters(query, changed, enter) {
   const search = h("input", { id: "search", type: "search", placeholder: "Id begins with …", autocomplete: "off", spellcheck: "false",
     value: query.get("prefix") ?? "", "aria-label": "Id begins with", "aria-keyshortcuts": "/" });
   let waiting;
   search.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => changed({ prefix: search.value }), 250);
+  });
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") {
+      clearTimeout(waiting);
+      replaceQuery({ prefix: search.value });
+      enter();
+    }
   });
   const given = query.get("state") ?? "";
   const options = [["", "Unfinished"], ...STATE_NAMES.map((s) => [s, stateLabel(s)]), ["all", "Every state"]];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the figures mean for the person on call: whether time is kept, and what is wrong with which first step.
 
-import { duration, durationMillis, number, plural } from "./format.js";
+import { duration, durationMillis, millisOf, moment, number, plural } from "./format.js";
 
 /** A lag at which a person would call a timer late. */
 const LATE = 1000;
@@ -47,6 +47,15 @@ export function verdict(stats) {
     return { level: "idle", title: "Nothing to do", detail: "Nothing has fired within the last hour, and nothing is late." };
   }
   return { level: "good", title: "Keeps time", detail: kept };
+}
+
+/** The judgement when the server is silent. */
+export function lost(stats) {
+  return {
+    level: "bad",
+    title: "The server does not answer",
+    detail: `Whether it keeps time cannot be seen from here. The figures below are of ${moment(millisOf(stats.now))}.`,
+  };
 }
 
 /** What is wrong, worst first: [{key, level, count, title, meaning, step, state}]; state is what to list, if that helps. */

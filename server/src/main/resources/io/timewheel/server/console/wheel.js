@@ -156,7 +156,7 @@ export function show(main, route, signal) {
       }
     } catch (e) {
       if (!signal.aborted && !answer) {
-        put(main, failure(e, () => show(main, route, signal)));
+        put(main, heading("Wheel"), failure(e, () => show(main, route, signal)));
       }
     }
   });

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.StreamSupport;
+import org.openqa.selenium.By;
+import org.openqa.selenium.ElementNotInteractableException;
+import org.openqa.selenium.NoSuchElementException;
+import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.interactions.Actions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+import org.openqa.selenium.remote.http.ClientConfig;
+
+/** Debian's Chromium without a window. */
+final class Browser implements AutoCloseable {
+  static final File DRIVER = new File("/usr/bin/chromedriver");
+  static final File CHROMIUM = new File("/usr/bin/chromium");
+
+  /** For a machine that does much else, or stops everything for a while. */
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+  /**
+   * More than a minute. Looks are counted, not time: a build that is stopped for a while has not
+   * waited.
+   */
+  private static final int LOOKS = 4_000;
+
+  /** Warns of a protocol that is not used here. */
+  private static final Logger DEVTOOLS = Logger.getLogger("org.openqa.selenium.devtools");
+
+  static {
+    DEVTOOLS.setLevel(Level.OFF);
+  }
+
+  private static final String PAUSE = "await new Promise(resolve => setTimeout(resolve, 20));";
+
+  private final ChromeDriver driver;
+
+  private Browser(ChromeDriver driver) {
+    this.driver = driver;
+  }
+
+  static Browser open() {
+    ChromeOptions options = new ChromeOptions();
+    options.setBinary(CHROMIUM);
+    options.addArguments(
+        "--headless=new",
+        "--no-sandbox", // which refuses to run as root
+        "--disable-dev-shm-usage",
+        "--no-proxy-server",
+        "--force-prefers-reduced-motion"); // animations cost, and a test looks at no frame
+    options.setExperimentalOption("browserStartupTimeout", PATIENCE.toMillis());
+    LoggingPreferences logging = new LoggingPreferences();
+    logging.enable(LogType.BROWSER, Level.ALL);
+    options.setCapability("goog:loggingPrefs", logging);
+    ChromeDriverService service =
+        new ChromeDriverService.Builder()
+            .usingDriverExecutable(DRIVER)
+            .usingAnyFreePort()
+            .withTimeout(PATIENCE)
+            .build();
+    ChromeDriver driver =
+        new ChromeDriver(
+            service,
+            options,
+            ClientConfig.defaultConfig().connectionTimeout(PATIENCE).readTimeout(PATIENCE));
+    driver.manage().timeouts().scriptTimeout(PATIENCE).pageLoadTimeout(PATIENCE);
+    return new Browser(driver);
+  }
+
+  void go(String address) {
+    driver.get("about:blank"); // another fragment alone would load nothing
+    driver.get(address);
+  }
+
+  String address() {
+    return driver.getCurrentUrl();
+  }
+
+  void size(int width, int height) {
+    driver.executeCdpCommand(
+        "Emulation.setDeviceMetricsOverride",
+        Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+  }
+
+  void colours(String scheme) {
+    driver.executeCdpCommand(
+        "Emulation.setEmulatedMedia",
+        Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+  }
+
+  /** Calls an exported function of a module of the console, with plain values. */
+  Object call(String module, String function, Object... arguments) {
+    return evaluate(
+        "const [module, name, values] = arguments;"
+            + "return (await import('/console/' + module))[name](...values);",
+        module,
+        function,
+        Arrays.asList(arguments));
+  }
+
+  /** Runs a script as it is. */
+  void execute(String script) {
+    driver.executeScript(script);
+  }
+
+  /** Runs the body of an asynchronous function. */
+  Object evaluate(String body, Object... arguments) {
+    Object answer =
+        driver.executeAsyncScript(
+            "const done = arguments[arguments.length - 1];"
+                + "const given = [...arguments].slice(0, -1);"
+                + "(async function () {"
+                + body
+                + "}).apply(null, given).then("
+                + "value => done({ value: value === undefined ? null : value }),"
+                + "error => done({ error: String(error && error.stack || error) }));",
+            arguments);
+    Map<?, ?> result = (Map<?, ?>) answer;
+    assertThat(result.get("error")).as("thrown by the script").isNull();
+    return result.get("value");
+  }
+
+  /** Whether an expression is true. */
+  boolean holds(String expression, Object... arguments) {
+    return (boolean) evaluate("return Boolean(" + expression + ");", arguments);
+  }
+
+  List<WebElement> all(String selector) {
+    return driver.findElements(By.cssSelector(selector));
+  }
+
+  /** The text of the first element as a person reads it; empty if there is none. */
+  String text(String selector) {
+    return (String)
+        evaluate("return document.querySelector(arguments[0])?.innerText ?? '';", selector);
+  }
+
+  /** Clicks as soon as there is something to click. */
+  void click(String selector) {
+    await("a click at " + selector, () -> clicked(selector));
+  }
+
+  private boolean clicked(String selector) {
+    try {
+      driver.findElement(By.cssSelector(selector)).click();
+      return true;
+    } catch (NoSuchElementException
+        | StaleElementReferenceException
+        | ElementNotInteractableException e) {
+      return false; // not there yet, drawn anew meanwhile, or behind something
+    }
+  }
+
+  /** Presses keys, one after the other, wherever the focus is. */
+  void press(CharSequence... keys) {
+    new Actions(driver).sendKeys(keys).perform();
+  }
+
+  /** Waits until something is so; the limit is there only so that a failure ends. */
+  void await(String what, BooleanSupplier so) {
+    for (int look = 0; look < LOOKS; look++) {
+      if (so.getAsBoolean()) {
+        return;
+      }
+      evaluate(PAUSE);
+    }
+    throw new AssertionError(
+        "Waited in vain for %s. The page says: %s\nThe browser complains: %s"
+            .formatted(what, text("body"), complaints()));
+  }
+
+  void awaitText(String selector, String part) {
+    await("“%s” in %s".formatted(part, selector), () -> text(selector).contains(part));
+  }
+
+  /**
+   * What the console of the browser has reported since it was asked last; violations of the policy
+   * are among it.
+   */
+  List<String> complaints() {
+    return StreamSupport.stream(driver.manage().logs().get(LogType.BROWSER).spliterator(), false)
+        .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+        .map(LogEntry::getMessage)
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    driver.quit();
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.console;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.openqa.selenium.WebElement;
+
+/** The console as a person has it, in a browser, in front of a stand-in for the server. */
+@ExtendWith(InBrowser.class)
+abstract class ConsoleTest {
+  static final String QUEUE = "\"target\":{\"queue\":\"orders\"}";
+  static final String LATER = "{\"at\":\"2099-06-01T09:30:00Z\"," + QUEUE + "}";
+
+  private static final String AXE = axe();
+
+  Browser browser;
+  StandIn site;
+  private String expectedComplaint = "";
+
+  private static String axe() {
+    try (InputStream axe = requireNonNull(ConsoleTest.class.getResourceAsStream("/axe.min.js"))) {
+      return new String(axe.readAllBytes(), UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @BeforeEach
+  void begin(Browser shared) throws IOException {
+    browser = shared;
+    browser.complaints(); // those of the test before, if it failed
+    browser.size(1280, 900);
+    browser.colours("light");
+    site = new StandIn();
+  }
+
+  @AfterEach
+  void hasNothingToComplainAbout() {
+    List<String> complaints =
+        browser.complaints().stream()
+            .filter(each -> expectedComplaint.isEmpty() || !each.contains(expectedComplaint))
+            .toList();
+    browser.go("about:blank");
+    site.close();
+    assertThat(complaints).as("complaints of the browser").isEmpty();
+  }
+
+  /** A browser reports answers that are no success, though the page expects them. */
+  void expectComplaints(String part) {
+    expectedComplaint = part;
+  }
+
+  void show(String page) {
+    browser.go(site.address() + "/" + page);
+    browser.await("a heading", () -> !browser.text("h1").isEmpty());
+    browser.awaitText(".live", "Live");
+  }
+
+  /** Goes on to another page, as a link does. */
+  void follow(String hash) {
+    browser.evaluate(
+        """
+        if (location.hash !== arguments[0]) {
+          const shown = new Promise(resolve => addEventListener('hashchange', resolve, { once: true }));
+          location.hash = arguments[0];
+          await shown;
+        }
+        """,
+        hash);
+  }
+
+  /** A timer that failed for good. */
+  static String failed(String error) {
+    return """
+    {"at":"2026-01-01T00:00:00Z","state":"set_aside","attempt":1,"target":{"queue":"orders"},"lastError":%1$s,
+     "attempts":[{"attempt":1,"scheduledAt":"2026-01-01T00:00:00Z","beganAt":"2026-01-01T00:00:00.002Z",
+     "endedAt":"2026-01-01T00:00:03Z","end":"failed","error":%1$s}]}
+    """
+        .formatted(quoted(error));
+  }
+
+  static String quoted(String text) {
+    return LaidTimers.JSON.writeValueAsString(text);
+  }
+
+  String state(String namespace, String id) {
+    return site.timers.get(namespace, id).path("state").asString();
+  }
+
+  /** Waits until the list shows these ids, in this order. */
+  void awaitRows(String... ids) {
+    browser.await("the rows " + List.of(ids), () -> rows().equals(List.of(ids)));
+  }
+
+  List<String> rows() {
+    Object ids =
+        browser.evaluate(
+            "return [...document.querySelectorAll('.rows .row')]"
+                + ".sort((a, b) => a.ariaRowIndex - b.ariaRowIndex)"
+                + ".map(row => row.querySelector('bdi').textContent);");
+    return ((List<?>) ids).stream().map(String::valueOf).toList();
+  }
+
+  void type(String label, String text) {
+    WebElement control =
+        browser.all("label").stream()
+            .filter(each -> each.getText().equals(label))
+            .map(each -> browser.all("#" + each.getDomAttribute("for")).get(0))
+            .findFirst()
+            .orElseThrow(() -> new AssertionError("no field " + label));
+    control.clear();
+    control.sendKeys(text);
+  }
+
+  /** How many pixels of the page are out of sight at its right. */
+  long scrollsSideways() {
+    return (long)
+        browser.evaluate(
+            "const { scrollWidth, clientWidth } = document.documentElement;"
+                + "return scrollWidth - clientWidth;");
+  }
+
+  /** What axe-core finds, but for what it calls minor or moderate. */
+  List<String> barriers() {
+    // As a function's body: the policy of the page rightly lets no script element do it.
+    browser.execute(AXE);
+    Object found =
+        browser.evaluate(
+            "const found = await axe.run(document, { resultTypes: ['violations'] });"
+                + "return found.violations"
+                + ".filter(each => ['serious', 'critical'].includes(each.impact))"
+                + ".map(each => each.id + ': '"
+                + " + each.nodes.map(n => n.html + ' ' + n.failureSummary).join('; '));");
+    return ((List<?>) found).stream().map(String::valueOf).toList();
+  }
+}

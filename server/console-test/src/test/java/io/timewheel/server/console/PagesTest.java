@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.console;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.openqa.selenium.Keys;
+
+/** What every page has in common. */
+class PagesTest extends ConsoleTest {
+  /** Names of 256 bytes are allowed, and need not have a space. */
+  private static final String EVIL =
+      "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+          + "x".repeat(170);
+
+  private static final String EVIL_PATH = URLEncoder.encode(EVIL, UTF_8).replace("+", "%20");
+
+  // Widths, colours, barriers
+
+  @ParameterizedTest
+  @CsvSource({
+    "#/, 1 timer needs you, 1280, light",
+    "#/, 1 timer needs you, 400, dark",
+    "#/wheel, 3 within a year, 1280, dark",
+    "#/wheel, 3 within a year, 400, light",
+    "#/timers, invoice-1, 1280, light",
+    "#/timers, invoice-1, 400, dark",
+    "#/timer/shop/nightly, Next runs, 1280, dark",
+    "#/timer/shop/broken, HTTP 502 Bad Gateway, 400, light",
+    "#/edit/shop/nightly, Payload, 1280, light",
+    "#/new, Payload, 400, dark",
+    "#/cluster, One node on an embedded store, 1280, light",
+    "#/cluster, One node on an embedded store, 400, dark",
+    "#/nowhere, There is no such page, 400, light",
+  })
+  void isForEveryoneAtAnyWidth(String page, String part, int width, String scheme) {
+    for (String id : List.of("order-1", "order-2", "invoice-1")) {
+      site.timers
+          .put("shop", id, LATER)
+          .put("dueAt", Instant.now().plusSeconds(4_000_000).toString());
+    }
+    site.timers.put(
+        "shop",
+        "nightly",
+        """
+        {"cron":"30 2 * * *","zone":"Europe/Berlin","target":{"queue":"orders"},
+         "dueAt":"2099-03-28T01:30:00Z","next":["2099-03-28T01:30:00Z","2099-03-29T01:00:00Z"]}
+        """);
+    site.timers.put("shop", "broken", failed("HTTP 502 Bad Gateway"));
+    browser.size(width, 900);
+    browser.colours(scheme);
+    show(page);
+    browser.awaitText("main", part);
+    assertThat(scrollsSideways()).as("scrolls sideways by").isZero();
+    assertThat(barriers()).isEmpty();
+  }
+
+  // Names
+
+  @Test
+  void showsMarkupInAnyNameAsText() {
+    browser.size(400, 900);
+    site.timers
+        .put(EVIL, EVIL, failed(EVIL))
+        .put("payload", EVIL)
+        .putObject("target")
+        .put("url", EVIL)
+        .put("secret", EVIL);
+    site.timers.get(EVIL, EVIL).putObject("headers").put(EVIL, EVIL);
+    site.timers.put(
+        EVIL, EVIL + "2", "{\"at\":\"2099-06-01T09:30:00Z\",\"target\":{\"handler\":\"x\"}}");
+    site.becomeCluster(
+        """
+        {"shared":true,"nodes":[{"id":%1$s,"address":%1$s,"version":%1$s,"handlers":[%1$s]}],
+         "shards":[{"shard":0,"owner":%1$s,"epoch":1}]}
+        """
+            .formatted(quoted(EVIL)));
+    site.timers.figures = "{\"paused\":[" + quoted(EVIL) + "]}";
+    show("#/nowhere");
+    for (String page :
+        List.of(
+            "#/?ns=" + EVIL_PATH,
+            "#/wheel?ns=" + EVIL_PATH,
+            "#/timers?ns=" + EVIL_PATH + "&state=all&prefix=" + EVIL_PATH,
+            "#/timers?state=" + EVIL_PATH,
+            "#/timer/" + EVIL_PATH + "/" + EVIL_PATH,
+            "#/edit/" + EVIL_PATH + "/" + EVIL_PATH,
+            "#/new?ns=" + EVIL_PATH,
+            "#/cluster")) {
+      follow(page);
+      awaitAsText(page);
+    }
+
+    follow("#/timer/" + EVIL_PATH + "/" + EVIL_PATH);
+    browser.click("[data-verb=cancel]");
+    browser.awaitText("dialog", EVIL);
+    awaitAsText("the question before it is cancelled");
+    browser.press(Keys.ESCAPE);
+    follow("#/timers?ns=" + EVIL_PATH + "&state=all&prefix=" + EVIL_PATH);
+    browser.awaitText(".count", "2 timers");
+    browser.click("[data-verb=cancel]");
+    browser.awaitText("dialog", EVIL);
+    awaitAsText("the question before many are cancelled");
+  }
+
+  @Test
+  void showsMarkupOfTheServersWordsAsText() {
+    expectComplaints("503");
+    site.refusal = EVIL;
+    show("#/nowhere");
+    for (String page :
+        List.of("#/wheel", "#/timers?ns=a", "#/cluster", "#/timer/a/b", "#/edit/a/b")) {
+      follow(page);
+      awaitAsText(page);
+    }
+    follow("#/new?ns=a");
+    type("Id", "b");
+    type("Fires after", "1s");
+    browser.click("button[type=submit]");
+    awaitAsText("the form that was refused");
+  }
+
+  private void awaitAsText(String what) {
+    browser.await(
+        what + " with the name as text",
+        () ->
+            browser.holds(
+                "document.body.innerText.includes(arguments[0]) ||"
+                    + " [...document.querySelectorAll('input, select')]"
+                    + ".some(each => each.value.includes(arguments[0]))",
+                EVIL));
+    assertThat(
+            browser.evaluate(
+                "return [document.querySelectorAll('img:not(.brand img), body script').length,"
+                    + " document.title.startsWith('taken')];"))
+        .as(what)
+        .isEqualTo(List.of(0L, false));
+    assertThat(scrollsSideways()).as(what + " scrolls sideways by").isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"#/?ns=none", "#/wheel?ns=none", "#/timers?ns=none"})
+  void teachesWhereThereIsNothing(String page) {
+    show(page);
+    browser.awaitText("main", "curl -X PUT " + site.address() + "/v1/namespaces/");
+  }
+
+  // Keys, colours
+
+  @Test
+  void goesByKeys() {
+    site.timers.put("shop", "order-1", LATER).put("createdAt", "2026-01-01T00:00:00Z");
+    site.timers.put("shop", "order-2", LATER).put("createdAt", "2026-01-02T00:00:00Z");
+    show("#/");
+    browser.press("?");
+    browser.awaitText("dialog", "Pause, or go on live");
+    browser.press(Keys.ESCAPE);
+    browser.await("no dialog", () -> browser.all("dialog").isEmpty());
+    List<String> pages = List.of("Now", "Wheel", "Timers", "Cluster");
+    for (int key = 4; key >= 1; key--) {
+      browser.press(String.valueOf(key));
+      browser.awaitText("h1", pages.get(key - 1));
+    }
+    browser.press("/");
+    awaitFocus("#search");
+    browser.press("order-");
+    browser.await("the search in the address", () -> browser.address().contains("prefix=order-"));
+    awaitRows("order-2", "order-1");
+    browser.press(Keys.ENTER);
+    awaitFocus(".row.active a");
+    browser.press("jjk");
+    browser.await("order-2 active", () -> browser.text(".row.active").contains("order-2"));
+    browser.press(Keys.ENTER);
+    browser.awaitText("h1", "order-2");
+    browser.awaitText(".actions", "Edit");
+    browser.press("e");
+    browser.awaitText("h1", "Edit order-2");
+    browser.press("n");
+    browser.awaitText("h1", "New timer");
+  }
+
+  private void awaitFocus(String selector) {
+    browser.await(
+        "the focus at " + selector,
+        () -> browser.holds("document.activeElement.matches(arguments[0])", selector));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"light", "dark"})
+  void remembersTheColoursThatWereChosen(String theme) {
+    show("#/");
+    browser.await(theme, () -> pressedUntil(theme));
+    show("#/cluster");
+    assertThat(theme()).isEqualTo(theme);
+  }
+
+  private boolean pressedUntil(String theme) {
+    browser.press("t");
+    return theme.equals(theme());
+  }
+
+  private Object theme() {
+    return browser.evaluate("return document.documentElement.dataset.theme;");
+  }
+
+  // Live
+
+  @Test
+  void pausesAndGoesOn() {
+    show("#/timers?ns=live");
+    browser.press("p");
+    browser.awaitText(".live", "Paused");
+    browser.press("p");
+    browser.awaitText(".live", "Live");
+    site.tell(site.timers.put("live", "new", LATER), "created");
+    browser.awaitText(".news", "There is news");
+    browser.click(".news");
+    awaitRows("new");
+  }
+
+  @Test
+  void saysThatTheServerIsGoneUntilItIsBack() throws IOException {
+    expectComplaints("net::ERR_");
+    site.timers.put("shop", "broken", failed("x"));
+    show("#/");
+    browser.awaitText(".verdict", "1 timer needs you");
+    site.goAway(true);
+    browser.awaitText(".live", "Reconnecting");
+    browser.awaitText(".verdict", "The server does not answer");
+    site.goAway(false);
+    browser.awaitText(".verdict", "1 timer needs you");
+    browser.awaitText(".live", "Live");
+  }
+
+  // Tokens
+
+  @Test
+  void asksForATokenAndKeepsItInTheTab() {
+    expectComplaints("401");
+    site.token = "sesame";
+    site.timers.put("shop", "broken", failed("x"));
+    browser.go(site.address() + "/");
+    browser.awaitText("dialog", "wants a token");
+    browser.press("wrong", Keys.ENTER);
+    browser.awaitText("dialog", "It did not take");
+    browser.press("sesame", Keys.ENTER);
+    browser.awaitText(".live", "Live");
+    browser.awaitText(".verdict", "1 timer needs you");
+    assertThat(
+            browser.evaluate(
+                "return [localStorage.length, document.cookie, location.href.includes('sesame')];"))
+        .isEqualTo(List.of(0L, "", false));
+  }
+}
