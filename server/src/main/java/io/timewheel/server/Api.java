@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import io.timewheel.server.Route.Role;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +11,7 @@ import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,16 +20,19 @@ import org.slf4j.LoggerFactory;
  */
 final class Api extends Handler.Abstract {
   private static final Logger LOG = LoggerFactory.getLogger(Api.class);
-  private static final Logger AUDIT = LoggerFactory.getLogger("timewheel.audit");
 
   private final ServerConfig config;
   private final Browsers browsers;
+  private final Callers callers;
+  private final Connections connections;
   private final List<Route> routes = new ArrayList<>();
   private final AtomicLong bodyBytes = new AtomicLong();
 
-  Api(ServerConfig config) {
+  Api(ServerConfig config, @Nullable Tokens tokens, Connections connections) {
     this.config = config;
+    this.connections = connections;
     this.browsers = new Browsers(config);
+    this.callers = new Callers(tokens);
   }
 
   void add(Route route) {
@@ -46,6 +49,7 @@ final class Api extends Handler.Abstract {
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
     response.getHeaders().put("Content-Security-Policy", Browsers.API_POLICY);
     response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+    response.getHeaders().put(Exchange.REQUEST_ID, exchange.id());
     exchange.run(() -> dispatch(exchange));
     return true;
   }
@@ -59,19 +63,32 @@ final class Api extends Handler.Abstract {
     for (Route route : routes) {
       Map<String, String> variables = route.match(path);
       if (variables != null && route.method().equals(method)) {
-        exchange.route(route, variables, Caller.LOCAL);
+        exchange.route(route, variables);
+        admit(exchange, route);
         run(exchange, route);
         return;
       } else if (variables != null) {
         allowed.add(route.method());
       }
     }
+    var unused = callers.of(request); // strangers are not shown what there is
     if (allowed.isEmpty()) {
       throw Problem.of(404, "no_such_path", "there is nothing at this path").failure();
     }
     throw Problem.of(405, "method_not_allowed", "expected: " + String.join(", ", allowed))
         .header("Allow", String.join(", ", allowed))
         .failure();
+  }
+
+  /** Here alone is decided who may do what, so that no route can forget it. */
+  private void admit(Exchange exchange, Route route) {
+    if (route.role() != Route.Role.OPEN) {
+      connections.check(exchange.request().getConnectionMetaData().getConnection());
+      Caller caller = callers.of(exchange.request());
+      exchange.caller(caller);
+      Callers.check(caller, route.role());
+      exchange.checkNamespace();
+    }
   }
 
   private static void run(Exchange exchange, Route route) {
@@ -97,20 +114,13 @@ final class Api extends Handler.Abstract {
     bodyBytes.addAndGet(-bytes);
   }
 
-  /** Who did what: every request that may change something, also one that was refused. */
-  void answered(Exchange exchange, int status) {
-    Route route = exchange.route();
-    if (route != null && route.role().compareTo(Role.WRITE) >= 0) {
-      AUDIT.info(
-          "{} {} {} {}",
-          exchange.caller().name(),
-          route.method(),
-          exchange.request().getHttpURI().getPath(),
-          status);
-    }
-  }
-
-  void unexpected(Request request, Problem problem) {
-    LOG.error("{} {} failed", request.getMethod(), request.getHttpURI().getPath(), problem.cause());
+  void unexpected(Exchange exchange, Problem problem) {
+    Request request = exchange.request();
+    LOG.error(
+        "{} {} failed, request {}",
+        request.getMethod(),
+        request.getHttpURI().getPath(),
+        exchange.id(),
+        problem.cause());
   }
 }

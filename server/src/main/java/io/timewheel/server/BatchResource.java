@@ -46,6 +46,8 @@ final class BatchResource {
               specs.add(item.spec);
             }
           }
+          exchange.note(
+              "ids", items.stream().filter(item -> item.spec != null).map(Item::id).toList());
           exchange.on(timer.scheduleAllAsync(specs), results -> answer(exchange, items, results));
         });
   }

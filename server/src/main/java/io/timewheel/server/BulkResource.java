@@ -96,6 +96,14 @@ final class BulkResource {
       return true;
     }
 
+    void note(Exchange exchange) {
+      exchange.note("states", states);
+      exchange.note("prefix", prefix);
+      exchange.note("dueFrom", dueFrom);
+      exchange.note("dueTo", dueTo);
+      exchange.note("handler", handler);
+    }
+
     TimerFilter filter(String namespace) {
       if (!filtered) {
         throw Problem.invalid("filter", "filter: none (expected: one; {} is for all)").failure();
@@ -114,6 +122,7 @@ final class BulkResource {
           Body body = new Body();
           JsonReader.document(text, body::field);
           TimerFilter filter = body.filter(namespace);
+          body.note(exchange);
           long[] counts = new long[2];
           pages(timer, filter, keys -> counts[0] += keys.size());
           if (body.expect != null && body.expect != counts[0]) {
@@ -123,6 +132,7 @@ final class BulkResource {
                 .failure();
           }
           pages(timer, filter, keys -> counts[1] += change.apply(timer, keys));
+          exchange.note("changed", counts[1]);
           exchange.json(
               200,
               json -> {

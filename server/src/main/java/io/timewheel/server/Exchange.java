@@ -6,10 +6,14 @@ import static java.util.Objects.requireNonNull;
 import java.nio.ByteBuffer;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.server.Request;
@@ -20,6 +24,10 @@ import tools.jackson.core.JsonGenerator;
 
 /** One request, and the way to answer it: once, and from any thread. */
 final class Exchange {
+  static final String REQUEST_ID = "X-Request-Id";
+
+  private static final Pattern GIVEN_ID = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+
   private final Api api;
   private final Request request;
   private final Response response;
@@ -28,6 +36,9 @@ final class Exchange {
   private Map<String, String> variables = Map.of();
   private @Nullable Route route;
   private Caller caller = Caller.NOBODY;
+  private final String id;
+  private final Map<String, Object> notes = new ConcurrentHashMap<>();
+  private volatile boolean uneventful;
   private volatile long reservedBytes;
 
   Exchange(Api api, Request request, Response response, Callback callback) {
@@ -35,14 +46,27 @@ final class Exchange {
     this.request = request;
     this.response = response;
     this.callback = callback;
+    String given = request.getHeaders().get(REQUEST_ID);
+    this.id =
+        given != null && GIVEN_ID.matcher(given).matches()
+            ? given
+            : Long.toHexString(ThreadLocalRandom.current().nextLong());
   }
 
   // The request
 
-  void route(Route found, Map<String, String> pathVariables, Caller by) {
+  void route(Route found, Map<String, String> pathVariables) {
     route = found;
     variables = pathVariables;
+  }
+
+  void caller(Caller by) {
     caller = by;
+  }
+
+  /** {@return by what name the logs know this request: its client's, or one of our own} */
+  String id() {
+    return id;
   }
 
   @Nullable Route route() {
@@ -68,9 +92,14 @@ final class Exchange {
 
   /** {@return the namespace in the path, which the caller may use} */
   String namespace() {
-    String namespace = Names.checked("ns", path("ns"));
-    caller.checkNamespace(namespace);
-    return namespace;
+    return Names.checked("ns", path("ns"));
+  }
+
+  /** Refuses a caller who may not use the namespace in the path, if there is one. */
+  void checkNamespace() {
+    if (variables.containsKey("ns")) {
+      caller.checkNamespace(namespace());
+    }
   }
 
   @Nullable String header(HttpHeader name) {
@@ -122,6 +151,42 @@ final class Exchange {
     }
   }
 
+  // For the audit log
+
+  /** {@return the names in the path that can be read} */
+  Map<String, String> names() {
+    Map<String, String> names = new TreeMap<>();
+    variables.forEach(
+        (name, text) -> {
+          try {
+            names.put(name.equals("ns") ? "namespace" : name, Names.decode(name, text));
+          } catch (Problem.Failure e) {
+            // the path shows it as it came
+          }
+        });
+    return names;
+  }
+
+  Map<String, Object> notes() {
+    return notes;
+  }
+
+  /** Adds to the audit log what the path does not say. */
+  void note(String name, @Nullable Object value) {
+    if (value != null) {
+      notes.put(name, value);
+    }
+  }
+
+  /** Nothing was changed, and the audit log need not know. */
+  void uneventful() {
+    uneventful = true;
+  }
+
+  boolean isUneventful() {
+    return uneventful;
+  }
+
   // The answer
 
   /** Goes on with a result; whatever goes wrong is answered. */
@@ -152,7 +217,7 @@ final class Exchange {
   void problem(Problem problem) {
     problem.headers().forEach(response.getHeaders()::put);
     if (problem.status() == 500) {
-      api.unexpected(request, problem);
+      api.unexpected(this, problem);
     }
     Body.discard(
         request, () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write)));
@@ -187,7 +252,7 @@ final class Exchange {
       return false;
     }
     api.releaseBody(reservedBytes);
-    api.answered(this, status);
+    Audit.answered(this, status);
     response.setStatus(status);
     return true;
   }

@@ -14,6 +14,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonWriteFeature;
 
 /** JSON as this server reads and writes it. */
 final class Json {
@@ -32,6 +33,10 @@ final class Json {
                   .build())
           .build();
 
+  /** For logs: no character can move a terminal's cursor, or pass for the end of a line. */
+  private static final JsonFactory ASCII =
+      JsonFactory.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
+
   private Json() {}
 
   static JsonParser parser(String text) {
@@ -48,15 +53,19 @@ final class Json {
   }
 
   static byte[] bytes(Consumer<JsonGenerator> content) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
-    write(bytes, content);
-    return bytes.toByteArray();
+    return bytes(FACTORY, content);
   }
 
-  static void write(ByteArrayOutputStream bytes, Consumer<JsonGenerator> content) {
-    try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
+  static byte[] ascii(Consumer<JsonGenerator> content) {
+    return bytes(ASCII, content);
+  }
+
+  private static byte[] bytes(JsonFactory factory, Consumer<JsonGenerator> content) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
+    try (JsonGenerator json = factory.createGenerator(ObjectWriteContext.empty(), bytes)) {
       content.accept(json);
     }
+    return bytes.toByteArray();
   }
 
   /**

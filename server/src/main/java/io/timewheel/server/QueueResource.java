@@ -106,6 +106,10 @@ final class QueueResource {
   }
 
   private static void send(Exchange exchange, DurableTimer timer, List<QueueFiring> firings) {
+    if (firings.isEmpty()) {
+      exchange.uneventful();
+    }
+    exchange.note("ids", firings.stream().map(firing -> firing.firing().id()).toList());
     byte[] body =
         Json.bytes(
             json -> {
@@ -235,6 +239,7 @@ final class QueueResource {
     DurableTimer timer = timers.get();
     String namespace = exchange.namespace();
     FireId fireId = fireId(namespace, exchange.path("fireId"));
+    exchange.note("id", fireId.key().id());
     exchange.body(
         MAX_BODY,
         body -> {

@@ -5,16 +5,12 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.Locale;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 
 /** Runs the server until it is told to end. */
 @Command(
@@ -24,7 +20,8 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  timewheel serve",
-      "  timewheel serve --port 8080 --data /var/lib/timewheel"
+      "  timewheel serve --port 8080 --data /var/lib/timewheel",
+      "  timewheel serve --listen 0.0.0.0 --host timers.example --tokens /etc/timewheel/tokens"
     })
 final class ServeCommand implements Callable<Integer> {
   private static final int FAILED = 1;
@@ -32,73 +29,34 @@ final class ServeCommand implements Callable<Integer> {
   private static final Duration HTTP_PATIENCE = Duration.ofSeconds(6);
   private static final Duration TIMER_PATIENCE = Duration.ofSeconds(10);
 
-  @Option(
-      names = "--port",
-      paramLabel = "PORT",
-      description = "The port; 0 for a free one. Default: ${DEFAULT-VALUE}.",
-      defaultValue = "" + ServerConfig.DEFAULT_PORT)
-  private int port;
-
-  @Option(
-      names = "--listen",
-      paramLabel = "ADDRESS",
-      description = "The address to listen on. Default: ${DEFAULT-VALUE}.",
-      defaultValue = "127.0.0.1")
-  private String listen = "127.0.0.1";
-
-  @Option(
-      names = "--host",
-      paramLabel = "NAME",
-      description = "A name that clients call this server by, besides loopback names; repeatable.")
-  private Set<String> hosts = new HashSet<>();
-
-  @Option(
-      names = "--data",
-      paramLabel = "DIR",
-      description = "Where the timers are kept. Default: ${DEFAULT-VALUE}.",
-      defaultValue = "timewheel-data")
-  private Path data = Path.of("timewheel-data");
-
-  @Option(
-      names = "--insecure",
-      description = "Listens on another address than loopback though nobody has to show a token.")
-  private boolean insecure;
+  @Mixin private ServeOptions options = new ServeOptions();
 
   @Override
   public Integer call() throws InterruptedException {
-    if (!insecure && !isLoopback(listen)) {
-      return failed(
-          "--listen "
-              + listen
-              + " reaches beyond this machine, and there are no tokens;"
-              + " --insecure would let everybody in");
+    @Nullable Tokens tokens;
+    try {
+      Logs.direct(options.logFormat, options.auditLog);
+      tokens = options.tokens();
+    } catch (IOException e) {
+      return failed(reason(e));
     }
-    ServerConfig loopback = ServerConfig.loopback(port);
-    Set<String> names = new HashSet<>();
-    hosts.forEach(host -> names.add(host.toLowerCase(Locale.ROOT)));
-    ServerConfig config =
-        new ServerConfig(
-            listen,
-            port,
-            names,
-            loopback.maxConnections(),
-            loopback.maxWaitingClaims(),
-            loopback.maxStreams(),
-            loopback.maxBodyBytes());
+    ServerConfig config = options.config();
     TimewheelServer server;
     try {
-      server = TimewheelServer.start(config);
+      server = TimewheelServer.start(config, tokens);
     } catch (IOException e) {
-      return failed("cannot listen on %s:%d: %s".formatted(listen, port, reason(e)));
+      return failed(
+          "cannot listen on %s:%d: %s".formatted(config.listen(), config.port(), reason(e)));
     }
     DurableTimer timer;
     try {
       timer = open();
     } catch (RuntimeException e) { // the end of the process closes the server, in silence
-      return failed("cannot open the store in %s: %s".formatted(data, reason(e)));
+      return failed("cannot open the store in %s: %s".formatted(options.data, reason(e)));
     }
     server.serve(timer);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(server, timer), "timewheel-stop"));
+    String listen = config.listen();
     String address = listen.contains(":") ? "[" + listen + "]" : listen;
     System.out.println("Timewheel ready on http://" + address + ":" + server.port());
     System.out.flush();
@@ -107,7 +65,7 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private DurableTimer open() {
-    TimerStore store = RocksTimerStore.open(data);
+    TimerStore store = RocksTimerStore.open(options.data);
     return DurableTimer.builder(store).queueCapacity(CHANGES_IN_WAIT, true).start();
   }
 
@@ -125,14 +83,6 @@ final class ServeCommand implements Callable<Integer> {
       status = failed("the store was not closed in good order: " + reason(e));
     }
     Runtime.getRuntime().halt(status);
-  }
-
-  private static boolean isLoopback(String address) {
-    try {
-      return InetAddress.getByName(address).isLoopbackAddress();
-    } catch (IOException e) {
-      return false;
-    }
   }
 
   private static int failed(String why) {

@@ -11,7 +11,7 @@ import java.util.Set;
  * @param listen the address to listen on
  * @param port the port; 0 for a free one
  * @param hosts what a request may name as its host, besides loopback names and {@code listen}
- * @param maxConnections how many connections there are at most; more wait to be accepted
+ * @param maxConnections how many connections there are at most; more are refused
  * @param maxWaitingClaims how many claims may wait at a time
  * @param maxStreams how many event streams may be open at a time
  * @param maxBodyBytes how many bytes of bodies may be in memory at a time

@@ -7,6 +7,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.server.Route.Role;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -25,16 +26,21 @@ public final class TimewheelServer implements AutoCloseable {
   private static final int MAX_THREADS = 64;
   private static final int MAX_HEADER_BYTES = 16 * 1024;
 
+  /** Above the limit, to be told so; more are not accepted. */
+  private static final int REFUSED_CONNECTIONS = 1_000;
+
   /** Longer than a claim may wait. */
   private static final Duration IDLE = Duration.ofSeconds(75);
 
   private final Server jetty;
   private final ServerConnector connector;
   private final QueueResource queues;
+  private final Api api;
+  private final Connections connections;
   private volatile @Nullable DurableTimer timer;
   private volatile boolean draining;
 
-  private TimewheelServer(ServerConfig config) {
+  private TimewheelServer(ServerConfig config, @Nullable Tokens tokens) {
     QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
     threads.setName("timewheel-http");
     jetty = new Server(threads);
@@ -49,15 +55,18 @@ public final class TimewheelServer implements AutoCloseable {
     connector.setIdleTimeout(IDLE.toMillis());
     connector.setAcceptQueueSize(1_024);
     jetty.addConnector(connector);
-    jetty.addBean(new NetworkConnectionLimit(config.maxConnections(), connector));
+    connections = new Connections(config.maxConnections());
+    connector.addBean(connections);
+    jetty.addBean(
+        new NetworkConnectionLimit(config.maxConnections() + REFUSED_CONNECTIONS, connector));
     jetty.setErrorHandler(new Errors());
     queues = new QueueResource(this::timer, config.maxWaitingClaims());
-    Api api = new Api(config);
-    addRoutes(api);
+    api = new Api(config, tokens, connections);
+    addRoutes();
     jetty.setHandler(new GracefulHandler(api));
   }
 
-  private void addRoutes(Api api) {
+  private void addRoutes() {
     api.add(Route.of("GET", "/healthz", Role.OPEN, exchange -> state(exchange, 200, "ok")));
     api.add(Route.of("GET", "/readyz", Role.OPEN, this::ready));
     new ConsoleFiles().addTo(api);
@@ -71,17 +80,24 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /**
-   * Begins to listen; until there is a timer to serve, the API is answered 503.
+   * Begins to listen, for everyone who can reach it; until there is a timer to serve, the API is
+   * answered 503.
    *
    * @param config where, and within which limits
    * @return the server
    * @throws IOException if the port cannot be had
    */
   public static TimewheelServer start(ServerConfig config) throws IOException {
-    TimewheelServer server = new TimewheelServer(config);
+    return start(config, null);
+  }
+
+  /** With tokens, only who has one may do anything. */
+  static TimewheelServer start(ServerConfig config, @Nullable Tokens tokens) throws IOException {
+    TimewheelServer server = new TimewheelServer(config, tokens);
     try {
       server.connector.open();
       server.jetty.start();
+      server.connections.watch(server.connector.getScheduler());
     } catch (IOException e) {
       server.connector.close();
       throw e;
@@ -103,6 +119,14 @@ public final class TimewheelServer implements AutoCloseable {
   /** {@return the port that it listens on} */
   public int port() {
     return connector.getLocalPort();
+  }
+
+  List<Route> routes() {
+    return api.routes();
+  }
+
+  Connections connections() {
+    return connections;
   }
 
   int waitingClaims() {

@@ -32,8 +32,12 @@ final class Running implements AutoCloseable {
   }
 
   Running(UnaryOperator<ServerConfig> settings) {
+    this(settings, null);
+  }
+
+  Running(UnaryOperator<ServerConfig> settings, Tokens tokens) {
     try {
-      server = TimewheelServer.start(settings.apply(ServerConfig.loopback(0)));
+      server = TimewheelServer.start(settings.apply(ServerConfig.loopback(0)), tokens);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

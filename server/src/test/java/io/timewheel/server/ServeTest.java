@@ -2,18 +2,27 @@
 package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,13 +62,15 @@ class ServeTest {
     return line.substring(READY.length());
   }
 
-  private int status(String method, String uri, String body) throws Exception {
-    HttpRequest request =
+  private int status(String method, String uri, String body, String... headers) throws Exception {
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(uri))
             .header("Content-Type", "application/json")
-            .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
-            .build();
-    return client.send(request, BodyHandlers.discarding()).statusCode();
+            .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+    for (int i = 0; i < headers.length; i += 2) {
+      request.header(headers[i], headers[i + 1]);
+    }
+    return client.send(request.build(), BodyHandlers.discarding()).statusCode();
   }
 
   @Test
@@ -96,6 +107,73 @@ class ServeTest {
     String errors = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(server.waitFor()).isEqualTo(1);
     assertThat(errors).contains("--insecure").contains("0.0.0.0");
+  }
+
+  @Test
+  void withTokensItListensBeyondLoopbackAndKeepsStrangersOut() throws Exception {
+    Path tokens = directory.resolve("tokens");
+    Process made = run("config", "token", "ops", "--role", "admin", "--tokens", tokens.toString());
+    String token = new String(made.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    assertThat(made.waitFor()).isZero();
+    Path audit = directory.resolve("audit.log");
+    Process server =
+        run(
+            "serve",
+            "--port",
+            "0",
+            "--listen",
+            "0.0.0.0",
+            "--data",
+            directory.resolve("data").toString(),
+            "--tokens",
+            tokens.toString(),
+            "--audit-log",
+            audit.toString());
+    String line = server.inputReader(StandardCharsets.UTF_8).readLine();
+    assertThat(line).startsWith(READY + "http://0.0.0.0:");
+    String timer =
+        "http://127.0.0.1:"
+            + line.substring(line.lastIndexOf(':') + 1)
+            + "/v1/namespaces/shop/timers/a";
+    assertThat(status("GET", timer, null)).isEqualTo(401);
+    assertThat(status("DELETE", timer, null, "Authorization", "Bearer " + token)).isEqualTo(404);
+    assertThat(Files.readString(audit)).contains("\"who\":\"ops\"").doesNotContain(token);
+    Process again = run("config", "token", "ops", "--role", "admin", "--tokens", tokens.toString());
+    assertThat(again.waitFor()).isEqualTo(4);
+  }
+
+  @Test
+  void refusesATokenFileThatOthersCanChange() throws Exception {
+    Path tokens = directory.resolve("tokens");
+    Tokens.add(tokens, "ops", "admin", Set.of());
+    Files.setPosixFilePermissions(tokens, PosixFilePermissions.fromString("rw-rw-rw-"));
+    Process server = run("serve", "--port", "0", "--tokens", tokens.toString());
+    String errors = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(server.waitFor()).isEqualTo(1);
+    assertThat(errors).contains("chmod 600");
+  }
+
+  @Test
+  void tenThousandIdleConnectionsKeepNobodyOut() throws Exception {
+    var system = ManagementFactory.getOperatingSystemMXBean();
+    assumeTrue(
+        system instanceof UnixOperatingSystemMXBean unix
+            && unix.getMaxFileDescriptorCount() > 11_000,
+        "needs 11,000 file descriptors");
+    String address = address(serve());
+    InetSocketAddress where =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), URI.create(address).getPort());
+    List<SocketChannel> idle = new ArrayList<>();
+    try {
+      for (int i = 0; i < 10_000; i++) {
+        idle.add(SocketChannel.open(where));
+      }
+      assertThat(status("GET", address + "/v1/stats", null)).isEqualTo(200);
+    } finally {
+      for (SocketChannel channel : idle) {
+        channel.close();
+      }
+    }
   }
 
   @Test

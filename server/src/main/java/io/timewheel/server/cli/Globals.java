@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.server.settings.SecretFile;
+import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,8 +28,8 @@ final class Globals {
       names = "--server",
       scope = ScopeType.INHERIT,
       paramLabel = "URL",
-      defaultValue = "${env:TIMEWHEEL_SERVER:-http://127.0.0.1:7400}",
-      description = "The server (TIMEWHEEL_SERVER, or ${DEFAULT-VALUE}).")
+      defaultValue = "http://127.0.0.1:7400",
+      description = "The server (${DEFAULT-VALUE}).")
   private URI server = URI.create("http://127.0.0.1:7400");
 
   @Option(
@@ -80,11 +81,11 @@ final class Globals {
 
   private @Nullable String token() {
     if (tokenFile == null) {
-      String token = System.getenv("TIMEWHEEL_TOKEN");
+      String token = System.getenv(Settings.TOKEN);
       return token == null || token.isBlank() ? null : token.strip();
     }
     try {
-      return Files.readString(tokenFile).strip();
+      return new SecretFile(tokenFile).read().strip();
     } catch (IOException e) {
       throw new CommandException(
           ExitCode.FAILED, "--token-file: " + tokenFile + " cannot be read: " + e.getMessage());

@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -228,12 +229,23 @@ final class CommandLineTest {
   @Test
   void takesTheTokenFromAFileAndNeverShowsIt(@TempDir Path directory) throws IOException {
     Path file = Files.writeString(directory.resolve("token"), "s3cret\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     status = 401;
 
     run("stats --token-file " + file);
 
     assertThat(asked.get(0).authorization()).isEqualTo("Bearer s3cret");
     assertThat(out.toString() + err).doesNotContain("s3cret");
+  }
+
+  @Test
+  void refusesATokenThatOthersCanRead(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("token"), "s3cret\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+
+    assertThat(run("stats --token-file " + file)).isEqualTo(ExitCode.FAILED);
+    assertThat(err.toString()).contains("chmod 600").doesNotContain("s3cret");
+    assertThat(asked).isEmpty();
   }
 
   @Test

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.settings;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.IDefaultValueProvider;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/**
+ * What holds where the command line is silent: the environment, then a file of properties that
+ * {@code TIMEWHEEL_CONFIG} names, then the default of the option. The option {@code --log-format}
+ * is {@code TIMEWHEEL_LOG_FORMAT} in the environment, and {@code log-format} in the file.
+ *
+ * <p>No file is read that nobody named: one that lies in the working directory could send a token
+ * to a stranger's server.
+ */
+public final class Settings implements IDefaultValueProvider {
+  /** Names the file. */
+  public static final String FILE = "TIMEWHEEL_CONFIG";
+
+  /** Holds the token of a client. */
+  public static final String TOKEN = "TIMEWHEEL_TOKEN";
+
+  private static final String TOKEN_FILE = "token-file";
+
+  /** The options that can be set without an argument. */
+  private static final Set<String> NAMES =
+      Set.of(
+          "server",
+          "output",
+          TOKEN_FILE,
+          "port",
+          "listen",
+          "host",
+          "data",
+          "tokens",
+          "insecure",
+          "log-format",
+          "audit-log");
+
+  private final Map<String, String> environment;
+  private final @Nullable Path file;
+  private final Properties properties = new Properties();
+
+  private Settings(Map<String, String> environment) {
+    this.environment = Map.copyOf(environment);
+    String named = environment.get(FILE);
+    this.file = named == null || named.isBlank() ? null : Path.of(named);
+  }
+
+  /**
+   * A value, and where it came from.
+   *
+   * @param value as it was written
+   * @param source the variable or the file
+   */
+  public record Found(String value, String source) {}
+
+  /**
+   * Reads the settings.
+   *
+   * @param environment the variables of the process
+   * @return the settings
+   * @throws IOException if the file cannot be read, or holds a setting that there is not
+   */
+  public static Settings read(Map<String, String> environment) throws IOException {
+    Settings settings = new Settings(environment);
+    if (settings.file != null) {
+      settings.load(settings.file);
+    }
+    return settings;
+  }
+
+  private void load(Path from) throws IOException {
+    try (Reader reader = Files.newBufferedReader(from)) {
+      properties.load(reader);
+    } catch (IllegalArgumentException e) {
+      throw new IOException(from + ": " + e.getMessage(), e);
+    }
+    Set<String> unknown = new TreeSet<>(properties.stringPropertyNames());
+    unknown.removeAll(NAMES);
+    if (!unknown.isEmpty()) {
+      throw new IOException(
+          from + ": unknown " + unknown + " (expected: some of " + new TreeSet<>(NAMES) + ")");
+    }
+  }
+
+  /**
+   * Looks a setting up.
+   *
+   * @param name as the option has it, without its dashes
+   * @return what was found; null if nobody set it
+   */
+  public @Nullable Found find(String name) {
+    // A token in the environment goes before a file that is named there or in the file.
+    if (!NAMES.contains(name) || (name.equals(TOKEN_FILE) && variable(TOKEN) != null)) {
+      return null;
+    }
+    String variable = "TIMEWHEEL_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
+    String value = variable(variable);
+    if (value != null) {
+      return new Found(value, variable);
+    }
+    value = properties.getProperty(name);
+    return value == null ? null : new Found(value.strip(), String.valueOf(file));
+  }
+
+  private @Nullable String variable(String name) {
+    String value = environment.get(name);
+    return value == null || value.isBlank() ? null : value;
+  }
+
+  @Override
+  public @Nullable String defaultValue(ArgSpec argument) {
+    Found found = argument instanceof OptionSpec option ? find(nameOf(option)) : null;
+    return found == null ? null : found.value();
+  }
+
+  /**
+   * Names an option as a setting.
+   *
+   * @param option the option
+   * @return its longest name, without dashes
+   */
+  public static String nameOf(OptionSpec option) {
+    return option.longestName().replaceFirst("^-+", "");
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.server.settings.Settings;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+
+/** {@code timewheel config}. */
+class ConfigCommandTest {
+  @TempDir private Path directory;
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int run(Map<String, String> environment, String... words) throws IOException {
+    CommandLine line = Main.commandLine(Settings.read(environment));
+    line.setOut(new PrintWriter(out, true));
+    line.setErr(new PrintWriter(err, true));
+    return line.execute(words);
+  }
+
+  private static String at(JsonNode settings, String name) {
+    for (JsonNode row : settings.get("settings")) {
+      if (row.get("setting").asString().equals(name)) {
+        return row.get("value").asString() + " from " + row.get("source").asString();
+      }
+    }
+    return "none";
+  }
+
+  @Test
+  void showsEachValueAndWhereItCameFrom() throws IOException {
+    Path file =
+        Files.writeString(
+            directory.resolve("timewheel.properties"),
+            "port=1\nlisten=::1\nhost=a,b\ninsecure=true\nserver=http://localhost:9\n");
+    Map<String, String> environment =
+        Map.of(
+            Settings.FILE, file.toString(), "TIMEWHEEL_LISTEN", "127.0.0.2", "TIMEWHEEL_PORT", "2");
+
+    assertThat(run(environment, "config", "--port", "3", "-o", "json")).as(err + "").isZero();
+
+    JsonNode settings = Running.MAPPER.readTree(out.toString());
+    assertThat(at(settings, "port")).isEqualTo("3 from --port");
+    assertThat(at(settings, "listen")).isEqualTo("127.0.0.2 from TIMEWHEEL_LISTEN");
+    assertThat(at(settings, "insecure")).isEqualTo("true from " + file);
+    assertThat(at(settings, "host")).contains("a").contains("b").endsWith(" from " + file);
+    assertThat(at(settings, "server")).isEqualTo("http://localhost:9 from " + file);
+    assertThat(at(settings, "log-format")).isEqualTo("text from default");
+    assertThat(at(settings, "audit-log")).isEqualTo("- from default");
+  }
+
+  @Test
+  void showsATable() throws IOException {
+    assertThat(run(Map.of(), "--server", "http://localhost:1", "config")).isZero();
+
+    assertThat(out.toString())
+        .startsWith("SETTING ")
+        .containsPattern("server +http://localhost:1 +--server")
+        .containsPattern("port +7400 +default")
+        .doesNotContain("help");
+  }
+
+  @Test
+  void refusesWhatServeWouldRefuse() throws IOException {
+    assertThat(run(Map.of(), "config", "--port", "many")).isEqualTo(2);
+    assertThat(run(Map.of("TIMEWHEEL_PORT", "many"), "config")).isEqualTo(2);
+    assertThat(run(Map.of(), "config", "--color", "red")).isEqualTo(2);
+  }
+
+  @Test
+  void makesTokens() throws IOException {
+    Path file = directory.resolve("tokens");
+    String[] words = {
+      "config", "token", "shop", "--role", "write", "--namespace", "a", "--namespace", "b"
+    };
+
+    assertThat(run(Map.of("TIMEWHEEL_TOKENS", file.toString()), words)).as(err + "").isZero();
+
+    assertThat(Tokens.open(file).caller(out.toString().strip()).namespaces())
+        .containsExactlyInAnyOrder("a", "b");
+    assertThat(run(Map.of("TIMEWHEEL_TOKENS", file.toString()), words)).isEqualTo(4);
+  }
+
+  @Test
+  void refusesATokenThatCannotBe() throws IOException {
+    String file = directory.resolve("tokens").toString();
+
+    assertThat(run(Map.of(), "config", "token", "x", "--role", "root", "--tokens", file))
+        .isEqualTo(2);
+    assertThat(run(Map.of(), "config", "token", "a b", "--role", "read", "--tokens", file))
+        .isEqualTo(2);
+    assertThat(run(Map.of(), "config", "token", "x", "--role", "read")).isEqualTo(2);
+    assertThat(directory).isEmptyDirectory();
+  }
+}

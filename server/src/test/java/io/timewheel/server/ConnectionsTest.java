@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections by the hundred and by the thousand, slow, and too many. */
+class ConnectionsTest {
+  private static final String GET = "GET /v1/namespaces HTTP/1.1\r\nHost: localhost\r\n";
+  private static final String HEALTH = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+  private static final String CLAIM =
+      String.join(
+          "\r\n",
+          "POST /v1/namespaces/a/queues/q/firings:claim HTTP/1.1",
+          "Host: localhost",
+          "Content-Length: 0",
+          "",
+          "");
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private Running running;
+
+  @AfterEach
+  void stop() throws Exception {
+    for (AutoCloseable each : open) {
+      each.close();
+    }
+    running.close();
+  }
+
+  private Socket connect() throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), running.server.port());
+    socket.setSoTimeout(60_000);
+    open.add(socket);
+    return socket;
+  }
+
+  private static void send(Socket socket, String text) throws IOException {
+    socket.getOutputStream().write(text.getBytes(US_ASCII));
+  }
+
+  private static String statusLine(Socket socket) throws IOException {
+    StringBuilder line = new StringBuilder();
+    for (int c = socket.getInputStream().read();
+        c >= 0 && c != '\r';
+        c = socket.getInputStream().read()) {
+      line.append((char) c);
+    }
+    return line.toString();
+  }
+
+  @Test
+  void slowRequestsByTheHundredAreCutOffAndOthersAreNot() throws Exception {
+    running = new Running();
+    Socket silent = connect();
+    send(silent, HEALTH);
+    assertThat(statusLine(silent)).contains("200");
+    Socket waiting = connect();
+    send(waiting, CLAIM);
+    List<Socket> slow = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      Socket socket = connect();
+      send(socket, i % 2 == 0 ? GET : "");
+      slow.add(socket);
+    }
+    long nowNanos = System.nanoTime();
+    Connections connections = running.server.connections();
+    while (connections.count() != 102) { // accepted by and by
+      Thread.onSpinWait();
+    }
+    for (int round = 0; connections.count() > 2; round++) {
+      for (int i = 0; i < slow.size(); i++) {
+        try {
+          send(slow.get(i), i % 2 == 0 ? "X" : "\r\n"); // a blank line before a request is allowed
+        } catch (IOException e) {
+          // cut off
+        }
+      }
+      nowNanos += TimeUnit.SECONDS.toNanos(Connections.SWEEP_SECONDS);
+      connections.sweep(nowNanos);
+      if (round < Connections.MAX_HEAD_SECONDS / Connections.SWEEP_SECONDS) {
+        assertThat(connections.count()).isEqualTo(102);
+      }
+    }
+    send(silent, HEALTH);
+    assertThat(silent.getInputStream().read()).isPositive();
+    while (running.server.waitingClaims() != 1) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void aRequestThatArrivesInPartsIsServed() throws Exception {
+    running = new Running();
+    Socket socket = connect();
+    long nowNanos = System.nanoTime();
+    for (int i = 0; i < 100; i++) {
+      send(socket, HEALTH.substring(0, 20));
+      running.server.connections().sweep(nowNanos);
+      nowNanos += TimeUnit.SECONDS.toNanos(Connections.SWEEP_SECONDS);
+      send(socket, HEALTH.substring(20));
+      assertThat(statusLine(socket)).contains("200");
+      String rest = "";
+      while (!rest.endsWith("}")) {
+        rest += (char) socket.getInputStream().read();
+      }
+    }
+  }
+
+  @Test
+  void aConnectionTooManyIsAnswered429() throws Exception {
+    running =
+        new Running(
+            config ->
+                new ServerConfig(
+                    config.listen(),
+                    config.port(),
+                    config.hosts(),
+                    2,
+                    config.maxWaitingClaims(),
+                    config.maxStreams(),
+                    config.maxBodyBytes()));
+    Socket first = connect();
+    send(first, GET + "\r\n");
+    assertThat(statusLine(first)).contains("200");
+    Socket second = connect();
+    send(second, GET + "\r\n");
+    assertThat(statusLine(second)).contains("200");
+    Socket third = connect();
+    send(third, HEALTH);
+    assertThat(statusLine(third)).contains("200");
+    Socket fourth = connect();
+    send(fourth, GET + "\r\n");
+    String answer = new String(fourth.getInputStream().readAllBytes(), US_ASCII);
+    assertThat(answer)
+        .startsWith("HTTP/1.1 429 ")
+        .contains("Retry-After: 1")
+        .contains("too_many_connections");
+    first.close();
+    while (running.server.connections().count() >= 3) {
+      Thread.onSpinWait();
+    }
+    second.close();
+    third.close();
+    while (running.server.connections().count() > 0) {
+      Thread.onSpinWait();
+    }
+    Socket later = connect();
+    send(later, GET + "\r\n");
+    assertThat(statusLine(later)).contains("200");
+  }
+}
