@@ -42,9 +42,6 @@ final class ClusterLife implements AutoCloseable {
 
   private static final int TO_COME_MILLIS = 4_000;
 
-  /** Some calls. */
-  private static final int FIRST_CALLS_BYTES = 10_000;
-
   private final Plan plan;
   private final DatabaseServer server;
   private final Path directory;
@@ -113,7 +110,7 @@ final class ClusterLife implements AutoCloseable {
     for (int i = 0; i < plan.nodes(); i++) {
       start(newPlace());
     }
-    awaitFirstCalls();
+    awaitFirstSuccess();
     long nowNanos = System.nanoTime();
     long endNanos = nowNanos + TimeUnit.SECONDS.toNanos(plan.lifeSeconds());
     long nextNanos = nowNanos + millisToNanos(random.nextInt(BETWEEN_FAULTS_MILLIS));
@@ -147,9 +144,9 @@ final class ClusterLife implements AutoCloseable {
   }
 
   /** However slow the machine is. */
-  private void awaitFirstCalls() throws IOException, InterruptedException {
-    while (!hasLostANode() && Files.size(log()) < FIRST_CALLS_BYTES) {
-      TimeUnit.MILLISECONDS.sleep(10);
+  private void awaitFirstSuccess() throws IOException, InterruptedException {
+    while (!hasLostANode() && !Files.readString(log()).contains("\nF ")) {
+      TimeUnit.MILLISECONDS.sleep(100);
     }
   }
 
