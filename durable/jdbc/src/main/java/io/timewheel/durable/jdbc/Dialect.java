@@ -64,8 +64,16 @@ interface Dialect {
   @SuppressWarnings("ArrayRecordComponent") // not copied, and not changed
   record Finished(TimerRecord record, byte @Nullable [] payloadHash) {}
 
-  /** Locks unfinished timers. */
-  Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys) throws SQLException;
+  /**
+   * Locks unfinished timers.
+   *
+   * @param passOver whether to leave those that others hold, and not to wait for them
+   */
+  Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, boolean passOver)
+      throws SQLException;
+
+  /** {@return which unfinished timers there are, held by others or not} */
+  Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException;
 
   /** Reads finished timers. */
   Map<TimerKey, Finished> finished(Connection connection, List<TimerKey> keys) throws SQLException;
@@ -115,6 +123,9 @@ interface Dialect {
 
   /** {@return the statements that are apart from the commit of a group} */
   Queries queries();
+
+  /** {@return the statements for transactions in which the user has work of his own} */
+  UserTransactions userTransactions();
 
   /** {@return an expression for the time of the database in milliseconds, as it passes} */
   String nowMillis();

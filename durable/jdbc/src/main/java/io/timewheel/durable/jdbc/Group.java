@@ -32,6 +32,10 @@ import org.jspecify.annotations.Nullable;
  * Transitions} says what becomes of them, and they are written back; each write holds only for the
  * record that was read, and what it does not hold for is read again. The fence comes last.
  *
+ * <p>A transaction of a user may hold a timer for as long as he likes. The others in a group do not
+ * wait for it: once a lock was not to be had in time, what an owner would begin is left for his
+ * next look, and of the rest each timer is tried alone.
+ *
  * <p>An object is used for all tries of one commit, by one thread.
  */
 final class Group {
@@ -49,6 +53,9 @@ final class Group {
   private final Map<Integer, Long> foundEpochs = new HashMap<>();
 
   private final Outcome[] outcomes;
+
+  /** Whether a try has waited too long for a timer that somebody holds. */
+  private boolean heldUp;
 
   // Of one try
   private final Map<Integer, Long> heldEpochs = new TreeMap<>();
@@ -85,6 +92,9 @@ final class Group {
     @Nullable TimerRecord after;
     byte @Nullable [] payloadHash;
     boolean lost;
+
+    /** Whether somebody else holds it, and it stays as it is. */
+    boolean held;
 
     Cell(TimerKey key) {
       this.key = key;
@@ -149,13 +159,20 @@ final class Group {
 
   /** Does everything but the commit. */
   List<Outcome> run(Connection connection) throws SQLException {
+    boolean versions =
+        any(change -> change instanceof Change.Schedule || change instanceof Change.Move);
+    return runIn(connection, dialect.begin(connection, versions));
+  }
+
+  /**
+   * The same in a transaction that has begun.
+   *
+   * @param firstVersion the first version of a block that is this group's own
+   */
+  List<Outcome> runIn(Connection connection, long firstVersion) throws SQLException {
     heldEpochs.clear();
     counts.clear();
-    surroundings.lastVersion =
-        dialect.begin(
-                connection,
-                any(change -> change instanceof Change.Schedule || change instanceof Change.Move))
-            - 1;
+    surroundings.lastVersion = firstVersion - 1;
     if (any(change -> change instanceof Change.Begin || change instanceof Change.MakeReady)) {
       surroundings.paused = dialect.holdPauses(connection);
     }
@@ -169,7 +186,27 @@ final class Group {
     for (int i = 0; i < outcomes.length; i++) {
       cells.computeIfAbsent(changes.get(i).key(), Cell::new).changes.add(i);
     }
-    List<Cell> open = List.copyOf(cells.values());
+    try {
+      apply(connection, List.copyOf(cells.values()));
+    } catch (SQLException e) {
+      if (dialect.isHeldUp(e)) {
+        if (heldUp && cells.size() > 1) {
+          throw held(e);
+        }
+        heldUp = true;
+      }
+      throw e;
+    }
+    if (!counts.isEmpty()) {
+      dialect.count(connection, counts);
+    }
+    hint(connection, cells.values());
+    fence(connection);
+    return Arrays.asList(outcomes);
+  }
+
+  private void apply(Connection connection, List<Cell> cells) throws SQLException {
+    List<Cell> open = cells;
     for (int round = 1; !open.isEmpty(); round++) {
       if (round > MAX_ROUNDS) {
         throw new StoreException(
@@ -184,17 +221,18 @@ final class Group {
       open = open.stream().filter(cell -> cell.lost).toList();
       open.forEach(cell -> count(cell, -1));
     }
-    if (!counts.isEmpty()) {
-      dialect.count(connection, counts);
-    }
-    hint(connection, cells.values());
-    fence(connection);
-    return Arrays.asList(outcomes);
+  }
+
+  /** Has the engine ask for one change at a time. */
+  private static StoreException held(@Nullable SQLException cause) {
+    return new StoreException(
+        StoreException.Kind.REJECTED, "another transaction holds a timer of the batch", cause);
   }
 
   private void read(Connection connection, List<Cell> cells) throws SQLException {
+    boolean passOver = heldUp && any(Group::isLeftForLater);
     Map<TimerKey, TimerRecord> unfinished =
-        dialect.lock(connection, cells.stream().map(cell -> cell.key).toList());
+        dialect.lock(connection, cells.stream().map(cell -> cell.key).toList(), passOver);
     // After the locks: a timer that was just finished by somebody else is in the history by now.
     List<TimerKey> missing =
         cells.stream().map(cell -> cell.key).filter(key -> !unfinished.containsKey(key)).toList();
@@ -207,10 +245,34 @@ final class Group {
       cell.after = cell.before;
       cell.lost = false;
     }
+    if (passOver && !missing.isEmpty()) {
+      passOver(cells, dialect.present(connection, missing));
+    }
+  }
+
+  /** What an owner begins because of what he has read: he reads it again soon. */
+  private static boolean isLeftForLater(Change change) {
+    return change instanceof Change.Begin
+        || change instanceof Change.MakeReady
+        || change instanceof Change.Skip
+        || change instanceof Change.Park;
+  }
+
+  private void passOver(List<Cell> cells, Set<TimerKey> held) {
+    for (Cell cell : cells) {
+      cell.held = held.contains(cell.key);
+      if (cell.held && !cell.changes.stream().map(changes::get).allMatch(Group::isLeftForLater)) {
+        throw held(null);
+      }
+    }
   }
 
   private void apply(Cell cell) {
     for (int i : cell.changes) {
+      if (cell.held) {
+        outcomes[i] = new Outcome(Outcome.Answer.OUTDATED, 0, null);
+        continue;
+      }
       Change change = changes.get(i);
       if (isStale(change)) {
         outcomes[i] = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);

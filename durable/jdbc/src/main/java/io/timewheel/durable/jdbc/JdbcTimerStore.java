@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -206,6 +207,34 @@ public final class JdbcTimerStore implements TimerStore {
     return ownership;
   }
 
+  Transactions transactions() {
+    return transactions;
+  }
+
+  Dialect dialect() {
+    return dialect;
+  }
+
+  NodeClock clock() {
+    return clock;
+  }
+
+  /**
+   * Prepares what one transaction commits.
+   *
+   * @param ownEpoch the epoch under which the session owns a shard; null for a transaction that
+   *     this session does not hear of: it tells the session, too, what it puts into its shards
+   */
+  Group group(Function<Integer, @Nullable Long> ownEpoch, List<Change> changes) {
+    return group(ownEpoch, sentHints.open(), changes);
+  }
+
+  private Group group(
+      Function<Integer, @Nullable Long> ownEpoch, @Nullable String channel, List<Change> changes) {
+    groups.incrementAndGet();
+    return new Group(dialect, traits.shards(), history.part(), ownEpoch, channel, changes);
+  }
+
   @Override
   public StoreTraits traits() {
     return traits;
@@ -244,16 +273,15 @@ public final class JdbcTimerStore implements TimerStore {
       outcomes = commit(changes, null);
       sentHints.refused();
     }
-    if (groups.incrementAndGet() % GROUPS_PER_COMPACTION == 0) {
+    if (groups.get() >= GROUPS_PER_COMPACTION) {
+      groups.set(0);
       compactCounts();
     }
     return outcomes;
   }
 
   private List<Outcome> commit(List<Change> changes, @Nullable String channel) {
-    Group group =
-        new Group(dialect, traits.shards(), history.part(), ownership::epoch, channel, changes);
-    return transactions.write(group::run);
+    return transactions.write(group(ownership::epoch, channel, changes)::run);
   }
 
   private void compactCounts() {

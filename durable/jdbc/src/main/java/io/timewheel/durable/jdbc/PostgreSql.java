@@ -37,17 +37,28 @@ import org.postgresql.PGNotification;
 final class PostgreSql implements Dialect {
   private static final int LEAST_VERSION = 140_000;
 
-  private static final String BEGIN =
+  /** How a transaction begins in which nothing is planned or locked yet. */
+  static final String ISOLATION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n";
+
+  /** What makes the planner take the indexes. */
+  static final String PLANNER =
       """
-      SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-      SELECT set_config('lock_timeout', '100ms', true),
-        set_config('idle_in_transaction_session_timeout', '2s', true),
-        set_config('plan_cache_mode', 'force_generic_plan', true),
+      set_config('plan_cache_mode', 'force_generic_plan', true),
         set_config('enable_seqscan', 'off', true),
         set_config('enable_hashjoin', 'off', true),
         set_config('enable_mergejoin', 'off', true),
         set_config('jit', 'off', true)\
       """;
+
+  /** The limits of a transaction that holds a fence. */
+  static String limits(String lockTimeout) {
+    return "SELECT set_config('lock_timeout', '"
+        + lockTimeout
+        + "', true), set_config('idle_in_transaction_session_timeout', '2s', true), "
+        + PLANNER;
+  }
+
+  private static final String BEGIN = ISOLATION + limits("100ms");
 
   /** Not {@code now()}, which is when the transaction began. */
   static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -60,6 +71,11 @@ final class PostgreSql implements Dialect {
 
   private static final String KEYS =
       "unnest(?::text[], ?::text[]) WITH ORDINALITY AS k (namespace, id, n)";
+  private static final String PRESENT =
+      "SELECT t.namespace, t.id FROM timewheel_timer t JOIN "
+          + KEYS
+          + " ON t.namespace = k.namespace AND t.id = k.id";
+
   private static final String READINGS =
       "unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[]) WITH ORDINALITY"
           + " AS k (namespace, id, version, revision, n)";
@@ -243,7 +259,7 @@ final class PostgreSql implements Dialect {
     return state(failure).equals("54000");
   }
 
-  private static String state(SQLException failure) {
+  static String state(SQLException failure) {
     String state = failure.getSQLState();
     return state == null || state.length() != 5 ? "XX000" : state;
   }
@@ -320,9 +336,28 @@ final class PostgreSql implements Dialect {
   }
 
   @Override
-  public Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(LOCK)) {
+  public Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(PRESENT)) {
+      keys(new Parameters(connection, statement), keys);
+      return found(statement);
+    }
+  }
+
+  private static Set<TimerKey> found(PreparedStatement statement) throws SQLException {
+    try (ResultSet rows = statement.executeQuery()) {
+      Set<TimerKey> found = new HashSet<>();
+      while (rows.next()) {
+        found.add(new TimerKey(rows.getString(1), rows.getString(2)));
+      }
+      return found;
+    }
+  }
+
+  @Override
+  public Map<TimerKey, TimerRecord> lock(
+      Connection connection, List<TimerKey> keys, boolean passOver) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(passOver ? LOCK + " SKIP LOCKED" : LOCK)) {
       keys(new Parameters(connection, statement), keys);
       try (ResultSet rows = statement.executeQuery()) {
         Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
@@ -372,12 +407,7 @@ final class PostgreSql implements Dialect {
           .bytes(records, Rows::spec)
           .bytes(records, Rows::progress)
           .bytes(records, record -> record.definition().payload());
-      Set<TimerKey> inserted = new HashSet<>(2 * records.size());
-      try (ResultSet rows = statement.executeQuery()) {
-        while (rows.next()) {
-          inserted.add(new TimerKey(rows.getString(1), rows.getString(2)));
-        }
-      }
+      Set<TimerKey> inserted = found(statement);
       boolean[] which = new boolean[records.size()];
       for (int i = 0; i < which.length; i++) {
         which[i] = inserted.contains(records.get(i).key());
@@ -605,6 +635,11 @@ final class PostgreSql implements Dialect {
   @Override
   public Queries queries() {
     return new PostgreSqlQueries();
+  }
+
+  @Override
+  public UserTransactions userTransactions() {
+    return new PostgreSqlUserTransactions();
   }
 
   @Override

@@ -179,7 +179,8 @@ final class Transactions {
     }
   }
 
-  private StoreException failure(SQLException e) {
+  /** Says what has failed before its commit. */
+  StoreException failure(SQLException e) {
     return new StoreException(
         dialect.kind(e), "the database: " + e.getMessage() + " (" + e.getSQLState() + ")", e);
   }

@@ -33,6 +33,10 @@ final class LossySource implements DataSource {
   private final Thread test = Thread.currentThread();
 
   int refused;
+
+  /** Whose commits they are; those of all threads if null. */
+  volatile Thread only;
+
   private final DataSource source;
 
   /** What becomes of a commit. */
@@ -82,7 +86,7 @@ final class LossySource implements DataSource {
 
   private void commit(Connection real) throws SQLException {
     commits++;
-    Fate fate = fates.poll();
+    Fate fate = only == null || only == Thread.currentThread() ? fates.poll() : null;
     if (fate == null) {
       real.commit();
       return;

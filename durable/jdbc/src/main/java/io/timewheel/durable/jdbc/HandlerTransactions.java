@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Calls handlers in transactions that record their success.
+ *
+ * <pre>
+ *   1 BEGIN; a limit for standing still; the transaction has an identity from now on
+ *   2 the handler
+ *   3 limits: 500 ms for a lock, 2 s idle
+ *   4 the group of the ends: locks the timers, writes, and compares the epochs: the fence
+ *   5 COMMIT
+ * </pre>
+ *
+ * <p>Up to 4 the transaction holds nothing that others of the engine wait for: a cancel is answered
+ * FIRING while the handler runs, and the shard can be taken over. Whatever fails up to 4, the
+ * server rolls back, since nobody has sent a COMMIT. An answer to 5 that is lost is asked for; if
+ * nobody can say, the attempt has failed for the engine, whose record of that waits for the timer's
+ * lock, that is, until the transaction is over, and is refused if it has been committed after all.
+ */
+final class HandlerTransactions {
+  /**
+   * As long as a lease: a node that stands still for so long has lost its shards, and whoever
+   * repeats its attempts must not wait for the rows that it has locked.
+   */
+  private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(10);
+
+  private final JdbcTimerStore store;
+  private final UserTransactions statements;
+  private final TransactionBatchHandler handler;
+
+  HandlerTransactions(JdbcTimerStore store, TransactionBatchHandler handler) {
+    this.store = store;
+    this.handler = handler;
+    statements = store.dialect().userTransactions();
+  }
+
+  /** What a handler has thrown. */
+  private static final class HandlerFailure extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    HandlerFailure(Exception cause) {
+      super(null, cause, false, false);
+    }
+  }
+
+  /** Says that the ends were not taken, so that what the handler has done is rolled back. */
+  private static final class NotTaken extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final transient List<Outcome> outcomes;
+
+    NotTaken(List<Outcome> outcomes) {
+      super(null, null, false, false);
+      this.outcomes = outcomes;
+    }
+  }
+
+  /** Handles one firing. */
+  Outcome handle(Firing firing, Change.Finish success) throws Exception {
+    return handle(List.of(new TransactionFiring(firing, success))).get(0);
+  }
+
+  /**
+   * Handles firings in one transaction.
+   *
+   * @return their outcomes; if one of them is not APPLIED, nothing was committed
+   * @throws Exception if nothing was committed, but for a {@link StoreException} that says UNKNOWN
+   */
+  List<Outcome> handle(List<TransactionFiring> firings) throws Exception {
+    try {
+      return store.transactions().writeOnce(connection -> handle(connection, firings));
+    } catch (NotTaken e) {
+      return e.outcomes;
+    } catch (HandlerFailure e) {
+      throw (Exception) e.getCause();
+    }
+  }
+
+  private List<Outcome> handle(Connection connection, List<TransactionFiring> firings)
+      throws SQLException {
+    String id = statements.beginHandler(connection, IDLE_MILLIS);
+    HandlerConnection lent = new HandlerConnection(connection);
+    try {
+      handler.handle(firings, lent.connection());
+    } catch (Exception e) {
+      throw new HandlerFailure(e);
+    } finally {
+      lent.end();
+    }
+    if (connection.getAutoCommit() || !id.equals(store.dialect().transactionId(connection))) {
+      throw new IllegalStateException(
+          "the handler has ended the transaction that it was given: what it has done may happen"
+              + " again");
+    }
+    statements.endHandler(connection);
+    List<Outcome> outcomes = finish(connection, firings);
+    if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
+      throw new NotTaken(outcomes);
+    }
+    return outcomes;
+  }
+
+  private List<Outcome> finish(Connection connection, List<TransactionFiring> firings)
+      throws SQLException {
+    List<Change> ends = firings.stream().<Change>map(TransactionFiring::finish).toList();
+    try {
+      return store.group(store.ownership()::epoch, ends).runIn(connection, 0);
+    } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
+      Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
+      throw new NotTaken(firings.stream().map(firing -> stale).toList());
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.FireId;
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.Change;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+
+/**
+ * What a handler in a transaction is given: one attempt of one run of a timer. It is a {@link
+ * Firing} whose decision is recorded in the transaction.
+ */
+public final class TransactionFiring {
+  private final Firing firing;
+  private final Change.Finish success;
+  private Change.Finish finish;
+
+  TransactionFiring(Firing firing, Change.Finish success) {
+    this.firing = firing;
+    this.success = success;
+    finish = success;
+  }
+
+  /** {@return the change that records the end} */
+  Change.Finish finish() {
+    return finish;
+  }
+
+  /** {@return the identity of the timer} */
+  public TimerKey key() {
+    return firing.key();
+  }
+
+  /** {@return the namespace of the timer} */
+  public String namespace() {
+    return firing.namespace();
+  }
+
+  /** {@return the id of the timer} */
+  public String id() {
+    return firing.id();
+  }
+
+  /** {@return the version of the timer} */
+  public long version() {
+    return firing.version();
+  }
+
+  /** {@return which attempt of this run it is; the first is 1} */
+  public int attempt() {
+    return firing.attempt();
+  }
+
+  /** {@return the time for which this run is scheduled} */
+  public Instant scheduledAt() {
+    return firing.scheduledAt();
+  }
+
+  /** {@return when this attempt began} */
+  public Instant firedAt() {
+    return firing.firedAt();
+  }
+
+  /** {@return whether this attempt began more than a second after the scheduled time} */
+  public boolean isLate() {
+    return firing.isLate();
+  }
+
+  /** {@return whether this run was missed, and is made up for now} */
+  public boolean isMadeUp() {
+    return firing.isMadeUp();
+  }
+
+  /** {@return the bytes that the timer was scheduled with; not copied, and must not be changed} */
+  public byte[] payload() {
+    return firing.payload();
+  }
+
+  /** {@return the headers that the timer was scheduled with} */
+  public Map<String, String> headers() {
+    return firing.headers();
+  }
+
+  /** {@return the identity of this run, the same for all its attempts} */
+  public FireId fireId() {
+    return firing.fireId();
+  }
+
+  /**
+   * Has this run fire again at another time, as {@link Firing#reschedule} does. What the handler
+   * has done is committed.
+   *
+   * @param at when
+   * @throws IllegalArgumentException if that never comes
+   */
+  public void reschedule(Instant at) {
+    long millis;
+    try {
+      boolean past = requireNonNull(at, "at").isBefore(Instant.EPOCH);
+      boolean whole = at.equals(at.truncatedTo(ChronoUnit.MILLIS));
+      millis = past ? 0 : Math.addExact(at.toEpochMilli(), whole ? 0 : 1);
+    } catch (ArithmeticException e) {
+      throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)", e);
+    }
+    finish =
+        new Change.Finish(
+            success.key(),
+            success.token(),
+            success.epoch(),
+            Change.Finish.End.RESCHEDULED,
+            millis,
+            success.nextAt(),
+            null,
+            success.now());
+  }
+
+  /** {@return timer, attempt and scheduled time; not the payload} */
+  @Override
+  public String toString() {
+    return firing.toString();
+  }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store as one transaction of the user sees it: takes changes, and nothing else. It neither
+ * commits nor rolls back. What it fails with is kept for {@link TransactionTimer}, because an
+ * engine on the way there has its own words for it. Not thread-safe, like its connection.
+ */
+final class TransactionStore implements TimerStore {
+  private final JdbcTimerStore store;
+  private final Tables tables;
+  private final Connection connection;
+  private final UserTransactions statements;
+  private @Nullable RuntimeException failure;
+
+  TransactionStore(JdbcTimerStore store, Tables tables, Connection connection) {
+    this.store = store;
+    this.tables = tables;
+    this.connection = connection;
+    statements = store.dialect().userTransactions();
+  }
+
+  /** Takes the failure of what was asked for last; null if it went well. */
+  @Nullable RuntimeException takeFailure() {
+    RuntimeException last = failure;
+    failure = null;
+    return last;
+  }
+
+  @Override
+  public StoreTraits traits() {
+    return store.traits();
+  }
+
+  @Override
+  public long clockOffsetMillis() {
+    return store.clockOffsetMillis();
+  }
+
+  @Override
+  public List<Outcome> commit(List<Change> changes) {
+    RuntimeException why = failure;
+    if (why == null) {
+      try {
+        return write(changes);
+      } catch (SQLException e) {
+        why =
+            new StoreException(
+                store.dialect().kind(e),
+                "the database: "
+                    + e.getMessage()
+                    + " ("
+                    + e.getSQLState()
+                    + "); the transaction can only be rolled back",
+                e);
+      } catch (RuntimeException e) {
+        why = e;
+      }
+      failure = why;
+    }
+    // The one kind after which an engine asks for nothing again.
+    throw new StoreException(StoreException.Kind.REJECTED, String.valueOf(why.getMessage()), why);
+  }
+
+  private List<Outcome> write(List<Change> changes) throws SQLException {
+    if (connection.getAutoCommit()) {
+      throw new IllegalStateException(
+          "connection: in auto-commit mode (expected: in a transaction)");
+    }
+    UserTransactions.Visit visit = statements.enter(connection);
+    List<Outcome> outcomes;
+    try {
+      check(visit);
+      outcomes = store.group(shard -> null, changes).runIn(connection, visit.firstVersion());
+    } catch (RuntimeException e) { // not of the database: the transaction goes on
+      statements.leave(connection, visit);
+      throw e;
+    }
+    statements.leave(connection, visit);
+    return outcomes;
+  }
+
+  private void check(UserTransactions.Visit visit) {
+    if (visit.tables() == null) {
+      throw new IllegalStateException(
+          "connection: no tables of timers in its default schema (expected: the database and the"
+              + " schema of the store)");
+    }
+    if (!tables.areThoseOfStore(visit.tables())) {
+      throw new IllegalStateException(
+          "connection: leads to other tables of timers (expected: the database and the schema of"
+              + " the store)");
+    }
+    if (visit.readOnly()) {
+      throw new IllegalStateException(
+          "connection: its transaction is read-only (expected: one that writes, on the primary"
+              + " server)");
+    }
+    if (!visit.readCommitted()) {
+      throw new IllegalStateException(
+          "connection: its transaction does not see what others commit (expected: isolation READ"
+              + " COMMITTED)");
+    }
+  }
+
+  /** Which tables are those of the store. */
+  static final class Tables {
+    private final JdbcTimerStore store;
+    private volatile @Nullable String known;
+
+    Tables(JdbcTimerStore store) {
+      this.store = store;
+      known = read();
+    }
+
+    private @Nullable String read() {
+      UserTransactions statements = store.dialect().userTransactions();
+      return store
+          .transactions()
+          .read(connection -> Optional.ofNullable(statements.tables(connection)))
+          .orElse(null);
+    }
+
+    /** Whether these are the ones; looks again if not: the data may have moved to other servers. */
+    boolean areThoseOfStore(String others) {
+      if (!others.equals(known)) {
+        known = read();
+      }
+      return others.equals(known);
+    }
+  }
+
+  // What nobody asks for in a transaction of the user
+
+  private static UnsupportedOperationException unsupported() {
+    return new UnsupportedOperationException("not in a transaction of the user");
+  }
+
+  @Override
+  public void start(StoreListener listener) {
+    throw unsupported();
+  }
+
+  @Override
+  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    throw unsupported();
+  }
+
+  @Override
+  public @Nullable TimerRecord get(TimerKey key) {
+    throw unsupported();
+  }
+
+  @Override
+  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    throw unsupported();
+  }
+
+  @Override
+  public long[] histogram(@Nullable String namespace, long[] bounds) {
+    throw unsupported();
+  }
+
+  @Override
+  public Map<String, Map<TimerState, Long>> counts() {
+    throw unsupported();
+  }
+
+  @Override
+  public List<TimerRecord> lease(LeaseRequest request) {
+    throw unsupported();
+  }
+
+  @Override
+  public void pause(String scope) {
+    throw unsupported();
+  }
+
+  @Override
+  public void resume(String scope) {
+    throw unsupported();
+  }
+
+  @Override
+  public Set<String> paused() {
+    throw unsupported();
+  }
+
+  @Override
+  public int forget(long finishedBefore, long keep, int limit) {
+    throw unsupported();
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The part of a {@link Dialect} for transactions in which the user has work of his own. */
+interface UserTransactions {
+  /** {@return which tables a connection leads to: equal only if they are the same ones} */
+  @Nullable String tables(Connection connection) throws SQLException;
+
+  /**
+   * What a transaction of the user is like.
+   *
+   * @param tables which tables it finds; null if there are none
+   * @param readCommitted whether each statement sees what was committed before it
+   * @param readOnly whether it can write nothing
+   * @param firstVersion the first version of a block that is this call's own
+   * @param settings what its settings were before
+   */
+  record Visit(
+      @Nullable String tables,
+      boolean readCommitted,
+      boolean readOnly,
+      long firstVersion,
+      List<String> settings) {}
+
+  /**
+   * Looks at a transaction of the user, and makes the settings that the statements of a group want.
+   *
+   * @throws IllegalStateException if the transaction has failed already
+   */
+  Visit enter(Connection connection) throws SQLException;
+
+  /** Gives the transaction back the settings that it had. */
+  void leave(Connection connection, Visit visit) throws SQLException;
+
+  /**
+   * Begins the transaction of a handler. From then on it may stand still for so long.
+   *
+   * @return what {@link Dialect#transactionId} says of it
+   */
+  String beginHandler(Connection connection, long idleMillis) throws SQLException;
+
+  /** Sets the limits of what is left of it when the handler has returned. */
+  void endHandler(Connection connection) throws SQLException;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Ledger.spec;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.LossySource.Fate;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class BatchingHandlerTest {
+  private static final int TIMERS = 60;
+
+  private final Ledger ledger = new Ledger();
+  private final Queue<Integer> sizes = new ConcurrentLinkedQueue<>();
+  private final CountDownLatch allWait = new CountDownLatch(1);
+  private BatchingHandler batching;
+
+  @AfterEach
+  void close() {
+    ledger.close();
+  }
+
+  private interface Fault {
+    void hit(List<TransactionFiring> firings, Connection connection) throws Exception;
+  }
+
+  /** Two batches hold up the rest, so that there is a large one. */
+  private DurableTimer start(Fault fault) {
+    batching =
+        (BatchingHandler)
+            ledger.timers.batchHandler(
+                (firings, connection) -> {
+                  sizes.add(firings.size());
+                  allWait.await();
+                  for (TransactionFiring firing : firings) {
+                    Ledger.write(firing, connection);
+                  }
+                  fault.hit(firings, connection);
+                },
+                40);
+    return ledger.start(timers -> batching, 2 * TIMERS);
+  }
+
+  private void fireAll(DurableTimer timer) {
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < TIMERS; i++) {
+      specs.add(spec("id-%02d".formatted(i)));
+    }
+    timer.scheduleAll(specs);
+    while (sizes.size() < 2 || batching.waiting() + sum(sizes) < TIMERS) {
+      Thread.onSpinWait();
+    }
+    allWait.countDown();
+    for (int i = 0; i < TIMERS; i++) {
+      ledger.await("id-%02d".formatted(i), info -> info.state() != TimerState.FIRING);
+    }
+  }
+
+  private static int sum(Collection<Integer> numbers) {
+    return numbers.stream().mapToInt(number -> number).sum();
+  }
+
+  private static List<String> once() {
+    List<String> all = new ArrayList<>();
+    for (int i = 0; i < TIMERS; i++) {
+      all.add("id-%02d 1".formatted(i));
+    }
+    return all;
+  }
+
+  @Test
+  void takesWhatWaitsInOneTransaction() {
+    fireAll(start((firings, connection) -> {}));
+    assertThat(ledger.effects()).isEqualTo(once());
+    assertThat(sizes).anyMatch(size -> size == 40).allMatch(size -> size <= 40);
+  }
+
+  @Test
+  void handlesTheOthersWhenOneFails() {
+    DurableTimer timer =
+        start(
+            (firings, connection) -> {
+              if (firings.stream().anyMatch(firing -> firing.id().equals("id-30"))) {
+                throw new IllegalStateException("poison");
+              }
+            });
+    fireAll(timer);
+    ledger.await("id-30", info -> info.state() == TimerState.SET_ASIDE);
+    List<String> others = once();
+    others.remove("id-30 1");
+    assertThat(ledger.effects()).isEqualTo(others);
+    assertThat(timer.get("shop", "id-30").orElseThrow().attempts())
+        .hasSize(3)
+        .allSatisfy(attempt -> assertThat(attempt.error()).contains("poison"));
+  }
+
+  @Test
+  void handlesTheOthersWhenOneIsStale() {
+    AtomicBoolean first = new AtomicBoolean(true);
+    fireAll(
+        start(
+            (firings, connection) -> {
+              if (firings.size() > 1 && first.getAndSet(false)) {
+                ledger.execute(
+                    "UPDATE timewheel_shard SET owner = NULL, epoch = epoch + 1 WHERE shard = 0");
+              }
+            }));
+    for (int i = 0; i < TIMERS; i++) {
+      ledger.awaitDone("id-%02d".formatted(i));
+    }
+    assertThat(ledger.effects().stream().map(effect -> effect.substring(0, 5)))
+        .doesNotHaveDuplicates()
+        .hasSize(TIMERS);
+  }
+
+  @Test
+  void aBatchWhoseCommitIsLostIsRunAgain() {
+    AtomicBoolean first = new AtomicBoolean(true);
+    fireAll(
+        start(
+            (firings, connection) -> {
+              if (firings.size() > 1 && first.getAndSet(false)) {
+                lose(Fate.COMMIT_LOST);
+              }
+            }));
+    assertThat(ledger.effects()).isEqualTo(once());
+  }
+
+  @Test
+  void aBatchWhoseAnswerIsLostIsNot() {
+    AtomicBoolean first = new AtomicBoolean(true);
+    fireAll(
+        start(
+            (firings, connection) -> {
+              if (firings.size() > 1 && first.getAndSet(false)) {
+                lose(Fate.ANSWER_LOST);
+              }
+            }));
+    assertThat(ledger.effects()).isEqualTo(once());
+  }
+
+  private void lose(Fate fate) throws SQLException {
+    ledger.source.only = Thread.currentThread();
+    ledger.source.fates.add(fate);
+  }
+
+  @Test
+  void refusesBadSizes() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> ledger.timers.batchHandler((firings, connection) -> {}, 0))
+        .withMessage("maxBatch: 0 (expected: 1 to 1000)");
+  }
+}

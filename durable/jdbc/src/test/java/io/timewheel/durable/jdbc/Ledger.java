@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.spi.FinishingHandler;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * An engine at work, whose handlers write into a ledger: a table without a key, which takes an
+ * effect as often as it happens.
+ */
+final class Ledger implements AutoCloseable {
+  static final RetryPolicy AT_ONCE =
+      new RetryPolicy(3, Duration.ofMillis(10), Duration.ofMillis(10));
+
+  final Database database = EmptySchema.create();
+  final HikariDataSource pool = database.pool(16);
+  final LossySource source = new LossySource(pool);
+  final JdbcTimerStore store;
+  final TransactionTimers timers;
+  private DurableTimer timer;
+
+  Ledger() {
+    this(() -> {});
+  }
+
+  /** {@code onPause}: is called instead of each wait of the store. */
+  Ledger(Runnable onPause) {
+    execute("CREATE TABLE ledger (id text, attempt integer)");
+    JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(source).shards(4);
+    builder.pauses = millis -> onPause.run();
+    store = builder.hints(false).open();
+    timers = TransactionTimers.of(store);
+  }
+
+  /** Starts with one handler. */
+  DurableTimer start(Function<TransactionTimers, FinishingHandler> handler, int limit) {
+    timer =
+        DurableTimer.builder(store)
+            .finishingHandler("orders", handler.apply(timers), limit)
+            .start();
+    return timer;
+  }
+
+  static TimerSpec spec(String id) {
+    return TimerSpec.of("shop", id).after(Duration.ZERO).handler("orders").retry(AT_ONCE);
+  }
+
+  /** The effect of a handler. */
+  static void write(TransactionFiring firing, Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement("INSERT INTO ledger VALUES (?, ?)")) {
+      statement.setString(1, firing.id());
+      statement.setInt(2, firing.attempt());
+      statement.executeUpdate();
+    }
+  }
+
+  /** The server end of a connection dies. */
+  void kill(Connection connection) throws SQLException {
+    int backend;
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("SELECT pg_backend_pid()")) {
+      rows.next();
+      backend = rows.getInt(1);
+    }
+    execute("SELECT pg_terminate_backend(" + backend + ", 10000)");
+  }
+
+  void execute(String sql) {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The effects: ids and attempts. */
+  List<String> effects() {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery(
+                "SELECT id || ' ' || attempt FROM ledger ORDER BY id, attempt")) {
+      List<String> effects = new ArrayList<>();
+      while (rows.next()) {
+        effects.add(rows.getString(1));
+      }
+      return effects;
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Looks at a timer until it is as a test waits for it. */
+  TimerInfo await(String id, Predicate<TimerInfo> condition) {
+    TimerInfo info;
+    do {
+      info = timer.get("shop", id).orElseThrow();
+    } while (!condition.test(info));
+    return info;
+  }
+
+  TimerInfo awaitDone(String id) {
+    return await(id, info -> info.state() == TimerState.DONE);
+  }
+
+  @Override
+  public void close() {
+    if (timer == null) {
+      store.close();
+    } else {
+      timer.close();
+    }
+    pool.close();
+  }
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Ledger.spec;
+import static io.timewheel.durable.jdbc.Ledger.write;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.LossySource.Fate;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Whatever happens between an effect and its record, the effect is there once. */
+@Timeout(120)
+class TransactionHandlerTest {
+  private Runnable onPause = () -> {};
+  private final Ledger ledger = new Ledger(() -> onPause.run());
+
+  @AfterEach
+  void close() {
+    ledger.close();
+  }
+
+  /** An effect, and then what befalls the first attempt. */
+  private DurableTimer start(TransactionHandler onFirstAttempt) {
+    return ledger.start(
+        timers ->
+            timers.handler(
+                (firing, connection) -> {
+                  write(firing, connection);
+                  if (firing.attempt() == 1) {
+                    onFirstAttempt.handle(firing, connection);
+                  }
+                }),
+        4);
+  }
+
+  private TimerInfo fire(TransactionHandler onFirstAttempt) {
+    start(onFirstAttempt).schedule(spec("a"));
+    return ledger.awaitDone("a");
+  }
+
+  @Test
+  void commitsTheEffectWithItsRecord() {
+    List<String> seen = new CopyOnWriteArrayList<>();
+    fire((firing, connection) -> seen.addAll(ledger.effects()));
+    assertThat(seen).as("of others, before the commit").isEmpty();
+    assertThat(ledger.effects()).containsExactly("a 1");
+  }
+
+  @Test
+  void rollsBackWhenTheHandlerThrows() {
+    TimerInfo info =
+        fire(
+            (firing, connection) -> {
+              throw new IllegalStateException("no stock");
+            });
+    assertThat(ledger.effects()).containsExactly("a 2");
+    assertThat(info.attempts().get(0).error()).contains("no stock");
+  }
+
+  @Test
+  void rollsBackWhenAStatementOfTheHandlerFails() {
+    TimerInfo info =
+        fire(
+            (firing, connection) -> {
+              try (Statement statement = connection.createStatement()) {
+                statement.execute("SELECT 1 / 0");
+              }
+            });
+    assertThat(ledger.effects()).containsExactly("a 2");
+    assertThat(info.attempts().get(0).error()).contains("division by zero");
+  }
+
+  @Test
+  void anErrorThatTheHandlerHidesRollsBackToo() {
+    fire(
+        (firing, connection) -> {
+          try (Statement statement = connection.createStatement()) {
+            statement.execute("SELECT 1 / 0");
+          } catch (SQLException e) {
+            assertThat(e.getMessage()).contains("division by zero");
+          }
+        });
+    assertThat(ledger.effects()).containsExactly("a 2");
+  }
+
+  @Test
+  void isKilledBetweenEffectAndRecord() {
+    fire((firing, connection) -> ledger.kill(connection));
+    assertThat(ledger.effects()).containsExactly("a 2");
+  }
+
+  // COMMIT
+
+  private TimerInfo fireWithFate(Fate fate) {
+    return fire(
+        (firing, connection) -> {
+          ledger.source.only = Thread.currentThread();
+          ledger.source.fates.add(fate);
+        });
+  }
+
+  @Test
+  void theAnswerToCommitIsLost() {
+    assertThat(fireWithFate(Fate.ANSWER_LOST).attempts()).hasSize(1);
+    assertThat(ledger.effects()).containsExactly("a 1");
+  }
+
+  @Test
+  void commitIsLost() {
+    assertThat(fireWithFate(Fate.COMMIT_LOST).attempts()).hasSize(2);
+    assertThat(ledger.effects()).containsExactly("a 2");
+  }
+
+  @Test
+  void nobodySaysHowCommitEndsUntilItDoes() {
+    AtomicInteger looks = new AtomicInteger();
+    CountDownLatch given = new CountDownLatch(1);
+    onPause =
+        () -> {
+          if (looks.incrementAndGet() == 40) {
+            given.countDown();
+          }
+        };
+    start(
+            (firing, connection) -> {
+              ledger.source.only = Thread.currentThread();
+              ledger.source.fates.add(Fate.COMMIT_DELAYED);
+            })
+        .schedule(spec("a"));
+    await(given);
+    // The attempt has failed for the engine, which cannot record that while the timer is locked.
+    end(true);
+    TimerInfo info = ledger.awaitDone("a");
+    assertThat(info.attempts()).hasSize(1).first().returns(Attempt.End.SUCCEEDED, Attempt::end);
+    assertThat(ledger.effects()).containsExactly("a 1");
+  }
+
+  private void end(boolean commit) {
+    try (Connection delayed = ledger.source.delayed) {
+      ledger.source.delayed = null;
+      if (commit) {
+        delayed.commit();
+      } else {
+        delayed.rollback();
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  // Owners
+
+  @Test
+  void theEffectOfAStaleOwnerIsRolledBack() {
+    TimerInfo info =
+        fire(
+            (firing, connection) ->
+                ledger.execute("UPDATE timewheel_shard SET owner = NULL, epoch = epoch + 1"));
+    assertThat(info.attempts().get(0).end()).isEqualTo(Attempt.End.LOST);
+    assertThat(ledger.effects()).containsExactly("a 2");
+  }
+
+  @Test
+  void aTakeOverDoesNotWaitForTheHandler() {
+    CountDownLatch takenOver = new CountDownLatch(1);
+    start((firing, connection) -> await(takenOver)).schedule(spec("a"));
+    ledger.await("a", info -> info.state() == TimerState.FIRING);
+    ledger.execute("UPDATE timewheel_shard SET owner = NULL, epoch = epoch + 1");
+    ledger.await("a", info -> info.attempt() == 2);
+    takenOver.countDown();
+    ledger.awaitDone("a");
+    assertThat(ledger.effects()).containsExactly("a 2");
+  }
+
+  // Meanwhile
+
+  @Test
+  void aCancelIsAnsweredWhileTheHandlerRuns() {
+    CountDownLatch cancelled = new CountDownLatch(1);
+    DurableTimer timer = start((firing, connection) -> await(cancelled));
+    timer.schedule(spec("a"));
+    ledger.await("a", info -> info.state() == TimerState.FIRING);
+    assertThat(timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    cancelled.countDown();
+    ledger.awaitDone("a");
+    assertThat(ledger.effects()).containsExactly("a 1");
+  }
+
+  @Test
+  void aTimerThatIsReplacedMeanwhileFiresOnceForEachVersion() {
+    CountDownLatch replaced = new CountDownLatch(1);
+    AtomicInteger calls = new AtomicInteger();
+    DurableTimer timer =
+        start(
+            (firing, connection) -> {
+              if (calls.incrementAndGet() == 1) {
+                await(replaced);
+              }
+            });
+    timer.schedule(spec("a"));
+    ledger.await("a", info -> info.state() == TimerState.FIRING);
+    timer.schedule(spec("a"));
+    replaced.countDown();
+    ledger.awaitDone("a");
+    assertThat(effectsOnce(2)).containsExactly("a 1", "a 1");
+  }
+
+  private List<String> effectsOnce(int size) {
+    List<String> effects;
+    do {
+      effects = ledger.effects();
+    } while (effects.size() < size);
+    return effects;
+  }
+
+  @Test
+  void schedulesTheNextTimerInTheSameTransaction() {
+    ledger
+        .start(
+            timers ->
+                timers.handler(
+                    (firing, connection) -> {
+                      write(firing, connection);
+                      if (firing.id().equals("a")) {
+                        timers.in(connection).schedule(spec("b"));
+                        if (firing.attempt() == 1) {
+                          throw new IllegalStateException("and takes it back");
+                        }
+                      }
+                    }),
+            4)
+        .schedule(spec("a"));
+    ledger.awaitDone("a");
+    ledger.awaitDone("b");
+    assertThat(ledger.effects()).containsExactly("a 2", "b 1");
+  }
+
+  @Test
+  void reschedulesItsRunWithTheEffect() {
+    AtomicInteger calls = new AtomicInteger();
+    ledger
+        .start(
+            timers ->
+                timers.handler(
+                    (firing, connection) -> {
+                      write(firing, connection);
+                      if (calls.incrementAndGet() == 1) {
+                        firing.reschedule(Instant.EPOCH);
+                      }
+                    }),
+            4)
+        .schedule(spec("a"));
+    assertThat(ledger.awaitDone("a").attempts()).hasSize(2);
+    assertThat(ledger.effects()).containsExactly("a 1", "a 1");
+  }
+
+  // The connection
+
+  @Test
+  void theConnectionLeavesTheEndToTheHandlersReturn() throws Exception {
+    CompletableFuture<Connection> kept = new CompletableFuture<>();
+    fire(
+        (firing, connection) -> {
+          for (Refused refused : REFUSED) {
+            assertThatExceptionOfType(SQLException.class)
+                .isThrownBy(() -> refused.on(connection))
+                .withMessageContaining("ends with the handler");
+          }
+          connection.rollback(connection.setSavepoint());
+          assertThat(connection.isClosed()).isFalse();
+          assertThat(List.of(connection)).contains(connection);
+          kept.complete(connection);
+        });
+    Connection connection = kept.get();
+    assertThat(connection.isClosed()).isTrue();
+    assertThatExceptionOfType(SQLException.class)
+        .isThrownBy(connection::createStatement)
+        .withMessageContaining("the handler has returned");
+    assertThat(ledger.effects()).containsExactly("a 1");
+  }
+
+  private interface Refused {
+    void on(Connection connection) throws SQLException;
+  }
+
+  private static final List<Refused> REFUSED =
+      List.of(
+          Connection::commit,
+          Connection::rollback,
+          Connection::close,
+          connection -> connection.abort(Runnable::run),
+          connection -> connection.setAutoCommit(true),
+          connection -> connection.setReadOnly(true),
+          connection -> connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE));
+
+  @Test
+  void noticesAHandlerThatCommitsBehindItsBack() {
+    TimerInfo info =
+        fire(
+            (firing, connection) -> {
+              try (Statement statement = connection.createStatement()) {
+                statement.execute("COMMIT");
+              }
+            });
+    assertThat(info.attempts().get(0).error()).contains("has ended the transaction");
+    assertThat(ledger.effects()).as("what it has committed is out").containsExactly("a 1", "a 2");
+  }
+
+  @Test
+  void aHandlerThatStandsStillIsEndedByTheServer() throws SQLException {
+    fire(
+        (firing, connection) -> {
+          try (Statement statement = connection.createStatement();
+              var rows = statement.executeQuery("SHOW idle_in_transaction_session_timeout")) {
+            rows.next();
+            assertThat(rows.getString(1)).isEqualTo("10s");
+          }
+        });
+    assertThat(ledger.effects()).containsExactly("a 1");
+  }
+}
