@@ -50,22 +50,21 @@ final class ServeCommand implements Callable<Integer> {
     }
     DurableTimer timer;
     try {
-      timer = open();
+      timer = open(server);
     } catch (RuntimeException e) { // the end of the process closes the server, in silence
       return failed("cannot open the store in %s: %s".formatted(options.data, reason(e)));
     }
     server.serve(timer);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(server, timer), "timewheel-stop"));
-    String listen = config.listen();
-    String address = listen.contains(":") ? "[" + listen + "]" : listen;
+    String address = TimewheelServer.address(config.listen());
     System.out.println("Timewheel ready on http://" + address + ":" + server.port());
     System.out.flush();
     new CountDownLatch(1).await(); // the hook ends it
     return 0;
   }
 
-  private DurableTimer open() {
-    TimerStore store = RocksTimerStore.open(options.data);
+  private DurableTimer open(TimewheelServer server) {
+    TimerStore store = server.watch("rocksdb", RocksTimerStore.open(options.data));
     return DurableTimer.builder(store).queueCapacity(CHANGES_IN_WAIT, true).start();
   }
 

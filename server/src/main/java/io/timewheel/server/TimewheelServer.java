@@ -4,10 +4,17 @@ package io.timewheel.server;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.Route.Role;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -17,12 +24,15 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The HTTP API on a durable timer. It listens from {@link #start} on, answers once it was given a
  * timer to {@linkplain #serve serve}, and leaves that timer open when it is closed.
  */
 public final class TimewheelServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(TimewheelServer.class);
   private static final int MAX_THREADS = 64;
   private static final int MAX_HEADER_BYTES = 16 * 1024;
 
@@ -34,13 +44,22 @@ public final class TimewheelServer implements AutoCloseable {
 
   private final Server jetty;
   private final ServerConnector connector;
-  private final QueueResource queues;
   private final Api api;
+  private final Node node;
+  private final QueueResource queues;
   private final Connections connections;
+  private final StatsView stats;
+  private final ClusterView cluster;
+  private final EventResource events;
+  private final ScheduledExecutorService pulse =
+      Executors.newSingleThreadScheduledExecutor(thread("timewheel-pulse"));
+  private final ExecutorService counter =
+      Executors.newSingleThreadExecutor(thread("timewheel-wheel-counter"));
+  private int pulses;
   private volatile @Nullable DurableTimer timer;
   private volatile boolean draining;
 
-  private TimewheelServer(ServerConfig config, @Nullable Tokens tokens) {
+  private TimewheelServer(ServerConfig config, @Nullable Tokens tokens, InstantSource clock) {
     QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
     threads.setName("timewheel-http");
     jetty = new Server(threads);
@@ -60,7 +79,11 @@ public final class TimewheelServer implements AutoCloseable {
     jetty.addBean(
         new NetworkConnectionLimit(config.maxConnections() + REFUSED_CONNECTIONS, connector));
     jetty.setErrorHandler(new Errors());
+    node = new Node(clock, () -> address(config.listen()) + ":" + port());
     queues = new QueueResource(this::timer, config.maxWaitingClaims());
+    stats = new StatsView(node);
+    cluster = new ClusterView(node);
+    events = new EventResource(this::timer, node, stats, cluster, config.maxStreams());
     api = new Api(config, tokens, connections);
     addRoutes();
     jetty.setHandler(new GracefulHandler(api));
@@ -76,7 +99,22 @@ public final class TimewheelServer implements AutoCloseable {
     new BatchResource(this::timer).addTo(api);
     new BulkResource(this::timer).addTo(api);
     queues.addTo(api);
-    new ViewResource(this::timer).addTo(api);
+    WheelView wheel = new WheelView(node, counter, System::nanoTime);
+    new ViewResource(this::timer, stats, wheel, cluster).addTo(api);
+    events.addTo(api);
+  }
+
+  private static ThreadFactory thread(String name) {
+    return work -> {
+      Thread thread = new Thread(work, name);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /** {@return an address as it stands before a port} */
+  static String address(String listen) {
+    return listen.contains(":") ? "[" + listen + "]" : listen;
   }
 
   /**
@@ -93,7 +131,12 @@ public final class TimewheelServer implements AutoCloseable {
 
   /** With tokens, only who has one may do anything. */
   static TimewheelServer start(ServerConfig config, @Nullable Tokens tokens) throws IOException {
-    TimewheelServer server = new TimewheelServer(config, tokens);
+    return start(config, tokens, InstantSource.system());
+  }
+
+  static TimewheelServer start(ServerConfig config, @Nullable Tokens tokens, InstantSource clock)
+      throws IOException {
+    TimewheelServer server = new TimewheelServer(config, tokens, clock);
     try {
       server.connector.open();
       server.jetty.start();
@@ -104,7 +147,22 @@ public final class TimewheelServer implements AutoCloseable {
     } catch (Exception e) {
       throw new IOException("the server did not start", e);
     }
+    long millis = TimeUnit.SECONDS.toMillis(1) / EventStream.PULSES_PER_SECOND;
+    var unused =
+        server.pulse.scheduleWithFixedDelay(server::pulse, 0, millis, TimeUnit.MILLISECONDS);
     return server;
+  }
+
+  /**
+   * Notes what a store commits, for the figures and the events that this server shows. Called
+   * before the timer is made that is then {@linkplain #serve served}.
+   *
+   * @param name what kind of store it is, for people
+   * @param store the store
+   * @return the store to make the timer with
+   */
+  public TimerStore watch(String name, TimerStore store) {
+    return node.watch(name, store);
   }
 
   /**
@@ -121,16 +179,41 @@ public final class TimewheelServer implements AutoCloseable {
     return connector.getLocalPort();
   }
 
-  List<Route> routes() {
-    return api.routes();
-  }
-
   Connections connections() {
     return connections;
   }
 
   int waitingClaims() {
     return queues.waiting();
+  }
+
+  List<Route> routes() {
+    return api.routes();
+  }
+
+  int openStreams() {
+    return events.open();
+  }
+
+  /** What comes by itself: ten times a second the events, once a second the figures. */
+  private void pulse() {
+    try {
+      if (pulses++ % EventStream.PULSES_PER_SECOND == 0) {
+        second();
+      }
+      events.pulse();
+    } catch (RuntimeException e) {
+      LOG.error("the events are not sent, and are tried again", e);
+    }
+  }
+
+  /** A second has passed. */
+  void second() {
+    DurableTimer present = timer;
+    if (present != null) {
+      node.traffic.sample(present.now());
+      events.second(jetty.getThreadPool());
+    }
   }
 
   private DurableTimer timer() {
@@ -175,11 +258,15 @@ public final class TimewheelServer implements AutoCloseable {
   public void close(Duration patience) {
     draining = true;
     queues.drain();
+    events.drain();
     jetty.setStopTimeout(Math.max(1, patience.toMillis()));
     try {
       jetty.stop();
     } catch (Exception e) {
       throw new IllegalStateException("the server did not stop in good order", e);
+    } finally {
+      pulse.shutdownNow();
+      counter.shutdownNow();
     }
   }
 }

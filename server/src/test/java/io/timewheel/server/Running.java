@@ -15,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.function.UnaryOperator;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,7 +24,8 @@ import tools.jackson.databind.json.JsonMapper;
 final class Running implements AutoCloseable {
   static final JsonMapper MAPPER = JsonMapper.builder().build();
 
-  final DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start();
+  final InMemoryTimerStore store = InMemoryTimerStore.create();
+  final DurableTimer timer;
   final TimewheelServer server;
   final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
@@ -32,15 +34,24 @@ final class Running implements AutoCloseable {
   }
 
   Running(UnaryOperator<ServerConfig> settings) {
-    this(settings, null);
+    this(settings, null, InstantSource.system());
+  }
+
+  Running(UnaryOperator<ServerConfig> settings, InstantSource clock) {
+    this(settings, null, clock);
   }
 
   Running(UnaryOperator<ServerConfig> settings, Tokens tokens) {
+    this(settings, tokens, InstantSource.system());
+  }
+
+  private Running(UnaryOperator<ServerConfig> settings, Tokens tokens, InstantSource clock) {
     try {
-      server = TimewheelServer.start(settings.apply(ServerConfig.loopback(0)), tokens);
+      server = TimewheelServer.start(settings.apply(ServerConfig.loopback(0)), tokens, clock);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+    timer = DurableTimer.builder(server.watch("memory", store)).clock(clock).start();
     server.serve(timer);
   }
 

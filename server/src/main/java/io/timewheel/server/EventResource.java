@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.server.EventStream.Topic;
+import io.timewheel.server.Route.Role;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.EofException;
+import org.eclipse.jetty.util.Callback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Streams of server-sent events. None holds a thread: all are written by the pulse of one. */
+final class EventResource {
+  private static final Logger LOG = LoggerFactory.getLogger(EventResource.class);
+  private static final String MEDIA_TYPE = "text/event-stream";
+
+  private final Supplier<DurableTimer> timers;
+  private final Node node;
+  private final StatsView stats;
+  private final ClusterView cluster;
+  private final int maxStreams;
+  private final Set<EventStream> streams = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean counting = new AtomicBoolean();
+  private byte[] lastCluster = {};
+  private volatile boolean draining;
+
+  EventResource(
+      Supplier<DurableTimer> timers,
+      Node node,
+      StatsView stats,
+      ClusterView cluster,
+      int maxStreams) {
+    this.timers = timers;
+    this.node = node;
+    this.stats = stats;
+    this.cluster = cluster;
+    this.maxStreams = maxStreams;
+  }
+
+  void addTo(Api api) {
+    api.add(Route.of("GET", "/v1/events", Role.READ, this::open));
+  }
+
+  int open() {
+    return streams.size();
+  }
+
+  private void open(Exchange exchange) {
+    Query query = exchange.query("types", "namespace");
+    Scope scope = Scope.of(exchange.caller(), query);
+    Set<Topic> types = types(query.list("types"));
+    DurableTimer timer = timers.get();
+    if (draining) {
+      throw Problem.unavailable("the server is going down").failure();
+    }
+    if (streams.size() >= maxStreams) {
+      throw Problem.of(429, "too_many_streams", "as many streams are open as may")
+          .header("Retry-After", "5")
+          .failure();
+    }
+    if (exchange.request().getMethod().equals("HEAD")) {
+      exchange.send(200, MEDIA_TYPE, new byte[0]);
+    } else {
+      new Connected(exchange, scope, types).begin(timer);
+    }
+  }
+
+  private static Set<Topic> types(List<String> names) {
+    if (names.isEmpty()) {
+      return EnumSet.allOf(Topic.class);
+    }
+    Set<Topic> types = EnumSet.noneOf(Topic.class);
+    for (String name : names) {
+      types.add(
+          EnumSet.allOf(Topic.class).stream()
+              .filter(type -> TimerView.name(type).equals(name))
+              .findAny()
+              .orElseThrow(() -> Query.wrong("types", name, "stats, timer, cluster, dropped")));
+    }
+    return types;
+  }
+
+  /** A stream and its connection. */
+  private final class Connected implements EventStream.Out {
+    private final Exchange exchange;
+    private final EventStream stream;
+    private final Hangup hangup;
+    private boolean ended;
+
+    Connected(Exchange exchange, Scope scope, Set<Topic> types) {
+      this.exchange = exchange;
+      stream = new EventStream(scope, types, node.feed, this, exchange.header("Last-Event-ID"));
+      // Not at once: Hangup must not wait for a stream that waits for it.
+      Executor executor = exchange.request().getComponents().getExecutor();
+      EofException left = new EofException("the client left");
+      hangup = new Hangup(exchange.request(), () -> executor.execute(() -> stream.abort(left)));
+    }
+
+    void begin(DurableTimer timer) {
+      if (stream.tells(Topic.STATS)) {
+        stream.stats(stats.json(timer, stream.scope(), false));
+      }
+      exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
+      exchange.begin(200);
+      streams.add(stream);
+      hangup.watch();
+      stream.begin();
+      if (draining) {
+        stream.end();
+      }
+    }
+
+    @Override
+    public void write(byte[] chunk, Callback written) {
+      exchange.response().write(false, ByteBuffer.wrap(chunk), written);
+    }
+
+    @Override
+    public void end() {
+      if (isFirst()) {
+        exchange.callback().succeeded();
+      }
+    }
+
+    @Override
+    public void abort(Throwable failure) {
+      if (isFirst()) {
+        exchange.callback().failed(failure);
+        exchange.request().getConnectionMetaData().getConnection().getEndPoint().close();
+      }
+    }
+
+    private boolean isFirst() {
+      boolean first = !ended;
+      ended = true;
+      streams.remove(stream);
+      if (first) {
+        hangup.release();
+      }
+      return first;
+    }
+  }
+
+  /** Ten times a second: sends what is new. */
+  void pulse() {
+    Slices slices = new Slices(node.feed);
+    streams.forEach(stream -> stream.pulse(slices));
+  }
+
+  /**
+   * Once a second: has the figures counted for those who want them.
+   *
+   * @param executor asks the store, which may take its time; the pulse must not wait for it
+   */
+  synchronized void second(Executor executor) {
+    byte[] nodes = cluster.json();
+    if (!Arrays.equals(nodes, lastCluster)) {
+      lastCluster = nodes;
+      streams.stream().filter(s -> s.tells(Topic.CLUSTER)).forEach(s -> s.cluster(nodes));
+    }
+    if (!streams.isEmpty() && counting.compareAndSet(false, true)) {
+      executor.execute(this::count);
+    }
+  }
+
+  private void count() {
+    try {
+      DurableTimer timer = timers.get();
+      Map<Scope, byte[]> figures = new HashMap<>();
+      for (EventStream stream : streams) {
+        if (stream.tells(Topic.STATS)) {
+          stream.stats(
+              figures.computeIfAbsent(stream.scope(), scope -> stats.json(timer, scope, false)));
+        }
+      }
+    } catch (RuntimeException e) {
+      LOG.warn("the figures for event streams cannot be had", e);
+    } finally {
+      counting.set(false);
+    }
+  }
+
+  /** Ends all streams, and those to come. */
+  void drain() {
+    draining = true;
+    streams.forEach(EventStream::end);
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** This process, and what it has seen of its own work. */
+final class Node {
+  /** An embedded store has one node. */
+  static final String ID = "node-1";
+
+  final Traffic traffic = new Traffic();
+  final Feed feed;
+  private final InstantSource clock;
+  private final Instant startedAt;
+  private final Supplier<String> address;
+  private volatile @Nullable WatchedStore store;
+
+  Node(InstantSource clock, Supplier<String> address) {
+    this.clock = clock;
+    this.address = address;
+    startedAt = Instant.ofEpochMilli(clock.millis());
+    feed = new Feed(clock.millis(), Feed.CAPACITY);
+  }
+
+  TimerStore watch(String name, TimerStore unwatched) {
+    WatchedStore watched = new WatchedStore(name, unwatched, traffic, feed, clock);
+    store = watched;
+    return watched;
+  }
+
+  /** {@return the store, if it is watched} */
+  @Nullable WatchedStore store() {
+    return store;
+  }
+
+  Instant startedAt() {
+    return startedAt;
+  }
+
+  /** {@return where it listens} */
+  String address() {
+    return address.get();
+  }
+
+  /** {@return the version of the jar; null if these are mere classes} */
+  static @Nullable String version() {
+    return Node.class.getPackage().getImplementationVersion();
+  }
+}

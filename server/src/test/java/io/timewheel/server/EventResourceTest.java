@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.server.Running.Answer;
+import java.io.BufferedReader;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+/** Streams of events through real sockets. */
+class EventResourceTest {
+  private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
+  private static final String NOW = "{\"after\":\"PT0S\",\"target\":{\"queue\":\"q\"}}";
+
+  private final Running running = new Running();
+  private final List<Events> open = new ArrayList<>();
+
+  @AfterEach
+  void stop() {
+    open.forEach(Events::close);
+    running.close();
+  }
+
+  /** A client that reads events; by HTTP/1.0, so that they come without chunks. */
+  private final class Events implements AutoCloseable {
+    private final Socket socket;
+    private final BufferedReader reader;
+    final String head;
+    String lastId;
+
+    Events(String query, String... headers) {
+      try {
+        socket = new Socket(InetAddress.getLoopbackAddress(), running.server.port());
+        socket.setSoTimeout(60_000);
+        String request =
+            "GET /v1/events"
+                + query
+                + " HTTP/1.0\r\nHost: localhost\r\n"
+                + String.join("", headers)
+                + "\r\n";
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+        reader =
+            new BufferedReader(
+                new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+        StringBuilder lines = new StringBuilder();
+        for (String line = line(); !line.isEmpty(); line = line()) {
+          lines.append(line).append('\n');
+        }
+        head = lines.toString();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      open.add(this);
+    }
+
+    private String line() throws IOException {
+      String line = reader.readLine();
+      if (line == null) {
+        throw new EOFException();
+      }
+      return line;
+    }
+
+    /** {@return the data of the next event of a type} */
+    JsonNode next(String type) {
+      try {
+        while (true) {
+          String event = null;
+          String data = null;
+          for (String line = line(); !line.isEmpty(); line = line()) {
+            if (line.startsWith("id: ")) {
+              lastId = line.substring(4);
+            } else if (line.startsWith("event: ")) {
+              event = line.substring(7);
+            } else if (line.startsWith("data: ")) {
+              data = line.substring(6);
+            }
+          }
+          if (type.equals(event)) {
+            return Running.MAPPER.readTree(data);
+          }
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    String change() {
+      JsonNode event = next("timer");
+      return event.get("id").asString() + " " + event.get("change").asString();
+    }
+
+    boolean isAtEnd() throws IOException {
+      String line;
+      do {
+        line = reader.readLine();
+      } while (line != null);
+      return true;
+    }
+
+    @Override
+    public void close() {
+      try {
+        socket.close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  private String header(String id) {
+    return "Last-Event-ID: " + id + "\r\n";
+  }
+
+  private Answer put(String namespace, String id, String body) {
+    return running.put("/v1/namespaces/" + namespace + "/timers/" + id, body);
+  }
+
+  private void awaitOpen(int count) {
+    while (running.server.openStreams() != count) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void aStreamBeginsWithTheFigures() {
+    Events events = new Events("");
+    assertThat(events.head)
+        .startsWith("HTTP/1.1 200 ")
+        .contains("Content-Type: text/event-stream\n")
+        .contains("Cache-Control: no-store\n");
+    JsonNode stats = events.next("stats");
+    assertThat(stats.get("states")).hasSize(9);
+    assertThat(stats.has("minutes")).isFalse();
+    assertThat(events.next("stats").get("storeAvailable").asBoolean()).isTrue();
+  }
+
+  @Test
+  void theLifeOfATimerIsTold() {
+    Events events = new Events("?types=timer");
+    put("shop", "a", NOW);
+    assertThat(events.change()).isEqualTo("a created");
+    assertThat(events.change()).isEqualTo("a ready");
+    JsonNode firing =
+        running.post("/v1/namespaces/shop/queues/q/firings:claim", "{}").json().at("/firings/0");
+    assertThat(events.change()).isEqualTo("a firing");
+    running.post(
+        "/v1/namespaces/shop/firings/" + firing.get("fireId").asString() + ":ack",
+        "{\"lease\":\"" + firing.get("lease").asString() + "\"}");
+    JsonNode done = events.next("timer");
+    assertThat(done.get("change").asString()).isEqualTo("succeeded");
+    assertThat(done.get("state").asString()).isEqualTo("done");
+    assertThat(done.get("namespace").asString()).isEqualTo("shop");
+    assertThat(done.get("version")).isEqualTo(firing.get("version"));
+    put("shop", "b", LATER);
+    put("shop", "b", LATER.replace("1H", "2H"));
+    String path = "/v1/namespaces/shop/timers/b";
+    running.post(path + ":pause", null);
+    running.post(path + ":resume", null);
+    running.post(path + ":move", "{\"after\":\"PT3H\"}");
+    running.send("DELETE", path, null);
+    for (String change :
+        new String[] {"created", "replaced", "paused", "resumed", "moved", "cancelled"}) {
+      assertThat(events.change()).isEqualTo("b " + change);
+    }
+  }
+
+  @Test
+  void aStreamResumesAfterTheLastEvent() {
+    Events first = new Events("?types=timer");
+    put("shop", "a", LATER);
+    assertThat(first.change()).isEqualTo("a created");
+    first.close();
+    awaitOpen(0);
+    put("shop", "b", LATER);
+    put("shop", "c", LATER);
+    Events second = new Events("?types=timer", header(first.lastId));
+    assertThat(second.change()).isEqualTo("b created");
+    assertThat(second.change()).isEqualTo("c created");
+    Events third = new Events("?types=timer,stats", header(second.lastId));
+    assertThat(third.next("stats").has("now")).isTrue();
+    put("shop", "d", LATER);
+    assertThat(third.change()).isEqualTo("d created");
+  }
+
+  @Test
+  void anIdOfAnotherProcessIsToldAsDropped() {
+    Events events = new Events("?types=timer", header("abc-12"));
+    assertThat(events.next("dropped")).isEmpty();
+    put("shop", "a", LATER);
+    assertThat(events.change()).isEqualTo("a created");
+  }
+
+  @Test
+  void aNamespaceHasItsOwnEvents() {
+    Events events = new Events("?types=stats,timer&namespace=shop");
+    put("other", "x", LATER);
+    put("shop", "a", LATER);
+    assertThat(events.change()).isEqualTo("a created");
+    JsonNode stats = events.next("stats");
+    while (stats.at("/states/scheduled").asInt() == 0) { // counted before
+      stats = events.next("stats");
+    }
+    assertThat(stats.at("/states/scheduled").asInt()).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsMoreThanAClientIsSentIsDroppedAndCounted() {
+    Events events = new Events("?types=timer");
+    int count = 20_000;
+    for (int i = 0; i < count; i += 1_000) {
+      StringBuilder batch = new StringBuilder("{\"timers\":[");
+      for (int j = 0; j < 1_000; j++) {
+        batch.append(j == 0 ? "" : ",").append("{\"id\":\"t").append(i + j).append("\",");
+        batch.append(LATER.substring(1));
+      }
+      assertThat(running.post("/v1/namespaces/many/timers:batch", batch + "]}").status())
+          .isEqualTo(200);
+    }
+    long dropped = events.next("dropped").get("count").asLong();
+    assertThat(dropped).isPositive();
+  }
+
+  @Test
+  void aChangeOfTheClusterIsTold() {
+    running.server.second();
+    Events events = new Events("?types=cluster");
+    running.store.takeShard(0);
+    running.server.second();
+    assertThat(events.next("cluster").at("/shards/0/epoch").asInt()).isEqualTo(2);
+  }
+
+  @Test
+  void aThousandStreamsHoldNoThreadEach() throws IOException {
+    List<Events> all = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      all.add(new Events(i % 2 == 0 ? "?types=timer" : ""));
+    }
+    assertThat(running.server.openStreams()).isEqualTo(1_000);
+    assertThat(
+            Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("timewheel-")))
+        .hasSizeLessThan(100);
+    put("shop", "a", LATER);
+    for (Events events : all) {
+      assertThat(events.change()).isEqualTo("a created");
+    }
+    all.forEach(Events::close);
+    awaitOpen(0);
+  }
+
+  @Test
+  void aClientThatLeavesIsNoticed() {
+    Events events = new Events("?types=timer");
+    assertThat(running.server.openStreams()).isEqualTo(1);
+    events.close();
+    awaitOpen(0);
+  }
+
+  @Test
+  void streamsBeyondTheLimitAre429() {
+    try (Running small =
+        new Running(
+            c ->
+                new ServerConfig(
+                    c.listen(), 0, c.hosts(), c.maxConnections(), 0, 0, c.maxBodyBytes()))) {
+      Answer answer = small.get("/v1/events");
+      assertThat(answer.status()).isEqualTo(429);
+      assertThat(answer.header("Retry-After")).isEqualTo("5");
+      assertThat(answer.header("Content-Type")).isEqualTo("application/problem+json");
+    }
+  }
+
+  @Test
+  void anUnknownTypeIs400() {
+    assertThat(running.get("/v1/events?types=stats,weather").status()).isEqualTo(400);
+  }
+
+  @Test
+  void stoppingEndsStreamsInGoodOrder() throws IOException {
+    Events events = new Events("");
+    Events other = new Events("?types=timer");
+    running.server.close();
+    assertThat(events.isAtEnd()).isTrue();
+    assertThat(other.isAtEnd()).isTrue();
+  }
+}
