@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.util.Objects.requireNonNull;
+
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerState;
 import io.timewheel.micrometer.DurableTimerMetrics;
 import io.timewheel.server.Route.Role;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
@@ -39,6 +43,7 @@ final class ViewResource {
     api.add(Route.of("GET", "/v1/wheel", Role.READ, this::wheel));
     api.add(Route.of("GET", "/v1/cluster", Role.READ, this::cluster));
     api.add(Route.of("GET", "/metrics", Role.READ, this::metrics));
+    api.add(Route.of("GET", "/openapi.json", Role.READ, ViewResource::openapi));
   }
 
   private void namespaces(Exchange exchange) {
@@ -85,6 +90,13 @@ final class ViewResource {
     exchange.query();
     measure(timers.get());
     exchange.send(200, METRICS_TYPE, registry.scrape().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static void openapi(Exchange exchange) throws IOException {
+    exchange.query();
+    try (InputStream in = ViewResource.class.getResourceAsStream("openapi.json")) {
+      exchange.send(200, Json.MEDIA_TYPE, requireNonNull(in, "openapi.json").readAllBytes());
+    }
   }
 
   private synchronized void measure(DurableTimer timer) {
