@@ -89,7 +89,9 @@ export function spark() {
       // A line at zero would look like a figure.
       const points = values.some((value) => value > 0) ? sparkPoints(values) : "";
       line.setAttribute("points", points);
-      area.setAttribute("points", points ? `0,24 ${points} 100,24` : "");
+      const [from] = points.split(",");
+      const to = points.slice(points.lastIndexOf(" ") + 1).split(",")[0];
+      area.setAttribute("points", points && `${from},24 ${points} ${to},24`);
     },
   };
 }

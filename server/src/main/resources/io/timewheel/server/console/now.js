@@ -122,7 +122,7 @@ function metrics() {
       text(lag.value, any ? isoDuration(stats.lag.p99) : "–");
       text(lag.extra, any
         ? `half within ${isoDuration(stats.lag.p50)}, longest ${isoDuration(stats.lag.max)}, last hour`
-        : "nothing fired in the last hour");
+        : "nothing came due in the last hour");
       for (const [shown, key] of [[fired, "fired"], [failed, "failed"], [scheduled, "scheduled"]]) {
         text(shown.value, rate(stats.rates?.[key] ?? 0));
       }

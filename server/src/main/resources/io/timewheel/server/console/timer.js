@@ -49,6 +49,7 @@ export function show(main, route, signal) {
   let inner = new AbortController();
   signal.addEventListener("abort", () => inner.abort());
   put(main, h("p", { class: "crumbs" }, h("a", { href: link(["timers"], { ns: namespace }) }, "Timers of ", name(namespace))), body);
+  put(body, heading(name(id)), h("p", { class: "muted" }, "Loading …"));
 
   async function load() {
     try {
@@ -75,7 +76,7 @@ export function show(main, route, signal) {
     drawn = wanted;
     inner.abort();
     inner = new AbortController();
-    const focused = body.contains(document.activeElement) ? document.activeElement.dataset.verb : undefined;
+    const focused = body.contains(document.activeElement) && document.activeElement;
     put(body,
       heading(name(timer.id), badge(timer.state)),
       h("p", { class: "lead" }, h("strong", {}, whenWords(timer)), timer.cron ? ` (${timer.zone ?? "UTC"})` : "", ", ", targetWords(timer.target), "."),
@@ -87,7 +88,7 @@ export function show(main, route, signal) {
         h("div", {}, timeline(timer, inner.signal), next(timer)),
         h("div", {}, facts(timer))));
     if (focused) {
-      body.querySelector(`[data-verb="${focused}"]`)?.focus();
+      body.querySelector(focused.dataset.verb ? `[data-verb="${focused.dataset.verb}"]` : "h1")?.focus({ preventScroll: true });
     }
   }
 

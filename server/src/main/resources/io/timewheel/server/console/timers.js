@@ -124,12 +124,11 @@ export function show(main, route, signal) {
     indexes.clear();
     state.rows.forEach(({ timer }, i) => indexes.set(keyOf(timer), i));
     table.setAttribute("aria-rowcount", state.rows.length + 1);
-    list.resize(state.rows.length);
-    list.refresh();
     const finished = state.complete || state.error;
     text(count, !finished ? "Loading …" : state.capped ? `The first ${number(MOST)}: narrow the filter to see the others` : plural(state.rows.length, "timer"));
     box.hidden = finished && state.rows.length === 0;
     head.hidden = state.rows.length === 0;
+    list.show(state.rows.length);
     put(none, state.error ? failure(state.error, load) : finished && state.rows.length === 0 && nothing());
     actions.renew();
   }

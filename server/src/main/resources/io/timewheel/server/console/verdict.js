@@ -29,8 +29,10 @@ export function verdict(stats) {
   const p99 = durationMillis(lag.p99 ?? "PT0S");
   const kept =
     lag.count > 0
-      ? `Half of ${lag.count === 1 ? "1 firing" : `${number(lag.count)} firings`} in the last hour began within ` +
-        `${duration(durationMillis(lag.p50))} of their time, 99 % within ${duration(p99)}.`
+      ? lag.count === 1
+        ? `The one timer that came due within the last hour was on its way within ${duration(p99)}.`
+        : `Of ${number(lag.count)} timers that came due within the last hour, half were on their way within ` +
+          `${duration(durationMillis(lag.p50))}, 99 % within ${duration(p99)}.`
       : "";
   if (lag.count > 0 && p99 > LATE) {
     return { level: "warn", title: "Late at times", detail: kept };
@@ -40,11 +42,11 @@ export function verdict(stats) {
     return {
       level: "warn",
       title: `Keeps time, but ${plural(broken, "timer")} ${broken === 1 ? "needs" : "need"} you`,
-      detail: kept || "Nothing has fired within the last hour.",
+      detail: kept || "Nothing came due within the last hour.",
     };
   }
   if (lag.count === 0) {
-    return { level: "idle", title: "Nothing to do", detail: "Nothing has fired within the last hour, and nothing is late." };
+    return { level: "idle", title: "Nothing to do", detail: "Nothing came due within the last hour, and nothing is late." };
   }
   return { level: "good", title: "Keeps time", detail: kept };
 }

@@ -40,21 +40,22 @@ export class VirtualList {
     this.#rowHeight = rowHeight;
     this.#makeRow = makeRow;
     box.addEventListener("scroll", () => this.#later(), { signal, passive: true });
-    const observer = new ResizeObserver(() => this.refresh());
+    const observer = new ResizeObserver(() => this.#draw()); // at once, or a frame would be empty
     observer.observe(box);
     signal.addEventListener("abort", () => observer.disconnect());
   }
 
-  /** Shows this many rows; those already shown stay as they are. */
-  resize(total) {
+  /** Shows this many rows, all made anew. */
+  show(total) {
     this.#total = total;
-    this.#later();
+    this.refresh();
   }
 
   /** Makes all rows in sight anew. */
   refresh() {
-    this.#clear();
-    this.#later();
+    this.#rows.forEach((row) => row.remove());
+    this.#rows.clear();
+    this.#draw();
   }
 
   /** Makes one row anew, if it is in sight. */
@@ -81,11 +82,6 @@ export class VirtualList {
       this.#frame = 0;
       this.#draw();
     });
-  }
-
-  #clear() {
-    this.#rows.forEach((row) => row.remove());
-    this.#rows.clear();
   }
 
   #draw() {
