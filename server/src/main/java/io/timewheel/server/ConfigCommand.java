@@ -9,6 +9,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -59,8 +60,14 @@ final class ConfigCommand implements Callable<Integer> {
         rows.add(row(command, option));
       }
     }
-    if (System.getenv(Settings.TOKEN) != null) {
-      rows.add(new Row("token", MASK, Settings.TOKEN));
+    for (String secret : List.of(Settings.TOKEN, Settings.STORE_PASSWORD)) {
+      if (System.getenv(secret) != null) {
+        rows.add(
+            new Row(
+                secret.substring("TIMEWHEEL_".length()).toLowerCase(Locale.ROOT).replace('_', '-'),
+                MASK,
+                secret));
+      }
     }
     PrintWriter out = command.commandLine().getOut();
     Object form = command.findOption("--output").getValue();

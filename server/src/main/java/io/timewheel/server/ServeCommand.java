@@ -2,7 +2,6 @@
 package io.timewheel.server;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;
 import java.time.Duration;
@@ -21,6 +20,7 @@ import picocli.CommandLine.Mixin;
       "Examples:",
       "  timewheel serve",
       "  timewheel serve --port 8080 --data /var/lib/timewheel",
+      "  timewheel serve --store jdbc:postgresql://db.example/timewheel --store-user timewheel",
       "  timewheel serve --listen 0.0.0.0 --host timers.example --tokens /etc/timewheel/tokens"
     })
 final class ServeCommand implements Callable<Integer> {
@@ -51,8 +51,9 @@ final class ServeCommand implements Callable<Integer> {
     DurableTimer timer;
     try {
       timer = open(server);
-    } catch (RuntimeException e) { // the end of the process closes the server, in silence
-      return failed("cannot open the store in %s: %s".formatted(options.data, reason(e)));
+    } catch (IOException
+        | RuntimeException e) { // the end of the process closes the server, in silence
+      return failed("cannot open the store in %s: %s".formatted(Stores.name(options), reason(e)));
     }
     server.serve(timer);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(server, timer), "timewheel-stop"));
@@ -63,8 +64,9 @@ final class ServeCommand implements Callable<Integer> {
     return 0;
   }
 
-  private DurableTimer open(TimewheelServer server) {
-    TimerStore store = server.watch("rocksdb", RocksTimerStore.open(options.data));
+  private DurableTimer open(TimewheelServer server) throws IOException {
+    String kind = options.store == null ? "rocksdb" : "postgresql";
+    TimerStore store = server.watch(kind, Stores.open(options));
     return DurableTimer.builder(store).queueCapacity(CHANGES_IN_WAIT, true).start();
   }
 

@@ -92,6 +92,18 @@ class ConfigCommandTest {
   }
 
   @Test
+  void aPasswordDoesNotBelongIntoAnAddress() throws IOException {
+    String url = "jdbc:postgresql://db.example/timers";
+
+    assertThat(run(Map.of(), "config", "--store", url + "?user=a&password=hunter2")).isEqualTo(2);
+    assertThat(run(Map.of("TIMEWHEEL_STORE", url + "?sslPassword=hunter2"), "config")).isEqualTo(2);
+    assertThat(run(Map.of(), "config", "--store", "redis://db.example")).isEqualTo(2);
+    assertThat(out + "" + err).doesNotContain("hunter2");
+    assertThat(run(Map.of(), "config", "--store", url)).isZero();
+    assertThat(out.toString()).contains(url);
+  }
+
+  @Test
   void refusesATokenThatCannotBe() throws IOException {
     String file = directory.resolve("tokens").toString();
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.TestDatabases;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -22,6 +24,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -41,12 +44,18 @@ class ServeTest {
   }
 
   private Process run(String... args) throws IOException {
+    return run(Map.of(), args);
+  }
+
+  private Process run(Map<String, String> environment, String... args) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx128m", "-cp", System.getProperty("java.class.path")));
     command.add("io.timewheel.server.Main");
     command.addAll(List.of(args));
-    Process process = new ProcessBuilder(command).start();
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().putAll(environment);
+    Process process = builder.start();
     processes.add(process);
     return process;
   }
@@ -174,6 +183,32 @@ class ServeTest {
         channel.close();
       }
     }
+  }
+
+  @Test
+  void nodesJoinOnADatabase() throws Exception {
+    Database database = TestDatabases.postgresql().createDatabase();
+    String[] args = {
+      "serve", "--port", "0", "--store", database.url(), "--store-user", database.user()
+    };
+    Map<String, String> environment = Map.of("TIMEWHEEL_STORE_PASSWORD", database.password());
+    Process one = run(environment, args);
+    String timer = address(one) + "/v1/namespaces/shop/timers/a";
+    assertThat(status("PUT", timer, "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}"))
+        .isEqualTo(201);
+
+    Path password = directory.resolve("password");
+    Files.writeString(password, database.password() + "\n");
+    Files.setPosixFilePermissions(password, PosixFilePermissions.fromString("rw-------"));
+    List<String> more = new ArrayList<>(List.of(args));
+    more.addAll(List.of("--store-password-file", password.toString()));
+    Process other = run(more.toArray(String[]::new));
+    String address = address(other);
+    assertThat(status("GET", address + "/v1/namespaces/shop/timers/a", null)).isEqualTo(200);
+    one.destroyForcibly().waitFor();
+    assertThat(status("DELETE", address + "/v1/namespaces/shop/timers/a", null)).isEqualTo(200);
+    other.destroy();
+    assertThat(other.waitFor()).isZero();
   }
 
   @Test

@@ -30,7 +30,15 @@ public final class Settings implements IDefaultValueProvider {
   /** Holds the token of a client. */
   public static final String TOKEN = "TIMEWHEEL_TOKEN";
 
+  /** Holds the password of the store. */
+  public static final String STORE_PASSWORD = "TIMEWHEEL_STORE_PASSWORD";
+
   private static final String TOKEN_FILE = "token-file";
+  private static final String STORE_PASSWORD_FILE = "store-password-file";
+
+  /** A secret in the environment goes before a file of it that is named there, or in the file. */
+  private static final Map<String, String> SECRETS =
+      Map.of(TOKEN_FILE, TOKEN, STORE_PASSWORD_FILE, STORE_PASSWORD);
 
   /** The options that can be set without an argument. */
   private static final Set<String> NAMES =
@@ -42,6 +50,9 @@ public final class Settings implements IDefaultValueProvider {
           "listen",
           "host",
           "data",
+          "store",
+          "store-user",
+          STORE_PASSWORD_FILE,
           "tokens",
           "insecure",
           "log-format",
@@ -101,8 +112,7 @@ public final class Settings implements IDefaultValueProvider {
    * @return what was found; null if nobody set it
    */
   public @Nullable Found find(String name) {
-    // A token in the environment goes before a file that is named there or in the file.
-    if (!NAMES.contains(name) || (name.equals(TOKEN_FILE) && variable(TOKEN) != null)) {
+    if (!NAMES.contains(name) || variable(SECRETS.getOrDefault(name, "")) != null) {
       return null;
     }
     String variable = "TIMEWHEEL_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
