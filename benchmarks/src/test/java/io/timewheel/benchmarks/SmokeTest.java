@@ -9,11 +9,14 @@ import io.timewheel.benchmarks.workloads.Workload;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every subject under every workload, in this JVM, so shortly that the figures mean nothing. */
+@Execution(ExecutionMode.CONCURRENT)
 class SmokeTest {
   private static final int WARM_UP = 100;
 
