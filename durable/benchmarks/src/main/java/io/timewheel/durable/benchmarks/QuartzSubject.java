@@ -139,7 +139,8 @@ final class QuartzSubject implements Subject {
   @Override
   public void close() {
     try {
-      scheduler.shutdown(true);
+      // With jobs overdue, to wait for those that run takes until all have run.
+      scheduler.shutdown(false);
     } catch (SchedulerException e) {
       throw new IllegalStateException(e);
     }
