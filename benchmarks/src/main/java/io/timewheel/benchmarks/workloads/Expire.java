@@ -63,7 +63,10 @@ final class Expire {
     }
   }
 
-  /** Enough time to start them all; the slowest get more of it. */
+  /**
+   * Enough time to start them all, on a machine that stands still for a moment, too; the slowest
+   * get more of it.
+   */
   static long leadNanos(SubjectKind kind, Parameters parameters) {
     long eachNanos =
         switch (kind) {
@@ -71,7 +74,7 @@ final class Expire {
           case KAFKA -> 4_000; // no thread can start any while it moves others to a finer wheel
           default -> 2_000;
         };
-    return MILLISECONDS.toNanos(200) + parameters.count() * eachNanos;
+    return SECONDS.toNanos(1) + parameters.count() * eachNanos;
   }
 
   static void requireBefore(long firstNanos) {
