@@ -366,9 +366,9 @@ final class Ownership {
     } catch (StoreException e) {
       LOG.log(
           System.Logger.Level.WARNING,
-          "shard {0} of node {1} cannot be taken over yet: {2}",
+          "shard {0} of {1} cannot be taken over yet: {2}",
           row.shard(),
-          row.owner(),
+          row.owner() == null ? "nobody" : "node " + row.owner(),
           e.getMessage());
       // Otherwise there may be no database.
       return e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause);
