@@ -12,6 +12,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node of a cluster, as a JVM of its own. It works until its standard input ends, and then leaves
@@ -76,6 +79,8 @@ public final class ClusterNode {
     }
   }
 
+  private final CountDownLatch inputEnded = new CountDownLatch(1);
+
   private ClusterNode(Settings settings, Log log) {
     this.settings = settings;
     this.log = log;
@@ -100,6 +105,9 @@ public final class ClusterNode {
   }
 
   private void run() throws IOException, InterruptedException {
+    Thread reader = new Thread(this::readInput, "input");
+    reader.setDaemon(true);
+    reader.start();
     try (HikariDataSource pool = settings.database.pool(CONNECTIONS)) {
       pool.setConnectionTimeout(PATIENCE_MILLIS);
       LoggedHandler handler =
@@ -107,6 +115,9 @@ public final class ClusterNode {
               log, InstantSource.system(), settings.drain ? null : new Random(settings.seed));
       say(Mark.OPENING);
       DurableTimer timer = start(pool, handler);
+      if (timer == null) {
+        return;
+      }
       Load load =
           new Load(
               timer,
@@ -122,9 +133,7 @@ public final class ClusterNode {
       } else {
         load.startCallers(CALLERS, settings.seed + 10);
         say(Mark.STARTED);
-        while (System.in.read() >= 0) {
-          // Whatever it is, it does not end the input.
-        }
+        inputEnded.await();
       }
       say(Mark.CLOSING);
       load.end();
@@ -133,7 +142,19 @@ public final class ClusterNode {
     }
   }
 
-  private DurableTimer start(HikariDataSource pool, LoggedHandler handler)
+  private void readInput() {
+    try {
+      while (System.in.read() >= 0) {
+        // Whatever it is, it does not end the input.
+      }
+    } catch (IOException e) {
+      // As good as its end.
+    }
+    inputEnded.countDown();
+  }
+
+  /** Tries until it can; null if it is to end before. */
+  private @Nullable DurableTimer start(HikariDataSource pool, LoggedHandler handler)
       throws InterruptedException {
     InstantSource clock =
         new WrongClock(settings.skewMillis, CLOCK_JUMPS_EVERY_MILLIS, new Random(settings.seed));
@@ -147,7 +168,9 @@ public final class ClusterNode {
             .start();
       } catch (RuntimeException e) {
         System.err.println(name(settings.number) + " cannot start yet: " + e);
-        Thread.sleep(200);
+        if (inputEnded.await(200, TimeUnit.MILLISECONDS)) {
+          return null;
+        }
       }
     }
   }
