@@ -32,9 +32,8 @@ final class Report {
       """
       ## Where it loses, and why
 
-      * **Callers that wait one by one.** What is synced waits for the disk, so 64 callers get no more than 64 timers from each sync: RocksDB alone gets no more. Peers on H2 do not wait for the disk; with 1 or 8 callers db-scheduler is ahead by that. Use `scheduleAll` or `scheduleAsync`, or another mode.
-      * **Many callers of batches.** One thread commits; RocksDB alone shares the work among the callers.
-      * **Opening a small store.** db-scheduler on H2 opens 100,000 in less time; what ours takes does not grow with what is stored.
+      * **Callers that wait one by one.** What is synced waits for the disk, and a caller gets one timer from each sync. Peers on H2 do not wait for the disk, and are ahead with few callers where it is slow. Use `scheduleAll` or `scheduleAsync`, or another mode.
+      * **One thread commits.** RocksDB alone shares batches among their callers. And each firing is two commits, of a claim and of an end: that thread is busy while a quarter of the processors is idle, half of its time in RocksDB. So the target of firings is missed here; an earlier recording, on a machine that took half the processor time for each, had 54,000 a second.
 
       ## How
 
