@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every workload on every subject that it is for, for a moment: nothing here is measured. */
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
 final class SmokeTest {
   @TempDir private Path directory;
 
