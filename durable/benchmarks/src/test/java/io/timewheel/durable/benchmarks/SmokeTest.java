@@ -10,15 +10,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every workload on every subject that it is for, for a moment: nothing here is measured. */
 @Timeout(300)
-@Execution(ExecutionMode.CONCURRENT)
 final class SmokeTest {
   @TempDir private Path directory;
 
