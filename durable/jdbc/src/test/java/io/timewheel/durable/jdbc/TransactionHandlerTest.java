@@ -332,7 +332,7 @@ class TransactionHandlerTest {
   }
 
   @Test
-  void aHandlerThatStandsStillIsEndedByTheServer() throws SQLException {
+  void theServerLimitsHowLongAHandlerStandsStill() throws SQLException {
     fire(
         (firing, connection) -> {
           try (Statement statement = connection.createStatement();
