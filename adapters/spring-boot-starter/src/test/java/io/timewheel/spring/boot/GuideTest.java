@@ -36,14 +36,15 @@ class GuideTest {
     String code =
         Files.readString(tests.resolve("Sessions.java"))
             + Files.readString(tests.resolve("ManualTime.java"))
-            + Files.readString(tests.resolve("Orders.java"));
+            + Files.readString(tests.resolve("Orders.java"))
+            + Files.readString(tests.resolve("Purchases.java"));
     String guide = Files.readString(Path.of("../../docs/SPRING.md"));
     List<String> snippets = new ArrayList<>();
     for (Matcher found = SNIPPET.matcher(code); found.find(); ) {
       snippets.add(found.group(1).stripIndent().strip());
     }
 
-    assertThat(snippets).hasSize(3).allSatisfy(snippet -> assertThat(guide).contains(snippet));
+    assertThat(snippets).hasSize(4).allSatisfy(snippet -> assertThat(guide).contains(snippet));
   }
 
   @Test

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.jdbc.TransactionTimer;
+import io.timewheel.durable.jdbc.TransactionTimers;
+import java.sql.Connection;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Schedules and cancels durable timers in Spring's current transaction: an order and its timer are
+ * written together, or neither is. {@link TransactionTimer} says what holds for each call.
+ *
+ * <p>The transaction is that of the calling thread, begun by {@code @Transactional} or a {@code
+ * TransactionTemplate}, on the {@link DataSource} bean: with a {@code JdbcTransactionManager} or
+ * {@code DataSourceTransactionManager}, or with a {@code JpaTransactionManager}, which shares its
+ * connection. Where there is none, a call throws an {@link IllegalStateException}, as with {@code
+ * Propagation.MANDATORY}: a timer that was committed by itself would outlive the rollback of what
+ * it is for. {@link DurableTimer} commits by itself.
+ *
+ * <p>Thread-safe: each thread has its transaction.
+ */
+public final class CurrentTransactionTimer {
+  private final TransactionTimers timers;
+  private final DataSource source;
+
+  CurrentTransactionTimer(TransactionTimers timers, DataSource source) {
+    this.timers = timers;
+    this.source = source;
+  }
+
+  /**
+   * Schedules a timer, or replaces the one of the same identity, if the transaction commits.
+   *
+   * @param spec what is asked for
+   * @return what is done
+   */
+  public ScheduleResult schedule(TimerSpec spec) {
+    return call(timer -> timer.schedule(spec));
+  }
+
+  /**
+   * Schedules many timers, each by itself.
+   *
+   * @param specs what is asked for
+   * @return what comes of each, in the same order
+   */
+  public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
+    return call(timer -> timer.scheduleAll(specs));
+  }
+
+  /**
+   * Cancels a timer, if the transaction commits.
+   *
+   * @param namespace its namespace
+   * @param id its id
+   * @return whether it is in time
+   */
+  public CancelResult cancel(String namespace, String id) {
+    return call(timer -> timer.cancel(namespace, id));
+  }
+
+  /**
+   * Cancels a timer if it has a certain version.
+   *
+   * @param key its identity
+   * @param version the version; 0 for any
+   * @return whether it is in time
+   */
+  public CancelResult cancel(TimerKey key, long version) {
+    return call(timer -> timer.cancel(key, version));
+  }
+
+  /**
+   * Cancels many timers, each by itself.
+   *
+   * @param keys their identities
+   * @return what comes of each, in the same order
+   */
+  public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
+    return call(timer -> timer.cancelAll(keys));
+  }
+
+  private <T> T call(Function<TransactionTimer, T> call) {
+    if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+      throw new IllegalStateException(
+          "no transaction (expected: a call within one, such as in a @Transactional method)");
+    }
+    // Looked at first: a connection that is asked for here would be bound to the thread, and pass
+    // for one of the transaction from then on.
+    if (!TransactionSynchronizationManager.hasResource(source)) {
+      throw new IllegalStateException(
+          "the transaction has no connection of the DataSource bean (expected: a transaction"
+              + " manager on it)");
+    }
+    Connection connection = DataSourceUtils.getConnection(source);
+    try {
+      return call.apply(timers.in(connection));
+    } finally {
+      DataSourceUtils.releaseConnection(connection, source);
+    }
+  }
+}

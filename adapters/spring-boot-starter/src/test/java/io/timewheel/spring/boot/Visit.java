@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import jakarta.persistence.Entity;
+import jakarta.persistence.Id;
+
+/** What JPA writes beside a timer. */
+@Entity
+class Visit {
+  @Id private String id;
+
+  /** For JPA. */
+  protected Visit() {}
+
+  Visit(String id) {
+    this.id = id;
+  }
+
+  String id() {
+    return id;
+  }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples.shop;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** An order, as the database has it. */
+record Order(String id, State state, Instant placedAt, @Nullable Instant endedAt) {
+  enum State {
+    PLACED,
+    PAID,
+    CANCELLED
+  }
+}
