@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
@@ -286,7 +287,8 @@ final class SimulatedCallers {
   }
 
   private static Answered failed(Made<?> made, Throwable error) {
-    Throwable cause = error.getCause() == null ? error : error.getCause();
+    // Only what the future has put around it: an answer that is unknown has a cause that is known.
+    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
     boolean refused =
         cause instanceof DurableTimerException e
             && e.reason() != DurableTimerException.Reason.UNKNOWN;

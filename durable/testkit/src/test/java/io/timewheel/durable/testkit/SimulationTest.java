@@ -46,6 +46,12 @@ class SimulationTest {
     }
   }
 
+  /** The store says "not now" to an attempt that comes after one which it may have done. */
+  @Test
+  void takesAnAnswerForUnknownWhateverItsCauseSays() {
+    assertKept(21_869_905_125_100L);
+  }
+
   @Test
   void givesTheSameRunForTheSameSeed() {
     UnaryOperator<TimerStore> faulty = SimulationFaultsTest.NothingIsStored::new;
