@@ -3,8 +3,8 @@ package io.timewheel.durable.rocksdb;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.io.File;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,10 +22,21 @@ final class VersionFloor {
   private static final long RESERVED_AT_ONCE = 100_000;
 
   private final Path directory;
+  private final Sync sync;
   private long reserved;
 
+  /** Forces a file, or the entries of a directory, to disk. */
+  interface Sync {
+    void force(Path path) throws IOException;
+  }
+
   VersionFloor(Path directory) throws IOException {
+    this(directory, VersionFloor::force);
+  }
+
+  VersionFloor(Path directory, Sync sync) throws IOException {
     this.directory = directory;
+    this.sync = sync;
     Path file = directory.resolve(FILE);
     if (Files.exists(file)) {
       reserved = parse(Files.readString(file, UTF_8));
@@ -62,21 +73,28 @@ final class VersionFloor {
     }
   }
 
+  /**
+   * The content is on disk before the file has its name, so that it is never read half written; the
+   * name is before a version counts as reserved, so that a power cut cannot bring back the file
+   * before it.
+   */
   private void write(long version) throws IOException {
     Path next = directory.resolve(FILE + ".next");
-    try (FileChannel file =
-        FileChannel.open(
-            next,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      ByteBuffer bytes = UTF_8.encode(FORMAT + version + "\n");
-      while (bytes.hasRemaining()) {
-        file.write(bytes);
-      }
-      file.force(true);
-    }
+    Files.writeString(next, FORMAT + version + "\n", UTF_8);
+    sync.force(next);
     Files.move(next, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+    sync.force(directory);
     reserved = version;
+  }
+
+  private static void force(Path path) throws IOException {
+    boolean directory = Files.isDirectory(path);
+    if (directory && File.separatorChar == '\\') {
+      return; // Windows does not open a directory, and keeps a journal of names
+    }
+    try (FileChannel channel =
+        FileChannel.open(path, directory ? StandardOpenOption.READ : StandardOpenOption.WRITE)) {
+      channel.force(true);
+    }
   }
 }
