@@ -14,7 +14,8 @@ import java.util.Map;
 /**
  * The constants of an enum as numbers of the format. They are listed here one by one, so that the
  * order in the source of the enum is no part of the format. A constant may be added at the end;
- * none is ever moved.
+ * none is ever moved. The store in a database has a list of its own: what one format has promised
+ * to its data must not change with the other.
  */
 final class Codes<E extends Enum<E>> {
   static final Codes<TimerState> STATES =
