@@ -15,7 +15,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -41,29 +40,13 @@ class LeastPrivilegesTest extends TimerStoreContract {
 
   @BeforeAll
   static void createRole() throws SQLException {
-    execute(TestDatabases.postgresql().administration(), "CREATE ROLE " + ROLE + " LOGIN");
+    TestDatabases.postgresql().administration().execute("CREATE ROLE " + ROLE + " LOGIN");
   }
 
   @AfterAll
   static void closePools() {
     POOLS.forEach(HikariDataSource::close);
     POOLS.clear();
-  }
-
-  private static void execute(Database database, String sql) throws SQLException {
-    try (Connection connection = database.connect();
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
-  }
-
-  private static long number(Database database, String sql) throws SQLException {
-    try (Connection connection = database.connect();
-        Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      rows.next();
-      return rows.getLong(1);
-    }
   }
 
   /** What the guide grants, to the role of this test. */
@@ -86,8 +69,8 @@ class LeastPrivilegesTest extends TimerStoreContract {
     POOLS.add(pool);
     JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(pool);
     try {
-      execute(owned, builder.schema());
-      execute(owned, grants(owned.url().replaceFirst(".*=", "")));
+      owned.execute(builder.schema());
+      owned.execute(grants(owned.url().replaceFirst(".*=", "")));
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     } catch (IOException e) {
@@ -105,11 +88,11 @@ class LeastPrivilegesTest extends TimerStoreContract {
   @Test
   void emptiesAPartOfTheHistory() throws SQLException {
     finish("a", Fixture.NOW);
-    execute(owned, "UPDATE timewheel_history SET part_since = 0");
+    owned.execute("UPDATE timewheel_history SET part_since = 0");
     opened.forget(Fixture.NOW - 5, 10, 10);
     finish("b", Fixture.NOW + 10);
     opened.forget(Fixture.NOW + 15, 10, 10);
-    assertThat(number(owned, "SELECT count(*) FROM timewheel_done_0")).isZero();
+    assertThat(owned.number("SELECT count(*) FROM timewheel_done_0")).isZero();
   }
 
   private void finish(String id, long now) {
@@ -122,7 +105,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
     for (int i = 0; i < 250; i++) {
       finish("a", Fixture.NOW);
     }
-    assertThat(number(owned, "SELECT count(*) FROM timewheel_count")).isLessThan(10);
+    assertThat(owned.number("SELECT count(*) FROM timewheel_count")).isLessThan(10);
   }
 
   @Test

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import java.io.PrintWriter;
+import io.timewheel.durable.jdbc.testing.BareDataSource;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.concurrent.Semaphore;
-import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /** Loses a COMMIT, or the answer to it, or holds it up, when a test says so. */
-final class LossySource implements DataSource {
+final class LossySource extends BareDataSource {
   /** What becomes of the next commits, one after the other. */
   final ArrayDeque<Fate> fates = new ArrayDeque<>();
 
@@ -107,45 +106,5 @@ final class LossySource implements DataSource {
       case COMMIT_DELAYED -> delayed = real;
     }
     throw new SQLException("the connection is gone", "08006");
-  }
-
-  @Override
-  public Connection getConnection(String user, String password) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public PrintWriter getLogWriter() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public void setLogWriter(PrintWriter out) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public void setLoginTimeout(int seconds) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public int getLoginTimeout() {
-    return 0;
-  }
-
-  @Override
-  public Logger getParentLogger() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public <T> T unwrap(Class<T> type) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public boolean isWrapperFor(Class<?> type) {
-    return false;
   }
 }

@@ -3,11 +3,11 @@ package io.timewheel.durable.jdbc.testing;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.logging.Logger;
+import java.sql.Statement;
 import javax.sql.DataSource;
 
 /**
@@ -34,9 +34,32 @@ public record Database(String url, String user, String password) {
     return DriverManager.getConnection(url, user, password);
   }
 
+  /** Executes a statement on a connection of its own. */
+  public void execute(String sql) throws SQLException {
+    try (Connection connection = connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  /** {@return the number that a query finds in its first row} */
+  public long number(String sql) throws SQLException {
+    try (Connection connection = connect();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    }
+  }
+
   /** {@return a source of connections without a pool: each is opened when asked for} */
   public DataSource dataSource() {
-    return new Unpooled(this);
+    return new BareDataSource() {
+      @Override
+      public Connection getConnection() throws SQLException {
+        return connect();
+      }
+    };
   }
 
   /** {@return a pool of so many connections, for the caller to close} */
@@ -49,52 +72,5 @@ public record Database(String url, String user, String password) {
     // It waits for a server that is down, like one that has been open for long.
     config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
-  }
-
-  private record Unpooled(Database database) implements DataSource {
-    @Override
-    public Connection getConnection() throws SQLException {
-      return database.connect();
-    }
-
-    @Override
-    public Connection getConnection(String user, String password) throws SQLException {
-      return new Database(database.url, user, password).connect();
-    }
-
-    @Override
-    public PrintWriter getLogWriter() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void setLogWriter(PrintWriter out) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void setLoginTimeout(int seconds) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int getLoginTimeout() {
-      return 0;
-    }
-
-    @Override
-    public Logger getParentLogger() {
-      return Logger.getLogger("io.timewheel");
-    }
-
-    @Override
-    public <T> T unwrap(Class<T> type) throws SQLException {
-      throw new SQLException("wraps nothing");
-    }
-
-    @Override
-    public boolean isWrapperFor(Class<?> type) {
-      return false;
-    }
   }
 }

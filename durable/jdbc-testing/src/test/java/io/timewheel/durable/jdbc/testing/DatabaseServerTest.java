@@ -8,9 +8,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -34,22 +32,6 @@ abstract class DatabaseServerTest {
     }
   }
 
-  private static void execute(Database database, String sql) throws SQLException {
-    try (Connection connection = database.connect();
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
-  }
-
-  private static long number(Database database, String sql) throws SQLException {
-    try (Connection connection = database.connect();
-        Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      rows.next();
-      return rows.getLong(1);
-    }
-  }
-
   @Test
   void isTheSameForAllTests() {
     assertThat(shared()).isSameAs(server);
@@ -58,17 +40,17 @@ abstract class DatabaseServerTest {
   @Test
   void keepsWhatWasCommittedOverAStopAndACrash() throws SQLException {
     Database database = server.createDatabase();
-    execute(database, "CREATE TABLE t (n BIGINT)");
-    execute(database, "INSERT INTO t VALUES (1)");
+    database.execute("CREATE TABLE t (n BIGINT)");
+    database.execute("INSERT INTO t VALUES (1)");
     server.stop();
     assertThat(server.isRunning()).isFalse();
     assertThatThrownBy(database::connect).isInstanceOf(SQLException.class);
     server.start();
-    execute(database, "INSERT INTO t VALUES (2)");
+    database.execute("INSERT INTO t VALUES (2)");
     server.crash();
     assertThat(server.isRunning()).isFalse();
     server.start();
-    assertThat(number(database, "SELECT sum(n) FROM t")).isEqualTo(3);
+    assertThat(database.number("SELECT sum(n) FROM t")).isEqualTo(3);
   }
 
   @Test
@@ -84,9 +66,9 @@ abstract class DatabaseServerTest {
   void keepsDatabasesApart() throws SQLException {
     Database one = server.createDatabase();
     Database other = server.createDatabase();
-    execute(one, "CREATE TABLE t (n BIGINT)");
-    execute(other, "CREATE TABLE t (n BIGINT)");
-    assertThat(number(other, "SELECT count(*) FROM t")).isZero();
+    one.execute("CREATE TABLE t (n BIGINT)");
+    other.execute("CREATE TABLE t (n BIGINT)");
+    assertThat(other.number("SELECT count(*) FROM t")).isZero();
   }
 
   @Test
@@ -107,11 +89,11 @@ abstract class DatabaseServerTest {
             .with("connectTimeout", 1);
     server.suspend();
     try {
-      assertThatThrownBy(() -> number(impatient, "SELECT 1")).isInstanceOf(SQLException.class);
+      assertThatThrownBy(() -> impatient.number("SELECT 1")).isInstanceOf(SQLException.class);
     } finally {
       server.goOn();
     }
-    assertThat(number(database, "SELECT 1")).isOne();
+    assertThat(database.number("SELECT 1")).isOne();
   }
 
   @Test
