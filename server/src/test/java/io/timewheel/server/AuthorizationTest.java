@@ -108,12 +108,12 @@ class AuthorizationTest {
   }
 
   static Stream<Row> matrix() {
-    return MATRIX.stream().filter(row -> routes().contains(row.name()));
+    return MATRIX.stream();
   }
 
   @Test
   void everyRouteHasARow() {
-    assertThat(MATRIX).extracting(Row::name).doesNotHaveDuplicates().containsAll(routes());
+    assertThat(MATRIX).extracting(Row::name).containsExactlyInAnyOrderElementsOf(routes());
   }
 
   @ParameterizedTest
