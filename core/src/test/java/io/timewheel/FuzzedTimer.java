@@ -510,8 +510,8 @@ final class FuzzedTimer {
     public void cancelled(Timeout self) {
       guarded(
           () -> {
-            require(state == State.CANCELLED, "told of its cancellation, but was " + state);
-            require(++told == 1, "told of its cancellation", told);
+            require(state == State.CANCELLED, "notified of its cancellation, but was " + state);
+            require(++told == 1, "notified of its cancellation", told);
             require(self.isCancelled() && !self.isExpired(), "state inside cancelled()");
           });
       try {

@@ -127,10 +127,10 @@ class SoakTask implements TimerTask {
     int before = set(TOLD);
     subject.told.increment();
     if ((before & FATE) != 0) {
-      subject.violations.add("was told of its cancellation, but before that it " + fate(before));
+      subject.violations.add("was notified of its cancellation, but before that it " + fate(before));
     }
     if (!timeout.isCancelled()) {
-      subject.violations.add("was told of its cancellation, but is not cancelled");
+      subject.violations.add("was notified of its cancellation, but is not cancelled");
     }
     if (manner == Manner.THROWS) {
       throw new IllegalStateException("injected, in cancelled()");
@@ -178,7 +178,7 @@ class SoakTask implements TimerTask {
   private static String fate(int bits) {
     StringBuilder text = new StringBuilder();
     append(text, bits, RAN, "ran");
-    append(text, bits, TOLD, "was told of its cancellation");
+    append(text, bits, TOLD, "was notified of its cancellation");
     append(text, bits, WON, "was cancelled");
     append(text, bits, RETURNED, "was returned by stop()");
     return text.length() == 0 ? "has met no end" : text.toString();

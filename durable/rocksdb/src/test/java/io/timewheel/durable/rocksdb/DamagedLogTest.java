@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A log that is damaged or gone is told of, and costs what was in it, never a version. */
+/** A log that is damaged or gone is reported, and costs what was in it, never a version. */
 class DamagedLogTest {
   private static final Logger LOGGER = Logger.getLogger(RocksTimerStore.class.getName());
 
