@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.DuePosition;
-import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreListener;
-import io.timewheel.durable.spi.StoreTraits;
-import io.timewheel.durable.spi.TimerPage;
-import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -32,9 +26,8 @@ import org.jspecify.annotations.Nullable;
  * attempt of a handler begins. A record that has become ready for its queue tells when its run was
  * scheduled only; so a retry does not count, nor does what a person held back and let go.
  */
-final class WatchedStore implements TimerStore {
+final class WatchedStore extends ForwardingTimerStore {
   private final String name;
-  private final TimerStore store;
   private final Traffic traffic;
   private final Feed feed;
   private final InstantSource clock;
@@ -42,8 +35,8 @@ final class WatchedStore implements TimerStore {
   private volatile long releasedAtMillis = Long.MIN_VALUE;
 
   WatchedStore(String name, TimerStore store, Traffic traffic, Feed feed, InstantSource clock) {
+    super(store);
     this.name = name;
-    this.store = store;
     this.traffic = traffic;
     this.feed = feed;
     this.clock = clock;
@@ -59,11 +52,9 @@ final class WatchedStore implements TimerStore {
     return Map.copyOf(epochs);
   }
 
-  // What is noted
-
   @Override
   public List<Outcome> commit(List<Change> changes) {
-    List<Outcome> outcomes = store.commit(changes);
+    List<Outcome> outcomes = super.commit(changes);
     for (int i = 0; i < outcomes.size(); i++) {
       note(changes.get(i), outcomes.get(i));
     }
@@ -72,7 +63,7 @@ final class WatchedStore implements TimerStore {
 
   @Override
   public List<TimerRecord> lease(LeaseRequest request) {
-    List<TimerRecord> leased = store.lease(request);
+    List<TimerRecord> leased = super.lease(request);
     for (TimerRecord record : leased) {
       traffic.fired.increment();
       note(record, request.now(), "firing");
@@ -130,7 +121,7 @@ final class WatchedStore implements TimerStore {
   }
 
   private void noteLag(long dueMillis) {
-    traffic.countLag(Math.max(0, clock.millis() + store.clockOffsetMillis() - dueMillis));
+    traffic.countLag(Math.max(0, clock.millis() + clockOffsetMillis() - dueMillis));
   }
 
   /** What a change did, in a word for clients; null if nothing that they care for. */
@@ -180,7 +171,7 @@ final class WatchedStore implements TimerStore {
 
   @Override
   public void start(StoreListener listener) {
-    store.start(
+    super.start(
         new StoreListener() {
           @Override
           public void acquired(int shard, long epoch) {
@@ -209,67 +200,5 @@ final class WatchedStore implements TimerStore {
             listener.ready(namespace, queue);
           }
         });
-  }
-
-  // What is passed on
-
-  @Override
-  public StoreTraits traits() {
-    return store.traits();
-  }
-
-  @Override
-  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
-    return store.due(shard, until, after, limit);
-  }
-
-  @Override
-  public @Nullable TimerRecord get(TimerKey key) {
-    return store.get(key);
-  }
-
-  @Override
-  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
-    return store.page(query, after, limit);
-  }
-
-  @Override
-  public long[] histogram(@Nullable String namespace, long[] bounds) {
-    return store.histogram(namespace, bounds);
-  }
-
-  @Override
-  public Map<String, Map<TimerState, Long>> counts() {
-    return store.counts();
-  }
-
-  @Override
-  public void pause(String scope) {
-    store.pause(scope);
-  }
-
-  @Override
-  public void resume(String scope) {
-    store.resume(scope);
-  }
-
-  @Override
-  public Set<String> paused() {
-    return store.paused();
-  }
-
-  @Override
-  public int forget(long finishedBefore, long keep, int limit) {
-    return store.forget(finishedBefore, keep, limit);
-  }
-
-  @Override
-  public long clockOffsetMillis() {
-    return store.clockOffsetMillis();
-  }
-
-  @Override
-  public void close() {
-    store.close();
   }
 }

@@ -51,6 +51,9 @@ final class AnswerRules {
           continue; // so its version may be that of an earlier call, answered later or never
         }
       }
+      if (call != null && call.version() != 0) {
+        checkCondition(call, answer);
+      }
       switch (answer.answer()) {
         case CREATED, REPLACED -> {
           if (answer.version() <= latest && !overlaps(answer, i)) {
@@ -74,6 +77,27 @@ final class AnswerRules {
         default -> {}
       }
     }
+  }
+
+  /** Nothing is done to another version than the one that was asked for, or to what is absent. */
+  private void checkCondition(Invoked call, Answered answer) {
+    boolean done =
+        switch (answer.answer()) {
+          case CREATED -> call.version() != Invoked.ABSENT && isOutdated(call); // or it had fired
+          case REPLACED, DONE -> call.version() == Invoked.ABSENT || isOutdated(call);
+          case CANCELLED, FIRING, FIRED -> answer.version() != call.version();
+          default -> false;
+        };
+    if (done) {
+      timer.violation("done, though it was for another version", answer);
+    }
+  }
+
+  /** Whether another version than the one that a call is for was there when it was made. */
+  private boolean isOutdated(Invoked call) {
+    return timer.calls(Call.SCHEDULE).stream()
+        .filter(other -> timer.isMade(other) && timer.isOverBefore(other, timer.invokedAt(call)))
+        .anyMatch(other -> requireNonNull(timer.answer(other)).version() > call.version());
   }
 
   /** Whether other calls were under way at the same time, so that their order is open. */

@@ -4,6 +4,7 @@ package io.timewheel.durable.testkit;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;

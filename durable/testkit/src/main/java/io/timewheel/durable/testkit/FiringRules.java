@@ -8,6 +8,7 @@ import io.timewheel.durable.testkit.History.Call;
 import io.timewheel.durable.testkit.History.Completed;
 import io.timewheel.durable.testkit.History.Event;
 import io.timewheel.durable.testkit.History.Invoked;
+import io.timewheel.durable.testkit.History.Postponed;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -60,7 +61,8 @@ final class FiringRules {
       } else if (event instanceof Completed done) {
         completed.merge(List.of(done.version(), done.scheduledAtMillis()), 1, Integer::sum);
       } else if (event instanceof Began began) {
-        if (began.atMillis() + clockErrorMillis < began.scheduledAtMillis()) {
+        if (began.atMillis() + clockErrorMillis < began.scheduledAtMillis()
+            && !isPostponedAndRunByHand(began)) {
           timer.violation("early", began);
         }
         int runs = runsAt(began);
@@ -77,11 +79,13 @@ final class FiringRules {
     }
   }
 
-  /** How many runs there may be at one time: one of the schedule, and those by hand. */
+  /**
+   * How many runs there may be at one time: one of the schedule, those by hand and those put off.
+   */
   private int runsAt(Began began) {
     long byHand = timer.calls(Call.RUN).stream().filter(run -> isRunBy(run, began)).count();
     boolean scheduled = origins(began.version()).stream().anyMatch(origin -> origin.isRun(began));
-    return Math.max(1, (int) byHand + (scheduled ? 1 : 0));
+    return Math.max(1, (int) (byHand + postponed(began).count()) + (scheduled ? 1 : 0));
   }
 
   /** A run by hand is scheduled for when it was asked for, by the clock of the one who was. */
@@ -92,6 +96,30 @@ final class FiringRules {
 
   private boolean mayBeByHand(Began began) {
     return timer.calls(Call.RUN).stream().anyMatch(run -> isRunBy(run, began));
+  }
+
+  private boolean isPostponed(Began began) {
+    return postponed(began).findAny().isPresent();
+  }
+
+  /** The requests after which a run may fire at this time. */
+  private Stream<Postponed> postponed(Began began) {
+    return timer.events().stream()
+        .filter(event -> event instanceof Postponed)
+        .map(event -> (Postponed) event)
+        .filter(run -> run.version() == began.version())
+        .filter(run -> run.toMillis() == began.scheduledAtMillis());
+  }
+
+  /** Such a run is not made anew: it begins at once, and keeps the time that it was put off to. */
+  private boolean isPostponedAndRunByHand(Began began) {
+    List<Event> events = timer.events();
+    int begunAt = events.indexOf(began);
+    return timer.calls(Call.RUN).stream()
+        .filter(timer::mayBeDone)
+        .map(timer::invokedAt)
+        .filter(at -> at < begunAt)
+        .anyMatch(at -> postponed(began).anyMatch(run -> events.indexOf(run) < at));
   }
 
   // All attempts of a version
@@ -125,12 +153,17 @@ final class FiringRules {
   private List<Complaint> complaints(Origin origin, List<Began> begun, Set<Began> byHand) {
     List<Complaint> complaints = new ArrayList<>();
     long expectedMillis = origin.dueAtMillis();
+    boolean postponed = false;
     for (Began began : begun) {
+      if (isPostponed(began) && began.scheduledAtMillis() != expectedMillis) {
+        postponed = true; // what came due until it had ended was missed
+        continue;
+      }
       if (byHand.contains(began) && began.scheduledAtMillis() != expectedMillis) {
         continue; // and its schedule goes on as if nothing had been
       }
       if (origin.periodMillis() == 0) {
-        // A handler may have put it off.
+        // Its handler may have put it off, and the history need not know.
         if (began.scheduledAtMillis() < origin.dueAtMillis()) {
           complaints.add(new Complaint("never scheduled", began));
         }
@@ -139,10 +172,12 @@ final class FiringRules {
       if (!origin.isRun(began)) {
         complaints.add(new Complaint("a run at a time that is not in its series", began));
       } else if (began.scheduledAtMillis() > expectedMillis
+          && !postponed
           && began.atMillis() + clockErrorMillis - expectedMillis < GRACE_MILLIS) {
         complaints.add(
             new Complaint("the run at " + expectedMillis + " was left out before", began));
       }
+      postponed = false;
       expectedMillis = Math.max(expectedMillis, began.scheduledAtMillis() + origin.periodMillis());
     }
     return complaints;

@@ -42,6 +42,8 @@ public final class History {
    *     when the call was made, by a clock that is right, of a run; otherwise any
    * @param periodMillis the period, if it was to recur at a fixed rate; otherwise 0
    * @param requestId the request id, or null
+   * @param version the only version that it may change; {@link #ABSENT} if there must be no such
+   *     timer, 0 if it does not matter
    */
   public record Invoked(
       int call,
@@ -49,8 +51,32 @@ public final class History {
       Call what,
       long dueAtMillis,
       long periodMillis,
-      @Nullable String requestId)
+      @Nullable String requestId,
+      long version)
       implements OfTimer {
+    /** The version of a schedule that must find no timer. */
+    public static final long ABSENT = -1;
+
+    /**
+     * A call that does not ask which version there is.
+     *
+     * @param call its number
+     * @param key the timer
+     * @param what what was asked for
+     * @param dueAtMillis as above
+     * @param periodMillis as above
+     * @param requestId the request id, or null
+     */
+    public Invoked(
+        int call,
+        TimerKey key,
+        Call what,
+        long dueAtMillis,
+        long periodMillis,
+        @Nullable String requestId) {
+      this(call, key, what, dueAtMillis, periodMillis, requestId, 0);
+    }
+
     /**
      * A call about a timer that fires once.
      *
@@ -147,6 +173,17 @@ public final class History {
    */
   public record Began(
       TimerKey key, long version, long scheduledAtMillis, int attempt, long atMillis)
+      implements OfTimer {}
+
+  /**
+   * A handler asked for its run to fire again at another time; whether that was recorded is open.
+   *
+   * @param key the timer
+   * @param version its version
+   * @param scheduledAtMillis the time for which the run was scheduled
+   * @param toMillis when it is to fire again
+   */
+  public record Postponed(TimerKey key, long version, long scheduledAtMillis, long toMillis)
       implements OfTimer {}
 
   /**

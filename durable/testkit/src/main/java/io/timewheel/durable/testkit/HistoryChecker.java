@@ -18,6 +18,7 @@ import java.util.Map;
  * <ul>
  *   <li>what was acknowledged has fired, or was cancelled, replaced or moved by a later call, or is
  *       still there; what was moved has fired at its new time, likewise;
+ *   <li>a call that is for one version, or for none, changes no other;
  *   <li>nothing fires early, and nothing fires that was never scheduled;
  *   <li>what recurs leaves no run out, unless it was missed, runs at no other times, and does not
  *       end by itself; after a move, too, from its new time on;

@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -13,7 +14,7 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
-/** A store that tells of each success that the store below has acknowledged. */
+/** A store that reports each success that the store below has acknowledged. */
 public final class RecordingStore extends ForwardingTimerStore {
   private final BiConsumer<TimerKey, Claim> listener;
 
@@ -21,7 +22,7 @@ public final class RecordingStore extends ForwardingTimerStore {
    * Makes a store on top of another.
    *
    * @param store the store below
-   * @param listener told of each success, on the thread of the commit
+   * @param listener called for each success, on the thread of the commit
    */
   public RecordingStore(TimerStore store, Consumer<History.Completed> listener) {
     this(

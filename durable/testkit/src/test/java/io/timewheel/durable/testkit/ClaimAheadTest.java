@@ -8,6 +8,7 @@ import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;

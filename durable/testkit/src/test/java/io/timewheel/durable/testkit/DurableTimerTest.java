@@ -18,6 +18,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.time.Instant;

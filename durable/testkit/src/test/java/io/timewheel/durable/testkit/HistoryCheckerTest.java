@@ -52,6 +52,62 @@ class HistoryCheckerTest {
     assertThat(new HistoryChecker(5).check(history, left)).isEmpty();
   }
 
+  private void ifVersion(Call what, long wanted, Answer answer, long answered) {
+    history.add(new History.Invoked(++calls, KEY, what, 100, 0, null, wanted));
+    history.add(new History.Answered(calls, KEY, answer, answered));
+  }
+
+  @Test
+  void findsWhatWasDoneToAnotherVersionThanTheOneAskedFor() {
+    String violation = "done, though it was for another version";
+    left = Map.of(KEY, TimerState.SCHEDULED);
+    schedule(Answer.CREATED, 1);
+    ifVersion(Call.CANCEL, 1, Answer.CANCELLED, 1);
+    schedule(Answer.CREATED, 2);
+    ifVersion(Call.SCHEDULE, 1, Answer.CREATED, 3);
+    assertFound(violation);
+    for (Call what : List.of(Call.MOVE, Call.PAUSE)) {
+      history = new History();
+      schedule(Answer.CREATED, 1);
+      schedule(Answer.REPLACED, 2);
+      ifVersion(what, 2, Answer.DONE, 0);
+      assertFine();
+      ifVersion(what, 1, Answer.DONE, 0);
+      assertFound(violation);
+    }
+    history = new History();
+    schedule(Answer.CREATED, 1);
+    ifVersion(Call.SCHEDULE, 1, Answer.REPLACED, 2);
+    assertFine();
+    ifVersion(Call.SCHEDULE, 1, Answer.REPLACED, 3);
+    assertFound(violation);
+    history = new History();
+    ifVersion(Call.SCHEDULE, History.Invoked.ABSENT, Answer.CREATED, 1);
+    assertFine();
+    ifVersion(Call.SCHEDULE, History.Invoked.ABSENT, Answer.REPLACED, 2);
+    assertFound(violation);
+    history = new History();
+    schedule(Answer.CREATED, 2);
+    ifVersion(Call.CANCEL, 1, Answer.CANCELLED, 2);
+    assertFound(violation);
+  }
+
+  @Test
+  void acceptsARunThatItsHandlerHasPutOffAndWhatItPasses() {
+    history.add(new History.Invoked(++calls, KEY, Call.SCHEDULE, 100, 100, null));
+    history.add(new History.Answered(calls, KEY, Answer.CREATED, 1));
+    left = Map.of(KEY, TimerState.SCHEDULED);
+    began(1, 1, 100);
+    history.add(new History.Began(KEY, 1, 350, 1, 350));
+    assertFound("not in its series");
+    history.add(new History.Postponed(KEY, 1, 100, 350));
+    assertFine();
+    history.add(new History.Began(KEY, 1, 400, 1, 400));
+    assertFine();
+    history.add(new History.Began(KEY, 1, 600, 1, 600));
+    assertFound("was left out");
+  }
+
   @Test
   void findsALostTimer() {
     schedule(Answer.CREATED, 1);

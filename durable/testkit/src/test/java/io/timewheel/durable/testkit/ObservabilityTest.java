@@ -10,6 +10,7 @@ import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -9,6 +9,7 @@ import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
 import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.spi.TimerStore;
@@ -18,7 +19,9 @@ import io.timewheel.durable.testkit.History.Call;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -47,12 +50,16 @@ final class SimulatedCallers {
           QUEUED.get(0),
           QUEUED.get(1));
 
+  /** A handler that not every node knows. */
+  static final String RARE = "rare";
+
   private static final List<Call> VERBS = List.of(Call.PAUSE, Call.RESUME, Call.RUN, Call.REVIVE);
 
   private final Random random;
   private final DurableTestkit kit;
   private final History history;
   private final Supplier<DurableTimer> any;
+  private final Map<TimerKey, Long> latestVersions = new HashMap<>();
   private int calls;
 
   SimulatedCallers(Random random, DurableTestkit kit, History history, Supplier<DurableTimer> any) {
@@ -68,7 +75,10 @@ final class SimulatedCallers {
       case 7 -> scheduleAll();
       case 8, 9 -> cancel(key());
       case 10 -> cancelAll();
-      case 11, 12 -> move(key());
+      case 11, 12 -> {
+        TimerKey key = key();
+        move(key, perhapsVersion(key));
+      }
       case 13 -> moveAll();
       case 14 -> verbAll(VERBS.get(random.nextInt(VERBS.size())));
       case 15, 16 -> verb(Call.PAUSE, key());
@@ -125,7 +135,7 @@ final class SimulatedCallers {
     if (QUEUED.contains(key)) {
       spec.queue(QUEUE);
     } else {
-      spec.handler("h");
+      spec.handler(random.nextInt(8) == 0 ? RARE : "h");
     }
     if (recurs) {
       spec.every(Duration.ofMillis(periodMillis));
@@ -133,15 +143,34 @@ final class SimulatedCallers {
     if (requestId != null) {
       spec.requestId(requestId);
     }
+    long version = random.nextInt(16) == 0 ? History.Invoked.ABSENT : perhapsVersion(key);
+    if (version == History.Invoked.ABSENT) {
+      spec.onlyIfAbsent();
+    } else if (version > 0) {
+      spec.onlyIfVersion(version);
+    }
+    if (version != 0 && random.nextBoolean()) {
+      spec.evenIfFinished();
+    }
     int call = ++calls;
     history.add(
-        new History.Invoked(call, key, Call.SCHEDULE, dueAtMillis, periodMillis, requestId));
+        new History.Invoked(
+            call, key, Call.SCHEDULE, dueAtMillis, periodMillis, requestId, version));
     return new Made<>(call, key, spec);
   }
 
+  /** A version that the timer has had at some time, and may have still; 0 for any. */
+  private long perhapsVersion(TimerKey key) {
+    return random.nextInt(12) == 0 ? latestVersions.getOrDefault(key, 0L) : 0;
+  }
+
   private Made<TimerKey> asks(Call what, TimerKey key, long dueAtMillis) {
+    return asks(what, key, dueAtMillis, 0);
+  }
+
+  private Made<TimerKey> asks(Call what, TimerKey key, long dueAtMillis, long version) {
     int call = ++calls;
-    history.add(new History.Invoked(call, key, what, dueAtMillis, null));
+    history.add(new History.Invoked(call, key, what, dueAtMillis, 0, null, version));
     return new Made<>(call, key, key);
   }
 
@@ -157,13 +186,15 @@ final class SimulatedCallers {
   }
 
   private Answered scheduled(Made<?> made, ScheduleResult result) {
+    latestVersions.put(made.key, result.version());
     return new Answered(
         made.call, made.key, Answer.valueOf(result.outcome().name()), result.version());
   }
 
   private void cancel(TimerKey key) {
-    Made<TimerKey> made = asks(Call.CANCEL, key, 0);
-    note(made, any.get().cancelAsync(key.namespace(), key.id()), this::cancelled);
+    long version = perhapsVersion(key);
+    Made<TimerKey> made = asks(Call.CANCEL, key, 0, version);
+    note(made, any.get().cancelAsync(key, version), this::cancelled);
   }
 
   private void cancelAll() {
@@ -178,10 +209,10 @@ final class SimulatedCallers {
 
   // Move, pause, resume, run, revive
 
-  private void move(TimerKey key) {
+  private void move(TimerKey key, long version) {
     long dueAtMillis = nowMillis() + random.nextInt(8_000);
-    Made<TimerKey> made = asks(Call.MOVE, key, dueAtMillis);
-    note(made, any.get().moveAsync(key, Instant.ofEpochMilli(dueAtMillis), 0), this::done);
+    Made<TimerKey> made = asks(Call.MOVE, key, dueAtMillis, version);
+    note(made, any.get().moveAsync(key, Instant.ofEpochMilli(dueAtMillis), version), this::done);
   }
 
   private void moveAll() {
@@ -196,8 +227,12 @@ final class SimulatedCallers {
   }
 
   private void verb(Call what, TimerKey key) {
-    Made<TimerKey> made = asks(what, key, nowMillis());
-    note(made, any.get().verbAsync(key, Verb.valueOf(what.name()), 0), this::done);
+    verb(what, key, perhapsVersion(key));
+  }
+
+  private void verb(Call what, TimerKey key, long version) {
+    Made<TimerKey> made = asks(what, key, nowMillis(), version);
+    note(made, any.get().verbAsync(key, Verb.valueOf(what.name()), version), this::done);
   }
 
   private void verbAll(Call what) {
@@ -247,18 +282,25 @@ final class SimulatedCallers {
         .thenRun(() -> history.add(new History.ScopeAnswered(call, scope, false)));
   }
 
-  /** Ends all pauses and revives what was set aside; whatever is there goes on then. */
+  /** Ends all pauses and revives what was set aside; what is parked goes on by itself. */
   void endWell() {
     kit.settle();
     NAMESPACES.forEach(this::resumeScope);
     resumeScope(TimerStore.EVERYTHING);
     kit.settle();
-    KEYS.forEach(key -> verb(Call.RESUME, key));
+    KEYS.forEach(key -> verb(Call.RESUME, key, 0));
     kit.settle();
-    KEYS.forEach(key -> verb(Call.REVIVE, key));
-    verb(Call.RUN, RECURS);
-    move(KEYS.get(1));
+    KEYS.stream().filter(this::isSetAside).forEach(key -> verb(Call.REVIVE, key, 0));
+    verb(Call.RUN, RECURS, 0);
+    move(KEYS.get(1), 0);
     kit.settle();
+  }
+
+  private boolean isSetAside(TimerKey key) {
+    return any.get()
+        .get(key.namespace(), key.id())
+        .filter(info -> info.state() == TimerState.SET_ASIDE)
+        .isPresent();
   }
 
   // Answers

@@ -2,14 +2,17 @@
 package io.timewheel.durable.testkit;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerList;
+import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerStore;
@@ -59,12 +62,16 @@ final class Simulation {
         new FaultyStore(new Slow(new RecordingStore(wrap.apply(session), history::add)));
     final DurableTimer timer;
 
-    Node() {
+    Node(boolean knowsAll) {
       faulty.faults(changes -> fault());
-      timer =
-          kit.start(
-              faulty,
-              builder -> builder.handler("h", Simulation.this::handle, 3, null).maxWindow(48));
+      timer = kit.start(faulty, builder -> handlers(builder, knowsAll).maxWindow(48));
+    }
+
+    private DurableTimerBuilder handlers(DurableTimerBuilder builder, boolean all) {
+      builder.handler("h", Simulation.this::handle, 3, null);
+      return all
+          ? builder.handler(SimulatedCallers.RARE, Simulation.this::handle, 3, null)
+          : builder;
     }
   }
 
@@ -93,8 +100,8 @@ final class Simulation {
 
   /** Runs, and returns what is wrong. */
   List<String> run(int steps) {
-    nodes.add(new Node());
-    nodes.add(new Node());
+    nodes.add(new Node(true));
+    nodes.add(new Node(random.nextBoolean()));
     for (int shard = 0; shard < SHARDS; shard++) {
       any().session.takeShard(shard);
     }
@@ -102,6 +109,10 @@ final class Simulation {
       step();
     }
     faults = false;
+    nodes.forEach(node -> kit.kill(node.timer));
+    nodes.clear();
+    nodes.add(new Node(true));
+    nodes.add(new Node(true));
     for (int shard = 0; shard < SHARDS; shard++) {
       any().session.takeShard(shard);
     }
@@ -151,7 +162,7 @@ final class Simulation {
     Node dead = any();
     kit.kill(dead.timer);
     nodes.remove(dead);
-    nodes.add(new Node());
+    nodes.add(new Node(random.nextInt(3) > 0));
     for (int shard = 0; shard < SHARDS; shard++) {
       if (random.nextBoolean() || nodes.size() == 1) {
         any().session.takeShard(shard);
@@ -173,6 +184,7 @@ final class Simulation {
   /** Everything that can be asked must agree: nothing else happens meanwhile. */
   private void look() {
     DurableTimer timer = any().timer;
+    preview(timer);
     List<TimerInfo> listed = new ArrayList<>();
     String page = null;
     do {
@@ -217,6 +229,19 @@ final class Simulation {
     }
   }
 
+  /** Whoever asks when a timer would run is answered with its times. */
+  private void preview(DurableTimer timer) {
+    Instant first = kit.now().plusMillis(random.nextInt(5_000));
+    Duration period = Duration.ofMillis(1_000 + random.nextInt(3_000));
+    TimerSpec spec = TimerSpec.of("sim", "t1").handler("h").at(first);
+    List<Instant> once = timer.preview(spec, 3);
+    List<Instant> often = timer.preview(spec.every(period), 3);
+    if (!once.equals(List.of(first))
+        || !often.equals(List.of(first, first.plus(period), first.plus(period.multipliedBy(2))))) {
+      violations.add("previewed as " + once + ", and every " + period + " as " + often);
+    }
+  }
+
   private void handle(Firing firing) {
     history.add(
         new History.Began(
@@ -225,8 +250,18 @@ final class Simulation {
             firing.scheduledAt().toEpochMilli(),
             firing.attempt(),
             kit.now().toEpochMilli()));
-    if (random.nextInt(4) == 0) {
+    int luck = random.nextInt(16);
+    if (luck < 4) {
       throw new IllegalStateException("no luck");
+    } else if (luck == 4 && faults) {
+      Instant to = kit.now().plusMillis(1 + random.nextInt(3_000));
+      history.add(
+          new History.Postponed(
+              firing.key(),
+              firing.version(),
+              firing.scheduledAt().toEpochMilli(),
+              to.toEpochMilli()));
+      firing.reschedule(to);
     }
   }
 

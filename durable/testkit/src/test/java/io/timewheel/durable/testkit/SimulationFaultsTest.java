@@ -11,6 +11,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Change.Verb.What;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
@@ -138,6 +139,27 @@ class SimulationFaultsTest {
   }
 
   @Test
+  void findsAStoreThatKeepsWhatIsParked() {
+    assertFound(
+        store -> new NothingIsDone(store, What.RELEASE, TimerState.PARKED), "overdue in the end");
+  }
+
+  @Test
+  void findsAStoreThatAsksForNoCondition() {
+    assertFound(
+        store -> new AnythingGoes(store, Change.Condition.ABSENT),
+        "done, though it was for another version");
+    assertFound(
+        store -> new AnythingGoes(store, Change.Condition.VERSION),
+        "done, though it was for another version");
+  }
+
+  @Test
+  void findsAStoreThatForgetsThatARunIsToFireAgain() {
+    assertFound(NothingIsPostponed::new, "neither fired nor there");
+  }
+
+  @Test
   void findsAStoreThatListsNotAll() {
     assertFound(PagesAreShort::new, "and listed as");
   }
@@ -242,6 +264,57 @@ class SimulationFaultsTest {
         }
       }
       return super.commit(changes);
+    }
+  }
+
+  /** Schedules whatever there is. */
+  private static final class AnythingGoes extends ForwardingTimerStore {
+    private final Change.Condition ignored;
+
+    AnythingGoes(TimerStore store, Change.Condition ignored) {
+      super(store);
+      this.ignored = ignored;
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return super.commit(changes.stream().map(this::changed).toList());
+    }
+
+    private Change changed(Change change) {
+      return change instanceof Change.Schedule schedule && schedule.condition() == ignored
+          ? new Change.Schedule(
+              schedule.key(),
+              schedule.definition(),
+              schedule.dueAt(),
+              schedule.relative(),
+              Change.Condition.NONE,
+              0,
+              schedule.evenFinished(),
+              schedule.requestId(),
+              schedule.maxPending(),
+              schedule.now())
+          : change;
+    }
+  }
+
+  /** Records the success of what is to fire again. */
+  private static final class NothingIsPostponed extends ForwardingTimerStore {
+    NothingIsPostponed(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return super.commit(changes.stream().map(this::changed).toList());
+    }
+
+    private Change changed(Change change) {
+      return change instanceof Change.Finish end
+              && end.end() == Change.Finish.End.RESCHEDULED
+              && firesOnce(get(end.key()))
+          ? succeeded(end.key(), end.token(), end.epoch(), end.now())
+          : change;
     }
   }
 

@@ -7,6 +7,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;

@@ -3,10 +3,10 @@ package io.timewheel.durable.proof;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.testkit.ForwardingTimerStore;
 import java.util.ArrayList;
 import java.util.List;
 

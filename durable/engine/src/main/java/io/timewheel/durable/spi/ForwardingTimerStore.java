@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.testkit;
+package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.DuePosition;
-import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.LeaseRequest;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.StoreListener;
-import io.timewheel.durable.spi.StoreTraits;
-import io.timewheel.durable.spi.TimerPage;
-import io.timewheel.durable.spi.TimerQuery;
-import io.timewheel.durable.spi.TimerRecord;
-import io.timewheel.durable.spi.TimerStore;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A store that passes everything on to another: extend it to change some of that. */
+/**
+ * A store that passes everything on to another: extend it to watch some of that, or to change it.
+ * Each method calls the same method of the store below and no other of its own.
+ */
 public class ForwardingTimerStore implements TimerStore {
   private final TimerStore store;
 
