@@ -3,8 +3,11 @@ package io.timewheel.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
+import io.timewheel.durable.AsyncHandler;
 import io.timewheel.durable.CancelResult.Outcome;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.PayloadCodec;
 import io.timewheel.durable.RetryPolicy;
@@ -15,6 +18,12 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.testkit.DurableTestkit;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,6 +96,45 @@ class DurableGuideTest {
     // end
     assertThat(fired.get()).isEqualTo("42");
     timer.close();
+  }
+
+  @Test
+  void aHandlerThatWaitsForAnotherMachineHoldsNoThread() throws Exception {
+    CompletableFuture<Integer> answered = new CompletableFuture<>();
+    HttpServer host =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    host.createContext(
+        "/",
+        exchange -> {
+          exchange.sendResponseHeaders(204, -1);
+          exchange.close();
+        });
+    host.start();
+    InMemoryTimerStore store = InMemoryTimerStore.create();
+    // begin
+    HttpClient http = HttpClient.newHttpClient();
+    AsyncHandler post =
+        firing ->
+            http.sendAsync(request(firing), BodyHandlers.discarding())
+                .thenAccept(answer -> answered.complete(answer.statusCode()));
+    DurableTimer caller =
+        DurableTimer.builder(store)
+            // at a time 8 attempts for each host, for 1,000 hosts, each within 10 seconds
+            .handlers("host:", post, 8, 1_000, Duration.ofSeconds(10))
+            .start();
+    // end
+    caller.schedule(
+        TimerSpec.of("shop", "order-42")
+            .after(Duration.ofMillis(10))
+            .handler("host:127.0.0.1:" + host.getAddress().getPort()));
+    assertThat(answered.get()).isEqualTo(204);
+    caller.close();
+    host.stop(0);
+  }
+
+  private static HttpRequest request(Firing firing) {
+    String host = firing.handler().substring("host:".length());
+    return HttpRequest.newBuilder(URI.create("http://" + host + "/")).build();
   }
 
   @Test

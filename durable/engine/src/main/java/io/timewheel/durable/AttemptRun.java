@@ -9,8 +9,12 @@ import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
+import java.time.Instant;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** One attempt that was claimed: calls the handler, and records how it ended. */
@@ -31,7 +35,11 @@ final class AttemptRun implements Runnable {
   private @Nullable Thread handedBy;
   private long handedAtMillis = NOT_HANDED;
   private @Nullable Thread thread;
+  private volatile @Nullable Timeout limit;
   private boolean outOfTime;
+
+  /** What an attempt waits for that holds no thread. */
+  private volatile @Nullable PendingStage pending;
 
   AttemptRun(
       Engine engine, HandlerLane lane, HandlerLane.Config config, Shard shard, TimerRecord record) {
@@ -120,6 +128,12 @@ final class AttemptRun implements Runnable {
     lane.begun();
     if (lane.isClosed() || shard.isClosed()) {
       giveBack(engine.nowMillis());
+    } else if (config.handler() instanceof AsyncHandler handler) {
+      try {
+        start(handler);
+      } catch (Throwable e) {
+        end(() -> exhausted(text(e)));
+      }
     } else {
       end(this::attempt);
     }
@@ -127,19 +141,22 @@ final class AttemptRun implements Runnable {
 
   // The attempt
 
-  private void attempt() {
-    long nowMillis = engine.nowMillis();
-    Firing firing = new Firing(record, nowMillis, isMadeUp());
+  private Firing began(long nowMillis) {
     engine.counters.fired.increment();
     engine.counters.lag.record(Math.max(0, nowMillis - record.fireAt()));
+    return new Firing(record, nowMillis, isMadeUp());
+  }
+
+  private void attempt() {
+    long nowMillis = engine.nowMillis();
+    Firing firing = began(nowMillis);
     Throwable error = null;
     Outcome recorded = null;
-    Timeout limit = null;
     Object event = null;
     try {
       // First, so that nothing is done that could not be recorded.
       NextRun next = engine.nextRun(record, claim);
-      limit = beginThread();
+      beginThread();
       event = Events.attemptBegins();
       if (config.handler() instanceof FinishingHandler finishing) {
         recorded = finishing.handle(firing, finish(succeeded(), next.atMillis(), null));
@@ -150,7 +167,8 @@ final class AttemptRun implements Runnable {
       error = e;
     } finally {
       Events.attemptEnded(event, record, config.name(), nowMillis - record.fireAt(), error);
-      boolean late = endThread(limit);
+      boolean late = endThread();
+      endLimit();
       if (late && error == null && recorded == null) {
         error = new InterruptedException();
       }
@@ -161,6 +179,42 @@ final class AttemptRun implements Runnable {
     } else {
       recordEnd(firing, error);
     }
+  }
+
+  /** Has a handler begin that holds no thread until it ends. If this throws, nothing has begun. */
+  private void start(AsyncHandler handler) {
+    long nowMillis = engine.nowMillis();
+    Firing firing = began(nowMillis);
+    Object event = Events.attemptBegins();
+    PendingStage stage =
+        new PendingStage(lane::execute, error -> end(() -> ended(firing, event, error)));
+    pending = stage;
+    CompletionStage<?> started = null;
+    Throwable error = null;
+    try {
+      // First, so that nothing is done that could not be recorded.
+      NextRun unused = engine.nextRun(record, claim);
+      beginThread();
+      started = handler.start(firing);
+    } catch (Throwable e) {
+      error = e;
+    }
+    boolean late = endThread();
+    if (error != null) {
+      stage.giveUp(error);
+    } else {
+      stage.waitFor(started);
+    }
+    if (late) {
+      stage.giveUp(new TimeoutException());
+    }
+  }
+
+  private void ended(Firing firing, @Nullable Object event, @Nullable Throwable error) {
+    endLimit();
+    long lagMillis = firing.firedAt().toEpochMilli() - record.fireAt();
+    Events.attemptEnded(event, record, config.name(), lagMillis, error);
+    recordEnd(firing, error);
   }
 
   /**
@@ -189,7 +243,7 @@ final class AttemptRun implements Runnable {
     if (error != null) {
       engine.counters.failed.increment();
       log(error);
-      failed(text(error));
+      failed(text(error), firing.retryNotBefore());
     } else if (decision == null) {
       engine.counters.succeeded.increment();
       record(succeeded(), nextRunMillis(), null);
@@ -228,14 +282,19 @@ final class AttemptRun implements Runnable {
     }
   }
 
-  private void failed(String error) {
+  private void failed(String error, @Nullable Instant notBefore) {
     if (claim.attempt() >= record.definition().retry().maxAttempts()) {
       exhausted(error);
       return;
     }
-    long waitMillis = record.definition().retry().waitMillis(claim.attempt(), engine.random());
-    record(
-        Change.Finish.End.FAILED, EpochMillis.saturatedAdd(engine.nowMillis(), waitMillis), error);
+    RetryPolicy retry = record.definition().retry();
+    long nowMillis = engine.nowMillis();
+    long waitMillis = retry.waitMillis(claim.attempt(), engine.random());
+    if (notBefore != null) {
+      long askedMillis = EpochMillis.saturatedSubtract(EpochMillis.ceil(notBefore), nowMillis);
+      waitMillis = Math.max(waitMillis, Math.min(askedMillis, RetryPolicy.MAX_WAIT.toMillis()));
+    }
+    record(Change.Finish.End.FAILED, EpochMillis.saturatedAdd(nowMillis, waitMillis), error);
   }
 
   private void exhausted(String error) {
@@ -275,37 +334,58 @@ final class AttemptRun implements Runnable {
     return next.atMillis();
   }
 
-  // The thread of the handler, which a time limit and the end of the engine interrupt
+  // The thread of the handler, or its stage, which a time limit and the end of the engine end
 
-  private @Nullable Timeout beginThread() {
+  private void beginThread() {
     synchronized (this) {
       thread = Thread.currentThread();
     }
-    return config.timeLimit() == null
-        ? null
-        : engine.waits().start(this::timeIsUp, config.timeLimit());
+    if (config.timeLimit() != null) {
+      limit = engine.waits().start(this::timeIsUp, config.timeLimit());
+    }
   }
 
   /**
    * Returns whether the time limit was exceeded; the interrupt that says so does not leave here.
    */
-  private boolean endThread(@Nullable Timeout limit) {
-    if (limit != null) {
-      limit.cancel();
+  private synchronized boolean endThread() {
+    thread = null;
+    if (outOfTime) {
+      Thread.interrupted();
     }
-    synchronized (this) {
-      thread = null;
-      if (outOfTime) {
-        Thread.interrupted();
-      }
-      return outOfTime;
+    return outOfTime;
+  }
+
+  private void endLimit() {
+    Timeout started = limit;
+    if (started != null) {
+      started.cancel();
     }
   }
 
-  private synchronized void timeIsUp() {
-    if (thread != null) {
-      outOfTime = true;
-      thread.interrupt();
+  private void timeIsUp() {
+    synchronized (this) {
+      outOfTime = thread != null || pending != null;
+      if (thread != null) {
+        thread.interrupt();
+        return;
+      }
+    }
+    giveUp(new TimeoutException());
+  }
+
+  private void giveUp(Exception why) {
+    PendingStage stage = pending;
+    if (stage != null) {
+      stage.giveUp(why);
+    }
+  }
+
+  /** Looks whether it has ended and nobody has said so. */
+  void look() {
+    PendingStage stage = pending;
+    if (stage != null) {
+      stage.look();
     }
   }
 
@@ -313,10 +393,14 @@ final class AttemptRun implements Runnable {
     return thread == other;
   }
 
-  synchronized void interrupt() {
-    if (thread != null) {
-      thread.interrupt();
+  /** The patience of a close is over. */
+  void interrupt() {
+    synchronized (this) {
+      if (thread != null) {
+        thread.interrupt();
+      }
     }
+    giveUp(new CancellationException("the timer was closed"));
   }
 
   private String text(Throwable error) {

@@ -18,9 +18,13 @@ final class DueQueue {
   void add(DueEntry entry) {
     entries.add(entry);
     if (entries.size() >= sweepAt) {
-      entries.removeIf(DueEntry::isDropped);
-      sweepAt = Math.max(SWEEP_FROM, 2 * entries.size());
+      sweep();
     }
+  }
+
+  void sweep() {
+    entries.removeIf(DueEntry::isDropped);
+    sweepAt = Math.max(SWEEP_FROM, 2 * entries.size());
   }
 
   /** The next one that its window has not dropped; null if there is none. */

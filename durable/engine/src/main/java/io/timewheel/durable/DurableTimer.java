@@ -633,10 +633,10 @@ public final class DurableTimer implements AutoCloseable {
    *       full queue is told at once that the timer is closed, and nothing of its call was done.
    *   <li>What was claimed and has not begun is given back.
    *   <li>Handlers that run may use this timer until they end.
-   *   <li>When the patience is over, handlers that run are interrupted and count as lost: their
-   *       timers fire again after the next start. What the store has not answered by then fails as
-   *       {@link DurableTimerException.Reason#STORE_UNAVAILABLE}, or as {@link
-   *       DurableTimerException.Reason#UNKNOWN} if it may have been done.
+   *   <li>When the patience is over, handlers that run are interrupted, or their stages cancelled,
+   *       and count as lost: their timers fire again after the next start. What the store has not
+   *       answered by then fails as {@link DurableTimerException.Reason#STORE_UNAVAILABLE}, or as
+   *       {@link DurableTimerException.Reason#UNKNOWN} if it may have been done.
    * </ul>
    *
    * A second call waits until the first has ended, within its own patience.

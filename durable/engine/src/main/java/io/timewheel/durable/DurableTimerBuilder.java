@@ -27,6 +27,7 @@ public final class DurableTimerBuilder {
 
   private final TimerStore store;
   private final Map<String, HandlerLane.Config> handlers = new HashMap<>();
+  private final Map<String, HandlerFamily.Config> families = new HashMap<>();
   private final Map<String, Class<?>> typed = new HashMap<>();
   private PayloadCodec codec = new NoCodec();
   private boolean built;
@@ -64,25 +65,50 @@ public final class DurableTimerBuilder {
    * @param name its name, which timers refer to
    * @param handler the handler
    * @param limit how many attempts run at a time, at most
-   * @param timeLimit how long an attempt may take before its thread is interrupted and it has
-   *     failed; null for no limit
+   * @param timeLimit how long an attempt may take before its thread is interrupted, or its stage
+   *     cancelled, and it has failed; null for no limit
    * @return this builder
    */
   public DurableTimerBuilder handler(
       String name, Handler handler, int limit, @Nullable Duration timeLimit) {
-    Limits.name("handler", name);
-    requireNonNull(handler, "handler");
-    if (limit < 1) {
-      throw new IllegalArgumentException("limit: " + limit + " (expected: at least 1)");
-    }
-    if (timeLimit != null && (timeLimit.isNegative() || timeLimit.isZero())) {
-      throw new IllegalArgumentException("timeLimit: " + timeLimit + " (expected: more than zero)");
-    }
-    if (handlers.putIfAbsent(name, new HandlerLane.Config(name, handler, limit, timeLimit))
-        != null) {
+    HandlerLane.Config config = config(name, handler, limit, timeLimit);
+    if (handlers.putIfAbsent(name, config) != null) {
       throw new IllegalArgumentException("handler: " + name + " (expected: each name once)");
     }
     return this;
+  }
+
+  /**
+   * Adds a handler for every name that begins with a prefix. Each name has a limit of its own, so
+   * that a name that stands still holds up no other: for instance one for each host that is called.
+   *
+   * @param prefix what the names begin with; of several that fit, the longest counts, and a handler
+   *     of just that name before all of them
+   * @param handler the handler
+   * @param limit how many attempts run at a time for each name, at most
+   * @param names for how many names attempts run at a time, at most; what is due for others waits
+   *     until one of these has nothing left to do
+   * @param timeLimit how long an attempt may take; null for no limit
+   * @return this builder
+   */
+  public DurableTimerBuilder handlers(
+      String prefix, Handler handler, int limit, int names, @Nullable Duration timeLimit) {
+    HandlerLane.Config each = config(prefix, handler, limit, timeLimit);
+    HandlerFamily.Config config = new HandlerFamily.Config(each, positive("names", names));
+    if (families.putIfAbsent(prefix, config) != null) {
+      throw new IllegalArgumentException("handler: " + prefix + " (expected: each prefix once)");
+    }
+    return this;
+  }
+
+  private static HandlerLane.Config config(
+      String name, Handler handler, int limit, @Nullable Duration timeLimit) {
+    Limits.name("handler", name);
+    requireNonNull(handler, "handler");
+    if (timeLimit != null && (timeLimit.isNegative() || timeLimit.isZero())) {
+      throw new IllegalArgumentException("timeLimit: " + timeLimit + " (expected: more than zero)");
+    }
+    return new HandlerLane.Config(name, handler, positive("limit", limit), timeLimit);
   }
 
   /**
@@ -128,6 +154,20 @@ public final class DurableTimerBuilder {
    */
   public DurableTimerBuilder finishingHandler(String name, FinishingHandler handler, int limit) {
     return handler(name, handler, limit, null);
+  }
+
+  /**
+   * Adds a handler that holds no thread while it waits.
+   *
+   * @param name its name, which timers refer to
+   * @param handler the handler
+   * @param limit how many attempts run at a time, at most, those included that wait
+   * @param timeLimit how long an attempt may take; null for no limit
+   * @return this builder
+   */
+  public DurableTimerBuilder asyncHandler(
+      String name, AsyncHandler handler, int limit, @Nullable Duration timeLimit) {
+    return handler(name, handler, limit, timeLimit);
   }
 
   /**
@@ -367,6 +407,7 @@ public final class DurableTimerBuilder {
                     committers),
             new Engine.Settings(maxWindow, overduePerSecond, remember, rememberAtMost, random),
             handlers,
+            families,
             runner);
     Closing closing =
         new Closing(

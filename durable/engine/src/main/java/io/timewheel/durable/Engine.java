@@ -13,7 +13,6 @@ import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -46,9 +45,7 @@ final class Engine {
   private final Turns turns = new Turns();
   private final Committer committer;
   private final Settings settings;
-  private final Map<String, HandlerLane.Config> handlers;
-  private final Executor handlerExecutor;
-  private volatile Map<String, HandlerLane> lanes = Map.of();
+  private final Lanes lanes;
   final OwnedShards shards;
   private final long minGraceMillis;
   private final Pace pace;
@@ -74,6 +71,7 @@ final class Engine {
       Committer.Factory committers,
       Settings settings,
       Map<String, HandlerLane.Config> handlers,
+      Map<String, HandlerFamily.Config> families,
       Executor handlerExecutor) {
     this.store = store;
     this.timer = timer;
@@ -85,8 +83,11 @@ final class Engine {
     reading = new Availability(timer.timeSource());
     writing = new Availability(timer.timeSource());
     committer = committers.create(waits, turns, new Commits());
-    this.handlers = handlers;
-    this.handlerExecutor = handlerExecutor;
+    lanes =
+        new Lanes(
+            handlers,
+            families,
+            (config, onUnused) -> new HandlerLane(this, config, handlerExecutor, onUnused));
     minGraceMillis = Decision.graceMillis(MIN_GRACE, store.traits().lease());
     shards =
         new OwnedShards(this, store, Math.max(16, settings.maxWindow() / store.traits().shards()));
@@ -105,10 +106,7 @@ final class Engine {
     if (started.getAndSet(true)) {
       return;
     }
-    Map<String, HandlerLane> made = new HashMap<>();
-    handlers.forEach(
-        (name, config) -> made.put(name, new HandlerLane(this, config, handlerExecutor)));
-    lanes = Map.copyOf(made);
+    lanes.start();
     Timeout firstBeat = null;
     try {
       firstBeat = beat.start();
@@ -259,7 +257,7 @@ final class Engine {
 
   void observe(TimerRecord record) {
     if (record.state() == TimerState.FIRING && (record.cancelRequested() || record.paused())) {
-      HandlerLane lane = lanes.get(record.definition().handler());
+      HandlerLane lane = lanes.of(record.definition().handler());
       if (lane != null) {
         lane.giveBack(run -> run.isClaimOf(record));
       }
@@ -344,24 +342,21 @@ final class Engine {
 
   /** What an entry waits for: its handler, or one for all queues and handlers that are not here. */
   String laneOf(DueTimer due) {
-    return due.queue() || !lanes.containsKey(due.handler()) ? "" : due.handler();
+    return due.queue() || !lanes.knows(due.handler()) ? "" : due.handler();
   }
 
-  /** How many different ones {@link #laneOf} can name. */
+  /** Into how many parts the room for what is overdue is shared. */
   int shares() {
-    return lanes.size() + 1;
+    return lanes.shares();
   }
 
   void dispatch(DueEntry entry) {
     if (closing) {
       return;
     }
-    HandlerLane lane = lanes.get(entry.due.handler());
     if (entry.due.queue()) {
       queues.due(entry);
-    } else if (lane != null) {
-      lane.add(entry);
-    } else {
+    } else if (!lanes.add(entry)) {
       parking.due(entry);
     }
   }
@@ -392,7 +387,7 @@ final class Engine {
 
   /** Looks after what is left over. */
   void upkeep() {
-    lanes.values().forEach(HandlerLane::upkeep);
+    lanes.upkeep();
     ends.upkeep();
     shards.forEach(Shard::upkeep);
     releases.upkeep();
@@ -404,13 +399,13 @@ final class Engine {
    */
   void paused(String scope) {
     boolean all = scope.equals(TimerStore.EVERYTHING);
-    lanes.values().forEach(lane -> lane.giveBack(run -> all || run.isOf(scope)));
+    lanes.all().forEach(lane -> lane.giveBack(run -> all || run.isOf(scope)));
   }
 
   /** What was claimed of a shard that goes, and has not begun, does not begin here. */
   void left(Shard shard) {
     ends.leave(shard);
-    lanes.values().forEach(lane -> lane.giveBack(run -> run.isOf(shard)));
+    lanes.all().forEach(lane -> lane.giveBack(run -> run.isOf(shard)));
   }
 
   /** Frees what was held by a pause that is over. */
@@ -420,7 +415,7 @@ final class Engine {
 
   /** Known handlers: what is parked for them goes on. */
   boolean knows(String handler) {
-    return lanes.containsKey(handler);
+    return lanes.knows(handler);
   }
 
   // The end
@@ -431,25 +426,25 @@ final class Engine {
     committer.refuseCallers();
     shards.forEach(Shard::close);
     queues.close();
-    lanes.values().forEach(HandlerLane::close);
+    lanes.close();
   }
 
   /** Whether nothing runs, and all that ended is recorded. */
   boolean isIdle() {
     // In this order: what ends an attempt, or gives a lease back, is with the
     // committer before its lane, or the queues, are idle.
-    return lanes.values().stream().allMatch(HandlerLane::isIdle)
+    return lanes.all().stream().allMatch(HandlerLane::isIdle)
         && queues.isIdle()
         && committer.isIdle();
   }
 
   /** Whether a thread is in a handler of this engine. */
   boolean isRunBy(Thread thread) {
-    return lanes.values().stream().anyMatch(lane -> lane.isRunBy(thread));
+    return lanes.all().stream().anyMatch(lane -> lane.isRunBy(thread));
   }
 
   void close() {
-    lanes.values().forEach(HandlerLane::interrupt);
+    lanes.all().forEach(HandlerLane::interrupt);
     committer.close();
   }
 
@@ -470,8 +465,8 @@ final class Engine {
         shards.count(),
         shards.entries(),
         pace.size(),
-        lanes.values().stream().mapToInt(HandlerLane::waiting).sum(),
-        lanes.values().stream().mapToInt(HandlerLane::running).sum(),
+        lanes.waiting(),
+        lanes.running(),
         committer.callersWaiting(),
         committer.ownWaiting() + ends.size(),
         reading.isAvailable() && writing.isAvailable(),

@@ -19,6 +19,7 @@ public final class Firing {
   private final long firedAtMillis;
   private final boolean madeUp;
   private volatile @Nullable Decision decision;
+  private volatile @Nullable Instant retryNotBefore;
 
   /** What a handler decided about its timer. */
   record Decision(@Nullable Instant again, String reason) {}
@@ -48,6 +49,11 @@ public final class Firing {
   /** {@return the version of the timer} */
   public long version() {
     return record.version();
+  }
+
+  /** {@return the name of the handler, which is one of many in a family} */
+  public String handler() {
+    return record.definition().handler();
   }
 
   /** {@return which attempt of this run it is; the first is 1} */
@@ -112,6 +118,20 @@ public final class Firing {
    */
   public void giveUp(String reason) {
     decision = new Decision(null, requireNonNull(reason, "reason"));
+  }
+
+  /**
+   * Has the next attempt of this run begin no earlier than at a time, if this one fails: what was
+   * called has said when it wants to be called again. It begins later if the retry policy says so.
+   *
+   * @param at when; what is more than a year ahead counts as a year
+   */
+  public void retryNotBefore(Instant at) {
+    retryNotBefore = requireNonNull(at, "at");
+  }
+
+  @Nullable Instant retryNotBefore() {
+    return retryNotBefore;
   }
 
   @Nullable Decision decision() {

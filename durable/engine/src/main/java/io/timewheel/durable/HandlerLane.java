@@ -29,6 +29,7 @@ final class HandlerLane {
   private final Engine engine;
   private final Config config;
   private final Executor executor;
+  private final Runnable onUnused;
   private final DueQueue waiting = new DueQueue();
   private final ArrayDeque<AttemptRun> claimed = new ArrayDeque<>();
   private final Set<AttemptRun> running = new HashSet<>();
@@ -41,23 +42,39 @@ final class HandlerLane {
   private long refusedWaitMillis = FIRST_REFUSED_WAIT_MILLIS;
 
   /** How a handler is run. */
-  record Config(String name, Handler handler, int limit, @Nullable Duration timeLimit) {}
+  record Config(String name, Handler handler, int limit, @Nullable Duration timeLimit) {
+    Config withName(String other) {
+      return new Config(other, handler, limit, timeLimit);
+    }
+  }
 
-  HandlerLane(Engine engine, Config config, Executor executor) {
+  /** Makes lanes. */
+  @FunctionalInterface
+  interface Factory {
+    /**
+     * Makes a lane.
+     *
+     * @param onUnused is told, without a lock, when nothing is due there or under way
+     */
+    HandlerLane create(Config config, Runnable onUnused);
+  }
+
+  HandlerLane(Engine engine, Config config, Executor executor, Runnable onUnused) {
     this.engine = engine;
     this.config = config;
     this.executor = executor;
+    this.onUnused = onUnused;
   }
 
-  /** An entry that is due. Never blocks. */
-  void add(DueEntry entry) {
-    synchronized (this) {
+  /** An entry that is due, to be claimed by {@link #claimMore}. */
+  synchronized void offer(DueEntry entry) {
+    if (!closed) {
       waiting.add(entry);
     }
-    claimMore();
   }
 
-  private void claimMore() {
+  /** Claims what there is room for. Never blocks. */
+  void claimMore() {
     for (DueEntry entry = next(); entry != null; entry = next()) {
       boolean mayBeMissed =
           entry.due.recurring()
@@ -71,6 +88,9 @@ final class HandlerLane {
       } else {
         claim(entry, TimerRecord.NONE, 0);
       }
+    }
+    if (isUnused()) {
+      onUnused.run();
     }
   }
 
@@ -114,6 +134,7 @@ final class HandlerLane {
       engine.reading.failed("a reading of " + entry.due.key(), e);
       release();
       entry.shard().endedUnknown(entry.due.key());
+      claimMore();
       return;
     } catch (RuntimeException | Error e) {
       // One bad record stops nothing. It is claimed, and its attempt fails: so it is in its
@@ -277,13 +298,38 @@ final class HandlerLane {
     claimMore();
   }
 
-  /** Says which attempts no thread begins: an executor that drops tasks tells nobody. */
-  void upkeep() {
-    long forgotten;
-    synchronized (this) {
-      long nowMillis = engine.nowMillis();
-      forgotten = running.stream().filter(run -> run.isForgotten(nowMillis)).count();
+  /** Runs user code that no attempt waits for; in a while, if there is no thread to be had. */
+  void execute(Runnable userCode) {
+    try {
+      executor.execute(userCode);
+    } catch (RuntimeException | Error e) {
+      if (!isClosed()) {
+        executeLater(userCode);
+      }
     }
+  }
+
+  private void executeLater(Runnable userCode) {
+    try {
+      Duration wait = Duration.ofMillis(LONGEST_REFUSED_WAIT_MILLIS);
+      engine.waits().start(() -> execute(userCode), wait);
+    } catch (IllegalStateException e) {
+      // The wheel was stopped: as good as closed.
+    }
+  }
+
+  /**
+   * Says which attempts no thread begins: an executor that drops tasks tells nobody. Ends those
+   * that have ended on a stack that was full.
+   */
+  void upkeep() {
+    List<AttemptRun> now;
+    synchronized (this) {
+      now = List.copyOf(running);
+    }
+    long nowMillis = engine.nowMillis();
+    long forgotten = now.stream().filter(run -> run.isForgotten(nowMillis)).count();
+    now.forEach(AttemptRun::look);
     if (forgotten > 0) {
       LOG.log(
           System.Logger.Level.WARNING,
@@ -325,6 +371,11 @@ final class HandlerLane {
 
   synchronized boolean isIdle() {
     return claims == 0;
+  }
+
+  /** Whether nothing is due here, and nothing under way. */
+  synchronized boolean isUnused() {
+    return claims == 0 && waiting.isEmpty();
   }
 
   /** Whether an attempt is in its handler on a thread. */

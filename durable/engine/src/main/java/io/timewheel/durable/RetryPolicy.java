@@ -17,7 +17,9 @@ import java.time.Duration;
 public record RetryPolicy(int maxAttempts, Duration backoff, Duration maxBackoff) {
   // In front of DEFAULT, whose constructor reads them.
   private static final Duration MIN_BACKOFF = Duration.ofMillis(10);
-  private static final Duration MAX_BACKOFF = Duration.ofDays(365);
+
+  /** The longest wait there is, whoever asks for it. */
+  static final Duration MAX_WAIT = Duration.ofDays(365);
 
   /** Five attempts; a second after the first failure, a minute at most. */
   public static final RetryPolicy DEFAULT =
@@ -40,14 +42,14 @@ public record RetryPolicy(int maxAttempts, Duration backoff, Duration maxBackoff
       throw new IllegalArgumentException(
           "backoff: " + backoff + " (expected: at least " + MIN_BACKOFF + ")");
     }
-    if (maxBackoff.compareTo(backoff) < 0 || maxBackoff.compareTo(MAX_BACKOFF) > 0) {
+    if (maxBackoff.compareTo(backoff) < 0 || maxBackoff.compareTo(MAX_WAIT) > 0) {
       throw new IllegalArgumentException(
           "maxBackoff: "
               + maxBackoff
               + " (expected: at least the backoff, "
               + backoff
               + ", at most "
-              + MAX_BACKOFF
+              + MAX_WAIT
               + ")");
     }
   }

@@ -136,6 +136,7 @@ class ArchitectureTest {
     }
     assertThat(found)
         .containsExactly(
+            "AsyncHandler",
             "Attempt",
             "BatchResult",
             "CancelResult",

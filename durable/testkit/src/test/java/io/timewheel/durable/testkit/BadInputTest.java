@@ -199,6 +199,10 @@ class BadInputTest {
         bad("handler", () -> builder().handler("h", null)),
         bad("handler: h", () -> builder().handler("h", HANDLER).handler("h", HANDLER)),
         bad("limit: 0", () -> builder().handler("h", HANDLER, 0, null)),
+        bad("names: 0", () -> builder().handlers("h", HANDLER, 1, 0, null)),
+        bad(
+            "each prefix once",
+            () -> builder().handlers("h", HANDLER, 1, 1, null).handlers("h", HANDLER, 1, 1, null)),
         bad("timeLimit: PT0S", () -> builder().handler("h", HANDLER, 1, Duration.ZERO)),
         bad("type", () -> builder().handler("h", null, (firing, payload) -> {})),
         bad(

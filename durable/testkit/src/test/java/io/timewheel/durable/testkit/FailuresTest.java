@@ -12,6 +12,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.VerbResult;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -98,6 +99,41 @@ class FailuresTest {
     scene.kit.settle();
     assertThat(scene.state("gives-up")).isEqualTo(TimerState.SET_ASIDE);
     assertThat(scene.timer.get("shop", "gives-up").orElseThrow().lastError()).hasValue("gone");
+  }
+
+  @Test
+  void retriesNotBeforeTheTimeThatAHandlerNames() {
+    scene.handler =
+        firing -> {
+          Instant at = scene.kit.now().plusSeconds(firing.attempt() == 1 ? 300 : -300);
+          firing.retryNotBefore(at);
+          FAILS.handle(firing);
+        };
+    RetryPolicy retry = new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(10));
+    scene.timer.schedule(spec("a").after(Duration.ZERO).retry(retry));
+    scene.advance(400_000);
+    assertThat(scene.fired).containsExactly("a@0", "a@300000", "a@302000");
+    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+  }
+
+  @Test
+  void retriesWithinAYearWhateverTimeAHandlerNames() {
+    scene.handler =
+        firing -> {
+          firing.retryNotBefore(Instant.MAX);
+          FAILS.handle(firing);
+        };
+    scene.timer.schedule(spec("a").after(Duration.ZERO));
+    scene.kit.settle();
+    assertThat(scene.info("a").fireAt()).hasValue(scene.kit.now().plus(Duration.ofDays(365)));
+  }
+
+  @Test
+  void namesNoTimeForWhatSucceeds() {
+    scene.handler = firing -> firing.retryNotBefore(scene.kit.now().plusSeconds(300));
+    scene.timer.schedule(spec("a").every(Duration.ofSeconds(1)));
+    scene.advance(2_000);
+    assertThat(scene.fired).containsExactly("a@1000", "a@2000");
   }
 
   @Test

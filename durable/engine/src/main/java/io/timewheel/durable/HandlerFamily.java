@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lanes of all handlers whose names begin with a prefix. A name has a lane for as long as
+ * something is due or under way for it. There are only so many lanes at a time: what is due for
+ * other names waits until one is free, name by name.
+ */
+final class HandlerFamily {
+  private final HandlerLane.Config config;
+  private final int maxLanes;
+  private final HandlerLane.Factory factory;
+  private final Map<String, HandlerLane> lanes = new HashMap<>();
+
+  /** By name, in the order in which they came. */
+  private final Map<String, DueQueue> waiting = new LinkedHashMap<>();
+
+  private boolean closed;
+
+  /**
+   * How a family is run.
+   *
+   * @param each for each of its names; named by the prefix
+   * @param maxLanes how many names have a lane at a time
+   */
+  record Config(HandlerLane.Config each, int maxLanes) {}
+
+  HandlerFamily(Config config, HandlerLane.Factory factory) {
+    this.config = config.each();
+    this.maxLanes = config.maxLanes();
+    this.factory = factory;
+  }
+
+  String prefix() {
+    return config.name();
+  }
+
+  /** An entry that is due. Never blocks. */
+  void add(DueEntry entry) {
+    HandlerLane lane = offer(entry);
+    if (lane != null) {
+      lane.claimMore();
+    }
+  }
+
+  private synchronized @Nullable HandlerLane offer(DueEntry entry) {
+    if (closed) {
+      return null;
+    }
+    String name = entry.due.handler();
+    HandlerLane lane = lanes.get(name);
+    if (lane == null && lanes.size() < maxLanes) {
+      lane = create(name);
+    }
+    if (lane == null) {
+      waiting.computeIfAbsent(name, added -> new DueQueue()).add(entry);
+    } else {
+      lane.offer(entry);
+    }
+    return lane;
+  }
+
+  private HandlerLane create(String name) {
+    HandlerLane lane = factory.create(config.withName(name), () -> unused(name));
+    lanes.put(name, lane);
+    return lane;
+  }
+
+  /** Has the place of a lane that has nothing to do taken by the next name that waits for one. */
+  private void unused(String name) {
+    HandlerLane next;
+    synchronized (this) {
+      HandlerLane lane = lanes.get(name);
+      if (lane == null || !lane.isUnused()) {
+        return;
+      }
+      lanes.remove(name);
+      next = admit();
+    }
+    if (next != null) {
+      next.claimMore();
+    }
+  }
+
+  private @Nullable HandlerLane admit() {
+    var names = waiting.entrySet().iterator();
+    while (names.hasNext()) {
+      var first = names.next();
+      names.remove();
+      DueEntry entry = first.getValue().poll();
+      if (entry != null) {
+        HandlerLane lane = lanes.get(first.getKey());
+        lane = lane == null ? create(first.getKey()) : lane;
+        for (; entry != null; entry = first.getValue().poll()) {
+          lane.offer(entry);
+        }
+        return lane;
+      }
+    }
+    return null;
+  }
+
+  /** Forgets names whose entries no longer hold. */
+  synchronized void upkeep() {
+    waiting.values().forEach(DueQueue::sweep);
+    waiting.values().removeIf(DueQueue::isEmpty);
+  }
+
+  /** Lets no more lanes begin. */
+  synchronized void close() {
+    closed = true;
+    waiting.clear();
+  }
+
+  synchronized int waiting() {
+    return waiting.values().stream().mapToInt(DueQueue::size).sum();
+  }
+
+  synchronized @Nullable HandlerLane lane(String name) {
+    return lanes.get(name);
+  }
+
+  synchronized List<HandlerLane> lanes() {
+    return List.copyOf(lanes.values());
+  }
+}
