@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * {@code timers} are due at one moment, after {@code leadMillis} in which they are scheduled, and
- * their handler does nothing: how many fire in a second, from that moment to the last? A quarter as
- * many have fired before, for the compiler.
+ * their handler does nothing: how many fire in a second, from that moment to the last? As many
+ * have fired before, for the compiler.
  */
 final class FireWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
@@ -23,8 +23,8 @@ final class FireWorkload implements Workload.Body {
     long limitMillis = parameters.get("limitMillis");
     AtomicLong fired = new AtomicLong();
     try (Subject subject = opener.open(directory, id -> fired.incrementAndGet())) {
-      wave(subject, fired, 0, timers / 4, leadMillis, limitMillis);
-      return wave(subject, fired, timers / 4, timers, leadMillis, limitMillis);
+      wave(subject, fired, 0, timers, leadMillis, limitMillis);
+      return wave(subject, fired, timers, timers, leadMillis, limitMillis);
     }
   }
 
