@@ -89,10 +89,6 @@ final class Shop {
     return ask("POST", "/orders/" + id + "/payment");
   }
 
-  Order find(String id) throws IOException, InterruptedException {
-    return ask("GET", "/orders/" + id);
-  }
-
   private Order ask(String method, String path) throws IOException, InterruptedException {
     HttpResponse<String> response =
         HTTP.send(
