@@ -146,7 +146,7 @@ class CurrentTransactionTimerTest {
               assertThat(isScheduled(context, "a")).isTrue();
               assertThat(count("purchases")).isOne();
 
-              purchases.paid("a");
+              assertThat(purchases.paid("a")).isTrue();
               assertThat(isScheduled(context, "a")).isFalse();
 
               jdbc.execute("drop table purchases");

@@ -26,9 +26,12 @@ class Purchases {
   }
 
   @Transactional
-  void paid(String id) {
-    database.update("update purchases set state = 'PAID' where id = ?", id);
+  boolean paid(String id) {
+    int changed =
+        database.update(
+            "update purchases set state = 'PAID' where id = ? and state = 'PLACED'", id);
     timer.cancel("shop", id);
+    return changed == 1; // else it was too late
   }
 }
 // end
