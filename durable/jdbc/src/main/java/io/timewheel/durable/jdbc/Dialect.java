@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -12,10 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What differs from database to database: the statements. Lists of keys and records are sorted by
- * key, and rows are locked in that order.
- */
+/** What differs from database to database: the statements. */
 interface Dialect {
   /** {@return the statements that make the tables of a format} */
   List<String> migration(int format);
@@ -58,49 +53,7 @@ interface Dialect {
   /** {@return the paused scopes, which stay as they are until the transaction ends} */
   Set<String> holdPauses(Connection connection) throws SQLException;
 
-  // Records
-
-  /** A finished timer, whose payload is not kept. */
-  @SuppressWarnings("ArrayRecordComponent") // not copied, and not changed
-  record Finished(TimerRecord record, byte @Nullable [] payloadHash) {}
-
-  /**
-   * Locks unfinished timers.
-   *
-   * @param passOver whether to leave those that others hold, and not to wait for them
-   */
-  Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, boolean passOver)
-      throws SQLException;
-
-  /** {@return which unfinished timers there are, held by others or not} */
-  Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException;
-
-  /** Reads finished timers. */
-  Map<TimerKey, Finished> finished(Connection connection, List<TimerKey> keys) throws SQLException;
-
-  /** {@return which were inserted, and not there already} */
-  boolean[] insert(Connection connection, List<TimerRecord> records, int shards)
-      throws SQLException;
-
-  /** A record as it was read, and as it is to be. */
-  record Step(TimerRecord before, TimerRecord after) {}
-
-  /** Writes what has become of records. {@return which were there as they had been read} */
-  boolean[] advance(Connection connection, List<Step> steps) throws SQLException;
-
-  /** Writes all of the records. {@return which were there as they had been read} */
-  boolean[] replace(Connection connection, List<Step> steps) throws SQLException;
-
-  /** Moves records to the history. {@return which were there as they had been read} */
-  boolean[] finish(Connection connection, List<Step> steps, int part) throws SQLException;
-
-  /** Takes records out of the history. {@return which were there} */
-  boolean[] unfinish(Connection connection, List<TimerRecord> records) throws SQLException;
-
-  void addReady(Connection connection, List<TimerRecord> records) throws SQLException;
-
-  void removeReady(Connection connection, List<TimerRecord> records) throws SQLException;
-
+  /** Adds to how many timers there are. */
   void count(Connection connection, Map<String, Map<TimerState, Long>> deltas) throws SQLException;
 
   /** {@return the epochs of shards, which stay as they are until the transaction ends} */
@@ -120,6 +73,9 @@ interface Dialect {
 
   /** Waits for hints. {@return those that came; none if the time is over} */
   List<String> hints(Connection connection, int timeoutMillis) throws SQLException;
+
+  /** {@return the statements for the records of a group} */
+  Records records();
 
   /** {@return the statements that are apart from the commit of a group} */
   Queries queries();

@@ -43,6 +43,7 @@ final class Group {
   private static final int MAX_ROUNDS = 4;
 
   private final Dialect dialect;
+  private final Records records;
   private final int shards;
   private final int historyPart;
   private final Function<Integer, @Nullable Long> ownEpoch;
@@ -76,6 +77,7 @@ final class Group {
       @Nullable String hintChannel,
       List<Change> changes) {
     this.dialect = dialect;
+    records = dialect.records();
     this.shards = shards;
     this.historyPart = historyPart;
     this.ownEpoch = ownEpoch;
@@ -117,8 +119,8 @@ final class Group {
       return requireNonNull(after);
     }
 
-    Dialect.Step step() {
-      return new Dialect.Step(before(), after());
+    Records.Step step() {
+      return new Records.Step(before(), after());
     }
   }
 
@@ -232,21 +234,21 @@ final class Group {
   private void read(Connection connection, List<Cell> cells) throws SQLException {
     boolean passOver = heldUp && any(Group::isLeftForLater);
     Map<TimerKey, TimerRecord> unfinished =
-        dialect.lock(connection, cells.stream().map(cell -> cell.key).toList(), passOver);
+        records.lock(connection, cells.stream().map(cell -> cell.key).toList(), passOver);
     // After the locks: a timer that was just finished by somebody else is in the history by now.
     List<TimerKey> missing =
         cells.stream().map(cell -> cell.key).filter(key -> !unfinished.containsKey(key)).toList();
-    Map<TimerKey, Dialect.Finished> finished =
-        missing.isEmpty() ? Map.of() : dialect.finished(connection, missing);
+    Map<TimerKey, Records.Finished> finished =
+        missing.isEmpty() ? Map.of() : records.finished(connection, missing);
     for (Cell cell : cells) {
-      Dialect.Finished past = finished.get(cell.key);
+      Records.Finished past = finished.get(cell.key);
       cell.before = past != null ? past.record() : unfinished.get(cell.key);
       cell.payloadHash = past != null ? past.payloadHash() : null;
       cell.after = cell.before;
       cell.lost = false;
     }
     if (passOver && !missing.isEmpty()) {
-      passOver(cells, dialect.present(connection, missing));
+      passOver(cells, records.present(connection, missing));
     }
   }
 
@@ -340,32 +342,32 @@ final class Group {
     return cells.stream().map(Cell::after).toList();
   }
 
-  private static List<Dialect.Step> steps(List<Cell> cells) {
+  private static List<Records.Step> steps(List<Cell> cells) {
     return cells.stream().map(Cell::step).toList();
   }
 
   private void write(Connection connection, List<Cell> cells) throws SQLException {
     List<Cell> changed = cells.stream().filter(Cell::isChanged).toList();
     List<Cell> made = changed.stream().filter(cell -> !cell.wasUnfinished()).toList();
-    each(made, cell -> cell.before != null, some -> dialect.unfinish(connection, before(some)));
-    each(made, cell -> true, some -> dialect.insert(connection, after(some), shards));
+    each(made, cell -> cell.before != null, some -> records.unfinish(connection, before(some)));
+    each(made, cell -> true, some -> records.insert(connection, after(some), shards));
     each(
         made,
         cell -> cell.after().state().isFinished(),
         some ->
-            dialect.finish(
+            records.finish(
                 connection,
-                after(some).stream().map(record -> new Dialect.Step(record, record)).toList(),
+                after(some).stream().map(record -> new Records.Step(record, record)).toList(),
                 historyPart));
     List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
     Predicate<Cell> ends = cell -> cell.after().state().isFinished();
     Predicate<Cell> isReplaced = cell -> Rows.isReplaced(cell.step());
-    each(moved, ends, some -> dialect.finish(connection, steps(some), historyPart));
-    each(moved, ends.negate().and(isReplaced), some -> dialect.replace(connection, steps(some)));
+    each(moved, ends, some -> records.finish(connection, steps(some), historyPart));
+    each(moved, ends.negate().and(isReplaced), some -> records.replace(connection, steps(some)));
     each(
         moved,
         ends.negate().and(isReplaced.negate()),
-        some -> dialect.advance(connection, steps(some)));
+        some -> records.advance(connection, steps(some)));
     ready(connection, changed);
   }
 
@@ -383,10 +385,10 @@ final class Group {
       }
     }
     if (!removed.isEmpty()) {
-      dialect.removeReady(connection, removed);
+      records.removeReady(connection, removed);
     }
     if (!added.isEmpty()) {
-      dialect.addReady(connection, added);
+      records.addReady(connection, added);
     }
   }
 

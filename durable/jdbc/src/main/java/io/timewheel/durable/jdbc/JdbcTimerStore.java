@@ -57,6 +57,7 @@ public final class JdbcTimerStore implements TimerStore {
 
   private final Transactions transactions;
   private final Dialect dialect;
+  private final Records records;
   private final Queries queries;
   private final StoreTraits traits;
   private final History history;
@@ -75,6 +76,7 @@ public final class JdbcTimerStore implements TimerStore {
 
   private JdbcTimerStore(Builder builder) {
     dialect = builder.dialect;
+    records = dialect.records();
     queries = dialect.queries();
     clock = builder.clock;
     withThreads = builder.withThreads;
@@ -353,21 +355,21 @@ public final class JdbcTimerStore implements TimerStore {
     if (ready.isEmpty()) {
       return List.of();
     }
-    List<Dialect.Step> steps = new ArrayList<>();
+    List<Records.Step> steps = new ArrayList<>();
     for (TimerRecord record : ready) {
       steps.add(
-          new Dialect.Step(
+          new Records.Step(
               record,
               Transitions.lease(
                   record, request.tokens().get(steps.size()), request.until(), request.now())));
     }
-    dialect.advance(connection, steps);
-    dialect.removeReady(connection, ready);
+    records.advance(connection, steps);
+    records.removeReady(connection, ready);
     Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
     counts.put(TimerState.READY, (long) -ready.size());
     counts.put(TimerState.FIRING, (long) ready.size());
     dialect.count(connection, Map.of(request.namespace(), counts));
-    return steps.stream().map(Dialect.Step::after).toList();
+    return steps.stream().map(Records.Step::after).toList();
   }
 
   @Override

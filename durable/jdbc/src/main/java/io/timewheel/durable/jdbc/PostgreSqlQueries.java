@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import static io.timewheel.durable.jdbc.PostgreSql.DONE_COLUMNS;
-import static io.timewheel.durable.jdbc.PostgreSql.NOT_FORGOTTEN;
 import static io.timewheel.durable.jdbc.PostgreSql.NOW;
-import static io.timewheel.durable.jdbc.PostgreSql.TIMER_COLUMNS;
 import static io.timewheel.durable.jdbc.PostgreSql.execute;
 import static io.timewheel.durable.jdbc.PostgreSql.scopes;
+import static io.timewheel.durable.jdbc.PostgreSqlRecords.DONE_COLUMNS;
+import static io.timewheel.durable.jdbc.PostgreSqlRecords.NOT_FORGOTTEN;
+import static io.timewheel.durable.jdbc.PostgreSqlRecords.TIMER_COLUMNS;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;

@@ -60,7 +60,7 @@ final class Rows {
 
   /** Whether a step makes another version of a timer, or another definition. */
   @SuppressWarnings("ReferenceEquality") // a definition that is left as it is is the same object
-  static boolean isReplaced(Dialect.Step step) {
+  static boolean isReplaced(Records.Step step) {
     return step.before().version() != step.after().version()
         || step.before().definition() != step.after().definition();
   }

@@ -100,10 +100,10 @@ class GroupTest {
 
   @Test
   void findsTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
-    assertThat(plan(PostgreSql.LOCK))
+    assertThat(plan(PostgreSqlRecords.LOCK))
         .contains("Nested Loop", "timewheel_timer_pkey")
         .doesNotContain("Seq Scan on timewheel_timer");
-    assertThat(plan(PostgreSql.FINISHED))
+    assertThat(plan(PostgreSqlRecords.FINISHED))
         .contains("Nested Loop", "timewheel_done_0_namespace_id_idx")
         .doesNotContain("Seq Scan on timewheel_done", "changed_at_idx");
   }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of a {@link Dialect} for the records of a group. Lists of keys and records are sorted by
+ * key, and rows are locked in that order.
+ */
+interface Records {
+  /** A finished timer, whose payload is not kept. */
+  @SuppressWarnings("ArrayRecordComponent") // not copied, and not changed
+  record Finished(TimerRecord record, byte @Nullable [] payloadHash) {}
+
+  /**
+   * Locks unfinished timers.
+   *
+   * @param passOver whether to leave those that others hold, and not to wait for them
+   */
+  Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, boolean passOver)
+      throws SQLException;
+
+  /** {@return which unfinished timers there are, held by others or not} */
+  Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException;
+
+  /** Reads finished timers. */
+  Map<TimerKey, Finished> finished(Connection connection, List<TimerKey> keys) throws SQLException;
+
+  /** {@return which were inserted, and not there already} */
+  boolean[] insert(Connection connection, List<TimerRecord> records, int shards)
+      throws SQLException;
+
+  /** A record as it was read, and as it is to be. */
+  record Step(TimerRecord before, TimerRecord after) {}
+
+  /** Writes what has become of records. {@return which were there as they had been read} */
+  boolean[] advance(Connection connection, List<Step> steps) throws SQLException;
+
+  /** Writes all of the records. {@return which were there as they had been read} */
+  boolean[] replace(Connection connection, List<Step> steps) throws SQLException;
+
+  /** Moves records to the history. {@return which were there as they had been read} */
+  boolean[] finish(Connection connection, List<Step> steps, int part) throws SQLException;
+
+  /** Takes records out of the history. {@return which were there} */
+  boolean[] unfinish(Connection connection, List<TimerRecord> records) throws SQLException;
+
+  void addReady(Connection connection, List<TimerRecord> records) throws SQLException;
+
+  void removeReady(Connection connection, List<TimerRecord> records) throws SQLException;
+}
