@@ -127,7 +127,8 @@ class SoakTask implements TimerTask {
     int before = set(TOLD);
     subject.told.increment();
     if ((before & FATE) != 0) {
-      subject.violations.add("was notified of its cancellation, but before that it " + fate(before));
+      subject.violations.add(
+          "was notified of its cancellation, but before that it " + fate(before));
     }
     if (!timeout.isCancelled()) {
       subject.violations.add("was notified of its cancellation, but is not cancelled");
