@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * {@code timers} are due at one moment, after {@code leadMillis} in which they are scheduled, and
- * their handler does nothing: how many fire in a second, from that moment to the last? As many
- * have fired before, for the compiler.
+ * their handler does nothing: how many fire in a second, from that moment to the last? As many have
+ * fired before, for the compiler.
  */
 final class FireWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
