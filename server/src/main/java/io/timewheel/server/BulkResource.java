@@ -13,6 +13,7 @@ import io.timewheel.server.Route.Role;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,9 +27,11 @@ final class BulkResource {
   private static final int PAGE = 1_000;
 
   private final Supplier<DurableTimer> timers;
+  private final FirstAnswers firstAnswers;
 
-  BulkResource(Supplier<DurableTimer> timers) {
+  BulkResource(Supplier<DurableTimer> timers, FirstAnswers firstAnswers) {
     this.timers = timers;
+    this.firstAnswers = firstAnswers;
   }
 
   /** Changes some timers, and tells how many of them it changed. */
@@ -123,24 +126,37 @@ final class BulkResource {
           JsonReader.document(text, body::field);
           TimerFilter filter = body.filter(namespace);
           body.note(exchange);
-          long[] counts = new long[2];
-          pages(timer, filter, keys -> counts[0] += keys.size());
-          if (body.expect != null && body.expect != counts[0]) {
-            throw Problem.of(
-                    409, "count_differs", counts[0] + " timers (expected: " + body.expect + ")")
-                .with("count", counts[0])
-                .failure();
-          }
-          pages(timer, filter, keys -> counts[1] += change.apply(timer, keys));
-          exchange.note("changed", counts[1]);
-          exchange.json(
-              200,
-              json -> {
-                json.writeStartObject();
-                json.writeNumberProperty("count", counts[0]);
-                json.writeNumberProperty("changed", counts[1]);
-                json.writeEndObject();
+          firstAnswers.answer(
+              exchange,
+              () -> {
+                long count = count(timer, filter, body.expect);
+                long[] changed = {0};
+                pages(timer, filter, keys -> changed[0] += change.apply(timer, keys));
+                exchange.note("changed", changed[0]);
+                return CompletableFuture.completedStage(each -> changed(each, count, changed[0]));
               });
+        });
+  }
+
+  private static long count(DurableTimer timer, TimerFilter filter, @Nullable Long expected) {
+    long[] count = {0};
+    pages(timer, filter, keys -> count[0] += keys.size());
+    if (expected != null && expected != count[0]) {
+      throw Problem.of(409, "count_differs", count[0] + " timers (expected: " + expected + ")")
+          .with("count", count[0])
+          .failure();
+    }
+    return count[0];
+  }
+
+  private static void changed(Exchange exchange, long count, long changed) {
+    exchange.json(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeNumberProperty("count", count);
+          json.writeNumberProperty("changed", changed);
+          json.writeEndObject();
         });
   }
 

@@ -19,9 +19,11 @@ final class TimerResource {
   private static final int MAX_BODY = 256 * 1024;
 
   private final Supplier<DurableTimer> timers;
+  private final FirstAnswers firstAnswers;
 
-  TimerResource(Supplier<DurableTimer> timers) {
+  TimerResource(Supplier<DurableTimer> timers, FirstAnswers firstAnswers) {
     this.timers = timers;
+    this.firstAnswers = firstAnswers;
   }
 
   void addTo(Api api) {
@@ -80,9 +82,14 @@ final class TimerResource {
         MAX_BODY,
         body -> {
           JsonReader.empty(body);
-          long version = conditions.version(() -> timer.get(key.namespace(), key.id()));
-          exchange.on(
-              timer.cancelAsync(key, version), result -> cancelled(exchange, result.outcome()));
+          firstAnswers.answer(
+              exchange,
+              () -> {
+                long version = conditions.version(() -> timer.get(key.namespace(), key.id()));
+                return timer
+                    .cancelAsync(key, version)
+                    .thenApply(result -> each -> cancelled(each, result.outcome()));
+              });
         });
   }
 

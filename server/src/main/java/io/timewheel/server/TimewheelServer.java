@@ -93,11 +93,12 @@ public final class TimewheelServer implements AutoCloseable {
     api.add(Route.of("GET", "/healthz", Role.OPEN, exchange -> state(exchange, 200, "ok")));
     api.add(Route.of("GET", "/readyz", Role.OPEN, this::ready));
     new ConsoleFiles().addTo(api);
-    new TimerResource(this::timer).addTo(api);
-    new VerbResource(this::timer).addTo(api);
+    FirstAnswers firstAnswers = new FirstAnswers();
+    new TimerResource(this::timer, firstAnswers).addTo(api);
+    new VerbResource(this::timer, firstAnswers).addTo(api);
     new ListResource(this::timer).addTo(api);
     new BatchResource(this::timer).addTo(api);
-    new BulkResource(this::timer).addTo(api);
+    new BulkResource(this::timer, firstAnswers).addTo(api);
     queues.addTo(api);
     WheelView wheel = new WheelView(node, counter, System::nanoTime);
     new ViewResource(this::timer, stats, wheel, cluster).addTo(api);

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,9 +28,11 @@ final class VerbResource {
   private static final int MAX_BODY = 16 * 1024;
 
   private final Supplier<DurableTimer> timers;
+  private final FirstAnswers firstAnswers;
 
-  VerbResource(Supplier<DurableTimer> timers) {
+  VerbResource(Supplier<DurableTimer> timers, FirstAnswers firstAnswers) {
     this.timers = timers;
+    this.firstAnswers = firstAnswers;
   }
 
   static Verb verb(String name) {
@@ -56,8 +59,7 @@ final class VerbResource {
         MAX_BODY,
         body -> {
           JsonReader.empty(body);
-          long version = conditions.version(() -> timer.get(key.namespace(), key.id()));
-          answer(exchange, timer, key, timer.verbAsync(key, what, version));
+          answer(exchange, timer, key, conditions, version -> timer.verbAsync(key, what, version));
         });
   }
 
@@ -102,26 +104,32 @@ final class VerbResource {
           Move move = new Move();
           JsonReader.document(body, move::field);
           Instant to = move.to(timer.now());
-          long version = conditions.version(() -> timer.get(key.namespace(), key.id()));
-          answer(exchange, timer, key, timer.moveAsync(key, to, version));
+          answer(exchange, timer, key, conditions, version -> timer.moveAsync(key, to, version));
         });
   }
 
+  private void answer(
+      Exchange exchange,
+      DurableTimer timer,
+      TimerKey key,
+      Preconditions conditions,
+      LongFunction<CompletionStage<VerbResult>> call) {
+    firstAnswers.answer(
+        exchange,
+        () ->
+            call.apply(conditions.version(() -> timer.get(key.namespace(), key.id())))
+                .thenApply(done -> each -> answer(each, timer, key, done)));
+  }
+
   private static void answer(
-      Exchange exchange, DurableTimer timer, TimerKey key, CompletionStage<VerbResult> result) {
-    exchange.on(
-        result,
-        done -> {
-          switch (done) {
-            case DONE, UNCHANGED ->
-                TimerResource.show(exchange, timer.get(key.namespace(), key.id()));
-            case NOT_FOUND -> exchange.problem(Problem.notFound());
-            case VERSION_DIFFERS ->
-                exchange.problem(
-                    Problem.of(412, "precondition_failed", "the timer has another version"));
-            case WRONG_STATE -> exchange.problem(wrongState(timer, key));
-          }
-        });
+      Exchange exchange, DurableTimer timer, TimerKey key, VerbResult done) {
+    switch (done) {
+      case DONE, UNCHANGED -> TimerResource.show(exchange, timer.get(key.namespace(), key.id()));
+      case NOT_FOUND -> exchange.problem(Problem.notFound());
+      case VERSION_DIFFERS ->
+          exchange.problem(Problem.of(412, "precondition_failed", "the timer has another version"));
+      case WRONG_STATE -> exchange.problem(wrongState(timer, key));
+    }
   }
 
   private static Problem wrongState(DurableTimer timer, TimerKey key) {

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.server.Running.Answer;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Cancels and verbs with an Idempotency-Key. */
+class FirstAnswersTest {
+  private static final String AFTER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
+
+  private static Running running;
+
+  @BeforeAll
+  static void start() {
+    running = new Running();
+  }
+
+  @AfterAll
+  static void stop() {
+    running.close();
+  }
+
+  private static String path(String id) {
+    return "/v1/namespaces/shop/timers/" + id;
+  }
+
+  private static Answer delete(String id, String key, String... headers) {
+    String[] all = new String[headers.length + 2];
+    System.arraycopy(headers, 0, all, 2, headers.length);
+    all[0] = "Idempotency-Key";
+    all[1] = key;
+    return running.send("DELETE", path(id), null, all);
+  }
+
+  private static Answer verb(String id, String verb, String key) {
+    return running.post(path(id) + ":" + verb, "{}", "Idempotency-Key", key);
+  }
+
+  private static TimerState state(String id) {
+    return running.timer.get("shop", id).orElseThrow().state();
+  }
+
+  @Test
+  void aRepeatedCancelLeavesWhatWasMadeInBetween() {
+    running.put(path("anew"), AFTER);
+    assertThat(delete("anew", "k").text("outcome")).isEqualTo("cancelled");
+    running.put(path("anew"), AFTER);
+
+    Answer retry = delete("anew", "k");
+
+    assertThat(retry.status()).isEqualTo(200);
+    assertThat(retry.text("outcome")).isEqualTo("cancelled");
+    assertThat(state("anew")).isEqualTo(TimerState.SCHEDULED);
+    assertThat(delete("anew", "k2").text("outcome")).isEqualTo("cancelled");
+    assertThat(state("anew")).isEqualTo(TimerState.CANCELLED);
+  }
+
+  @Test
+  void whatWasNotFoundIsNotFoundAgain() {
+    assertThat(delete("later", "k").status()).isEqualTo(404);
+    running.put(path("later"), AFTER);
+    assertThat(delete("later", "k").text("outcome")).isEqualTo("not_found");
+    assertThat(state("later")).isEqualTo(TimerState.SCHEDULED);
+  }
+
+  @Test
+  void aRepeatedRunRunsOnce() {
+    running.put(path("run"), "{\"every\":\"PT1H\",\"target\":{\"queue\":\"run\"}}");
+    assertThat(verb("run", "run", "k").status()).isEqualTo(200);
+    var claim =
+        running.timer.claim("shop", "run", 1, Duration.ofSeconds(30), Duration.ofSeconds(60));
+    var firing = claim.toCompletableFuture().join().get(0);
+    running
+        .timer
+        .ack(firing.firing().fireId(), firing.lease())
+        .toCompletableFuture()
+        .join();
+
+    assertThat(verb("run", "run", "k").status()).isEqualTo(200);
+
+    assertThat(state("run")).isEqualTo(TimerState.SCHEDULED);
+    assertThat(running.timer.get("shop", "run").orElseThrow().dueAt())
+        .isAfter(running.timer.now().plusSeconds(60));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"pause, resume, SCHEDULED", "resume, pause, PAUSED"})
+  void aRepeatedVerbDoesNotUndoALaterOne(String first, String later, TimerState last) {
+    String id = "undo-" + first;
+    running.put(path(id), AFTER);
+    assertThat(verb(id, first, "k").status()).isEqualTo(200);
+    assertThat(verb(id, later, "k").status()).as("a key is good for one verb").isEqualTo(200);
+    assertThat(verb(id, first, "k").status()).isEqualTo(200);
+    assertThat(state(id)).isEqualTo(last);
+  }
+
+  @Test
+  void aRepeatedMoveMovesOnce() {
+    running.put(path("move"), AFTER);
+    String body = "{\"after\":\"PT2H\"}";
+    Answer first = running.post(path("move") + ":move", body, "Idempotency-Key", "k");
+    Answer retry = running.post(path("move") + ":move", body, "Idempotency-Key", "k");
+    assertThat(retry.json()).isEqualTo(first.json());
+    assertThat(retry.header("ETag")).isEqualTo(first.header("ETag"));
+  }
+
+  @Test
+  void aWrongStateIsAnsweredAgain() {
+    running.put(path("wrong"), AFTER);
+    assertThat(verb("wrong", "revive", "k").status()).isEqualTo(409);
+    assertThat(verb("wrong", "revive", "k").status()).isEqualTo(409);
+  }
+
+  @Test
+  void aPreconditionThatTheFirstHasMetIsNotAskedAgain() {
+    running.put(path("if"), AFTER);
+    assertThat(delete("if", "k", "If-Match", "*").text("outcome")).isEqualTo("cancelled");
+    running.put(path("if"), AFTER);
+    assertThat(delete("if", "k", "If-Match", "*").text("outcome")).isEqualTo("cancelled");
+    assertThat(state("if")).isEqualTo(TimerState.SCHEDULED);
+  }
+
+  @Test
+  void whatWasRefusedIsTriedAgain() {
+    String version = running.put(path("refused"), AFTER).header("ETag");
+    assertThat(delete("refused", "k", "If-Match", "\"1234567\"").status()).isEqualTo(412);
+    assertThat(delete("refused", "k", "If-Match", version).text("outcome")).isEqualTo("cancelled");
+  }
+
+  @Test
+  void aRepeatedBulkVerbAnswersAsTheFirst() {
+    String at = "/v1/namespaces/bulk/timers";
+    running.put(at + "/a", AFTER);
+    String body = "{\"filter\":{},\"expect\":1}";
+    Answer first = running.post(at + ":cancel", body, "Idempotency-Key", "k");
+    assertThat(first.json().get("changed").asInt()).isEqualTo(1);
+    running.put(at + "/b", AFTER);
+
+    assertThat(running.post(at + ":cancel", body, "Idempotency-Key", "k").json())
+        .isEqualTo(first.json());
+
+    assertThat(running.timer.get("bulk", "b").orElseThrow().state())
+        .isEqualTo(TimerState.SCHEDULED);
+  }
+
+  @Test
+  void aKeyHasALimit() {
+    assertThat(delete("long", "k".repeat(257)).status()).isEqualTo(400);
+  }
+
+  private static void pipeline(int first, int count) {
+    StringBuilder requests = new StringBuilder();
+    for (int i = first; i < first + count; i++) {
+      requests
+          .append("DELETE /v1/namespaces/shop/timers/none HTTP/1.1\r\nHost: localhost\r\n")
+          .append(i == first + count - 1 ? "Connection: close\r\n" : "")
+          .append("Idempotency-Key: k")
+          .append(i)
+          .append("\r\n\r\n");
+    }
+    assertThat(running.raw(requests.toString())).contains("HTTP/1.1 404 ");
+  }
+
+  @Test
+  void theOldestKeyIsForgottenFirst() {
+    running.put(path("old"), AFTER);
+    assertThat(delete("old", "oldest").text("outcome")).isEqualTo("cancelled");
+    running.put(path("old"), AFTER);
+    int atATime = FirstAnswers.MAX_KEPT / 50;
+    for (int first = 0; first < FirstAnswers.MAX_KEPT; first += atATime) {
+      pipeline(first, atATime);
+    }
+    assertThat(delete("old", "oldest").text("outcome")).isEqualTo("cancelled");
+    assertThat(state("old")).isEqualTo(TimerState.CANCELLED);
+  }
+}
