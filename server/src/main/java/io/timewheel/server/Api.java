@@ -101,6 +101,15 @@ final class Api extends Handler.Abstract {
     }
   }
 
+  /** {@return whether whoever asked may still: a token may have been struck out meanwhile} */
+  boolean isStillAdmitted(Exchange exchange) {
+    try {
+      return callers.of(exchange.request()).equals(exchange.caller());
+    } catch (Problem.Failure e) {
+      return false;
+    }
+  }
+
   /** Bodies are held in memory, so all together have a limit. */
   long reserveBody(long bytes) {
     if (bodyBytes.addAndGet(bytes) > config.maxBodyBytes()) {

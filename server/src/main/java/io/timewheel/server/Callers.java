@@ -33,9 +33,13 @@ final class Callers {
     Matcher bearer = BEARER.matcher(shown.get(0));
     Caller caller = shown.size() == 1 && bearer.matches() ? tokens.caller(bearer.group(1)) : null;
     if (caller == null) {
-      throw unauthorized("the token is not one of this server", ", error=\"invalid_token\"");
+      throw invalidToken();
     }
     return caller;
+  }
+
+  static Problem.Failure invalidToken() {
+    return unauthorized("the token is not one of this server", ", error=\"invalid_token\"");
   }
 
   private static Problem.Failure unauthorized(String detail, String error) {

@@ -31,7 +31,7 @@ final class EventResource {
   private final StatsView stats;
   private final ClusterView cluster;
   private final int maxStreams;
-  private final Set<EventStream> streams = ConcurrentHashMap.newKeySet();
+  private final Set<Connected> streams = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean counting = new AtomicBoolean();
   private byte[] lastCluster = {};
   private volatile boolean draining;
@@ -114,7 +114,7 @@ final class EventResource {
       }
       exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
       exchange.begin(200);
-      streams.add(stream);
+      streams.add(this);
       hangup.watch();
       stream.begin();
       if (draining) {
@@ -145,7 +145,7 @@ final class EventResource {
     private boolean isFirst() {
       boolean first = !ended;
       ended = true;
-      streams.remove(stream);
+      streams.remove(this);
       if (first) {
         hangup.release();
       }
@@ -156,19 +156,24 @@ final class EventResource {
   /** Ten times a second: sends what is new. */
   void pulse() {
     Slices slices = new Slices(node.feed);
-    streams.forEach(stream -> stream.pulse(slices));
+    streams.forEach(each -> each.stream.pulse(slices));
   }
 
   /**
-   * Once a second: has the figures counted for those who want them.
+   * Once a second: ends the streams of tokens that were struck out, and has the figures counted for
+   * those who want them.
    *
    * @param executor asks the store, which may take its time; the pulse must not wait for it
    */
   synchronized void second(Executor executor) {
+    streams.stream().filter(each -> !each.exchange.isStillAdmitted()).forEach(each -> each.stream.end());
     byte[] nodes = cluster.json();
     if (!Arrays.equals(nodes, lastCluster)) {
       lastCluster = nodes;
-      streams.stream().filter(s -> s.tells(Topic.CLUSTER)).forEach(s -> s.cluster(nodes));
+      streams.stream()
+          .map(each -> each.stream)
+          .filter(stream -> stream.tells(Topic.CLUSTER))
+          .forEach(stream -> stream.cluster(nodes));
     }
     if (!streams.isEmpty() && counting.compareAndSet(false, true)) {
       executor.execute(this::count);
@@ -179,7 +184,8 @@ final class EventResource {
     try {
       DurableTimer timer = timers.get();
       Map<Scope, byte[]> figures = new HashMap<>();
-      for (EventStream stream : streams) {
+      for (Connected each : streams) {
+        EventStream stream = each.stream;
         if (stream.tells(Topic.STATS)) {
           stream.stats(
               figures.computeIfAbsent(stream.scope(), scope -> stats.json(timer, scope, false)));
@@ -195,6 +201,6 @@ final class EventResource {
   /** Ends all streams, and those to come. */
   void drain() {
     draining = true;
-    streams.forEach(EventStream::end);
+    streams.forEach(each -> each.stream.end());
   }
 }

@@ -77,6 +77,11 @@ final class Exchange {
     return caller;
   }
 
+  /** {@return whether the caller may still ask; for an answer that comes long after the question} */
+  boolean isStillAdmitted() {
+    return api.isStillAdmitted(this);
+  }
+
   Request request() {
     return request;
   }

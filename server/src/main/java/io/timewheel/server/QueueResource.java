@@ -101,7 +101,14 @@ final class QueueResource {
         return;
       }
       List<QueueFiring> taken = claimed == null ? List.of() : claimed;
-      exchange.run(() -> send(exchange, timer, taken));
+      exchange.run(
+          () -> {
+            if (!taken.isEmpty() && !exchange.isStillAdmitted()) {
+              timer.giveBack(taken);
+              throw Callers.invalidToken();
+            }
+            send(exchange, timer, taken);
+          });
     }
   }
 

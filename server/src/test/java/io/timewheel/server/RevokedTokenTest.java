@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.Running.Answer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A token that is struck out while it is in use. */
+class RevokedTokenTest {
+  private static final String CLAIM = "/v1/namespaces/shop/queues/q/firings:claim";
+
+  @TempDir private Path directory;
+  private Path file;
+  private String revoked;
+  private String kept;
+  private Running running;
+
+  @BeforeEach
+  void start() throws IOException {
+    file = directory.resolve("tokens");
+    revoked = Tokens.add(file, "revoked", "write", Set.of());
+    kept = Tokens.add(file, "kept", "write", Set.of());
+    running = new Running(config -> config, Tokens.open(file));
+  }
+
+  @AfterEach
+  void stop() {
+    running.close();
+  }
+
+  private void revoke() throws IOException {
+    List<String> lines = Files.readAllLines(file);
+    Files.write(file, lines.subList(1, 2));
+  }
+
+  private HttpRequest.Builder request(String path, String token) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + running.server.port() + path))
+        .header("Content-Type", "application/json")
+        .header("Authorization", "Bearer " + token);
+  }
+
+  @Test
+  void isRefusedOnAConnectionThatItHasUsed() throws IOException {
+    assertThat(running.get("/v1/stats", "Authorization", "Bearer " + revoked).status())
+        .isEqualTo(200);
+    revoke();
+    assertThat(running.get("/v1/stats", "Authorization", "Bearer " + revoked).status())
+        .isEqualTo(401);
+    assertThat(running.get("/v1/stats", "Authorization", "Bearer " + kept).status())
+        .isEqualTo(200);
+  }
+
+  @Test
+  void endsItsEventStreamsAndNoOthers() throws Exception {
+    try (InputStream mine = events(revoked);
+        InputStream others = events(kept)) {
+      revoke();
+      assertThat(mine.readAllBytes()).isNotEmpty(); // to its end
+      assertThat(running.server.openStreams()).isEqualTo(1);
+      assertThat(others.read()).isNotNegative();
+    }
+  }
+
+  private InputStream events(String token) throws Exception {
+    HttpResponse<InputStream> answer =
+        running.client.send(request("/v1/events", token).build(), BodyHandlers.ofInputStream());
+    assertThat(answer.statusCode()).isEqualTo(200);
+    return answer.body();
+  }
+
+  @Test
+  void getsNothingForAClaimThatWaits() throws Exception {
+    var waiting =
+        running.client.sendAsync(
+            request(CLAIM, revoked)
+                .POST(BodyPublishers.ofString("{\"wait\":\"PT1M\"}"))
+                .build(),
+            BodyHandlers.ofString());
+    while (running.server.waitingClaims() != 1) {
+      Thread.onSpinWait();
+    }
+    revoke();
+
+    running.timer.schedule(TimerSpec.of("shop", "a").at(running.timer.now()).queue("q"));
+
+    assertThat(waiting.join().statusCode()).isEqualTo(401);
+    assertThat(waiting.join().headers().firstValue("WWW-Authenticate")).isPresent();
+    Answer others =
+        running.post(CLAIM, "{\"wait\":\"PT1M\"}", "Authorization", "Bearer " + kept);
+    assertThat(others.json().at("/firings/0/id").asString()).isEqualTo("a");
+    assertThat(others.json().at("/firings/0/attempt").asInt()).isEqualTo(1);
+  }
+}
