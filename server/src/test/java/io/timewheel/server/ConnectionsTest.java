@@ -27,6 +27,9 @@ class ConnectionsTest {
           "",
           "");
 
+  /** Each takes two files of this process; the load run holds ten thousand. */
+  private static final int IDLE = 2_000;
+
   private final List<AutoCloseable> open = new ArrayList<>();
   private Running running;
 
@@ -97,6 +100,17 @@ class ConnectionsTest {
     while (running.server.waitingClaims() != 1) {
       Thread.onSpinWait();
     }
+  }
+
+  @Test
+  void idleConnectionsByTheThousandKeepNobodyOut() throws Exception {
+    running = new Running();
+    for (int i = 0; i < IDLE; i++) {
+      connect();
+    }
+    Socket another = connect(); // accepted after them
+    send(another, HEALTH);
+    assertThat(statusLine(another)).contains("200");
   }
 
   @Test

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.server.Route.Role;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,6 +48,16 @@ class TokensTest {
         .isEqualTo(new Caller("shop", Role.READ, Set.of("shop", "a,b c")));
     assertThat(tokens.caller("tw_x")).isNull();
     assertThat(all).matches("tw_[A-Za-z0-9_-]{43}").isNotEqualTo(one);
+  }
+
+  /** A comparison that ends at the first difference tells a stranger how much was right. */
+  @Test
+  void comparesInConstantTime() throws IOException {
+    try (InputStream code = Tokens.class.getResourceAsStream("Tokens.class")) {
+      assertThat(new String(code.readAllBytes(), ISO_8859_1))
+          .contains("java/security/MessageDigest", "isEqual")
+          .doesNotContain("java/util/Arrays");
+    }
   }
 
   @Test

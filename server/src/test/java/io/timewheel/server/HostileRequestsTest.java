@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.server.Running.Answer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests that mean harm: to hide another one, to reach what they may not, or to cost much. */
+class HostileRequestsTest {
+  private static final String TIMER = "/v1/namespaces/shop/timers/a";
+
+  private static Running running;
+
+  @BeforeAll
+  static void start() {
+    running = new Running();
+  }
+
+  @AfterAll
+  static void stop() {
+    running.close();
+  }
+
+  @Test
+  void deepJsonIs400() {
+    String deep = "[".repeat(100_000) + "]".repeat(100_000);
+    Answer answer = running.put(TIMER, "{\"payload\":" + deep + "}");
+    assertThat(answer.status()).isEqualTo(400);
+  }
+
+  @Test
+  void badUtf8Is400() {
+    // raw() sends these as single bytes
+    String body = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"\u00C0\u00AF\"}}";
+    assertThat(
+            running.raw(
+                "PUT "
+                    + TIMER
+                    + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: "
+                    + body.length()
+                    + "\r\n\r\n"
+                    + body))
+        .startsWith("HTTP/1.1 400 ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Content-Length: 4\r\nContent-Length: 5",
+        "Content-Length: 4\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 4",
+        "Content-Length: 4, 5",
+        "Content-Length: +4",
+        "Content-Length: 0x4",
+        "Transfer-Encoding: xchunked",
+        "X\u0000: a",
+        "Content-Length: -1",
+        "Content-Length: 4x",
+        "Transfer-Encoding: chunked, identity",
+        "X: a\r\n folded",
+        "X : a",
+        "Host: second"
+      })
+  void aRequestThatTwoServersCouldReadDifferentlyIs400(String headers) {
+    String answer =
+        running.raw(
+            "POST "
+                + TIMER
+                + ":run HTTP/1.1\r\nHost: localhost\r\n"
+                + "Content-Type: application/json\r\nConnection: close\r\n"
+                + headers
+                + "\r\n\r\n{}  GET /healthz HTTP/1.1\r\n\r\n");
+    assertThat(answer).startsWith("HTTP/1.1 400 ").doesNotContain("\"ok\"");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "0x2\r\n{}\r\n0\r\n\r\n",
+        "-2\r\n{}\r\n0\r\n\r\n",
+        "ffffffffffffffff2\r\n{}\r\n0\r\n\r\n",
+        "\r\n{}\r\n0\r\n\r\n",
+        "2\r\n{}XX0\r\n\r\n"
+      })
+  void aChunkThatTwoServersCouldReadDifferentlyIsNeverFollowedByARequest(String chunks) {
+    String answer =
+        running.raw(
+            "POST "
+                + TIMER
+                + ":run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                + "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                + chunks
+                + "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assertThat(answer).matches("(?s)HTTP/1\\.1 4\\d\\d .*").doesNotContain("\"ok\"");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/healthz/",
+        "//healthz",
+        "/./healthz",
+        "/%2e/healthz",
+        "/v1/../healthz",
+        "/healthz;a=b",
+        "/healthz%00",
+        "/healthz%2f",
+        "/HEALTHZ",
+        "/console/../healthz",
+        "/console/%2e%2e/healthz",
+        "/console/..%5cmain.js",
+        "/console/main.js%00.html",
+        "/console//main.js",
+        "/v1/namespaces/shop/timers/..",
+        "/v1/namespaces/shop/timers/%2e%2e",
+        "/v1/namespaces/../timers/a",
+        "/v1/namespaces/shop/timers/a%0d%0aSet-Cookie:%20b",
+        "/v1/namespaces/shop/timers/%ff",
+        "/v1/namespaces/shop/timers/%c0%ae",
+        "/v1/namespaces/shop/timers/%ed%a0%80",
+        "/v1/namespaces/shop/timers/%",
+        "/v1/namespaces/shop/timers/%zz"
+      })
+  void aPathThatPlaysTricksLeadsNowhere(String path) {
+    assertThat(
+            running.raw(
+                "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+        .matches("(?s)HTTP/1\\.1 (400|404|421) .*")
+        .doesNotContain("Set-Cookie", "\"ok\"");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"retry\":{\"maxAttempts\":1e999999999}}",
+        "{\"retry\":{\"maxAttempts\":99999999999999999999999999}}",
+        "{\"after\":\"PT99999999999999999999H\"}",
+        "{\"at\":\"+999999999999-01-01T00:00:00Z\"}",
+        "{\"after\":[[[[[[]]]]]]}",
+        "{\"target\":{\"queue\":\"a\\u0000b\"},\"after\":\"PT1H\"}"
+      })
+  void valuesThatAreOutOfThisWorldAreRefused(String body) {
+    assertThat(running.put(TIMER, body).status()).isBetween(400, 422);
+  }
+}
