@@ -166,7 +166,9 @@ final class EventResource {
    * @param executor asks the store, which may take its time; the pulse must not wait for it
    */
   synchronized void second(Executor executor) {
-    streams.stream().filter(each -> !each.exchange.isStillAdmitted()).forEach(each -> each.stream.end());
+    streams.stream()
+        .filter(each -> !each.exchange.isStillAdmitted())
+        .forEach(each -> each.stream.end());
     byte[] nodes = cluster.json();
     if (!Arrays.equals(nodes, lastCluster)) {
       lastCluster = nodes;

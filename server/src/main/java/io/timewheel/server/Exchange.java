@@ -77,7 +77,9 @@ final class Exchange {
     return caller;
   }
 
-  /** {@return whether the caller may still ask; for an answer that comes long after the question} */
+  /**
+   * {@return whether the caller may still ask; for an answer that comes long after the question}
+   */
   boolean isStillAdmitted() {
     return api.isStillAdmitted(this);
   }

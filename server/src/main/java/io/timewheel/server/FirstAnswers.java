@@ -64,8 +64,7 @@ final class FirstAnswers {
     }
   }
 
-  private void fail(
-      Request request, CompletableFuture<Consumer<Exchange>> mine, Throwable error) {
+  private void fail(Request request, CompletableFuture<Consumer<Exchange>> mine, Throwable error) {
     synchronized (kept) {
       kept.remove(request, mine);
     }

@@ -121,8 +121,7 @@ final class VerbResource {
                 .thenApply(done -> each -> answer(each, timer, key, done)));
   }
 
-  private static void answer(
-      Exchange exchange, DurableTimer timer, TimerKey key, VerbResult done) {
+  private static void answer(Exchange exchange, DurableTimer timer, TimerKey key, VerbResult done) {
     switch (done) {
       case DONE, UNCHANGED -> TimerResource.show(exchange, timer.get(key.namespace(), key.id()));
       case NOT_FOUND -> exchange.problem(Problem.notFound());

@@ -78,11 +78,7 @@ class FirstAnswersTest {
     var claim =
         running.timer.claim("shop", "run", 1, Duration.ofSeconds(30), Duration.ofSeconds(60));
     var firing = claim.toCompletableFuture().join().get(0);
-    running
-        .timer
-        .ack(firing.firing().fireId(), firing.lease())
-        .toCompletableFuture()
-        .join();
+    running.timer.ack(firing.firing().fireId(), firing.lease()).toCompletableFuture().join();
 
     assertThat(verb("run", "run", "k").status()).isEqualTo(200);
 

@@ -62,8 +62,7 @@ class RevokedTokenTest {
     revoke();
     assertThat(running.get("/v1/stats", "Authorization", "Bearer " + revoked).status())
         .isEqualTo(401);
-    assertThat(running.get("/v1/stats", "Authorization", "Bearer " + kept).status())
-        .isEqualTo(200);
+    assertThat(running.get("/v1/stats", "Authorization", "Bearer " + kept).status()).isEqualTo(200);
   }
 
   @Test
@@ -88,9 +87,7 @@ class RevokedTokenTest {
   void getsNothingForAClaimThatWaits() throws Exception {
     var waiting =
         running.client.sendAsync(
-            request(CLAIM, revoked)
-                .POST(BodyPublishers.ofString("{\"wait\":\"PT1M\"}"))
-                .build(),
+            request(CLAIM, revoked).POST(BodyPublishers.ofString("{\"wait\":\"PT1M\"}")).build(),
             BodyHandlers.ofString());
     while (running.server.waitingClaims() != 1) {
       Thread.onSpinWait();
@@ -101,8 +98,7 @@ class RevokedTokenTest {
 
     assertThat(waiting.join().statusCode()).isEqualTo(401);
     assertThat(waiting.join().headers().firstValue("WWW-Authenticate")).isPresent();
-    Answer others =
-        running.post(CLAIM, "{\"wait\":\"PT1M\"}", "Authorization", "Bearer " + kept);
+    Answer others = running.post(CLAIM, "{\"wait\":\"PT1M\"}", "Authorization", "Bearer " + kept);
     assertThat(others.json().at("/firings/0/id").asString()).isEqualTo("a");
     assertThat(others.json().at("/firings/0/attempt").asInt()).isEqualTo(1);
   }
