@@ -26,7 +26,7 @@ final class FirstAnswers {
   private final Map<Request, CompletableFuture<Consumer<Exchange>>> kept = new LinkedHashMap<>();
 
   /**
-   * Answers.
+   * Answers a request, by doing what it asks for or as the first one with its key was answered.
    *
    * @param exchange the request
    * @param first does it, and says how every such request is answered

@@ -54,7 +54,7 @@ final class HandlerLane {
     /**
      * Makes a lane.
      *
-     * @param onUnused is told, without a lock, when nothing is due there or under way
+     * @param onUnused is called, without a lock, when nothing is due there or under way
      */
     HandlerLane create(Config config, Runnable onUnused);
   }

@@ -26,7 +26,7 @@ final class PendingStage {
 
   /**
    * @param userCode runs what listens for the stage to be cancelled
-   * @param onEnd is told of the end, and of its error if it has one
+   * @param onEnd is called once, at the end, with its error if it has one
    */
   PendingStage(Executor userCode, Consumer<@Nullable Throwable> onEnd) {
     this.userCode = userCode;
