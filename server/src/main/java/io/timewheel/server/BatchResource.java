@@ -10,6 +10,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.Route.Role;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
@@ -20,9 +21,16 @@ final class BatchResource {
   private static final int MAX_ITEMS = 1_000;
 
   private final Supplier<DurableTimer> timers;
+  private final Predicate<String> secrets;
 
-  BatchResource(Supplier<DurableTimer> timers) {
+  /**
+   * Makes the resource.
+   *
+   * @param secrets whether webhooks can be signed by a name
+   */
+  BatchResource(Supplier<DurableTimer> timers, Predicate<String> secrets) {
     this.timers = timers;
+    this.secrets = secrets;
   }
 
   void addTo(Api api) {
@@ -52,7 +60,7 @@ final class BatchResource {
         });
   }
 
-  private static List<Item> items(
+  private List<Item> items(
       DurableTimer timer, String namespace, @Nullable String requestId, String body) {
     List<String> texts = new ArrayList<>();
     JsonReader.document(
@@ -72,8 +80,7 @@ final class BatchResource {
     return texts.stream().map(text -> item(timer, namespace, requestId, text)).toList();
   }
 
-  private static Item item(
-      DurableTimer timer, String namespace, @Nullable String requestId, String text) {
+  private Item item(DurableTimer timer, String namespace, @Nullable String requestId, String text) {
     String id = null;
     try {
       TimerRequest request = TimerRequest.readItem(text);
@@ -82,7 +89,7 @@ final class BatchResource {
         throw Problem.invalid("id", "id: none (expected: the id of the timer)").failure();
       }
       String checked = Names.checked("id", id);
-      TimerSpec spec = request.spec(namespace, checked);
+      TimerSpec spec = request.spec(namespace, checked, secrets);
       Preconditions.of(request.ifMatch(), request.ifNoneMatch())
           .apply(spec, () -> timer.get(namespace, checked));
       if (requestId != null) {

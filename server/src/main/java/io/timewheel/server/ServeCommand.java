@@ -2,9 +2,13 @@
 package io.timewheel.server;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.server.webhook.WebhookClient;
+import io.timewheel.server.webhook.WebhookSecrets;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -34,23 +38,30 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     @Nullable Tokens tokens;
+    @Nullable WebhookSecrets secrets;
     try {
       Logs.direct(options.logFormat, options.auditLog);
       tokens = options.tokens();
+      secrets = options.webhookSecrets();
     } catch (IOException e) {
       return failed(reason(e));
     }
     ServerConfig config = options.config();
     TimewheelServer server;
     try {
-      server = TimewheelServer.start(config, tokens);
+      server =
+          TimewheelServer.start(
+              config,
+              tokens,
+              name -> secrets != null && !secrets.find(name).isEmpty(),
+              InstantSource.system());
     } catch (IOException e) {
       return failed(
           "cannot listen on %s:%d: %s".formatted(config.listen(), config.port(), reason(e)));
     }
     DurableTimer timer;
     try {
-      timer = open(server);
+      timer = open(server, secrets);
     } catch (IOException
         | RuntimeException e) { // the end of the process closes the server, in silence
       return failed("cannot open the store in %s: %s".formatted(Stores.name(options), reason(e)));
@@ -64,10 +75,18 @@ final class ServeCommand implements Callable<Integer> {
     return 0;
   }
 
-  private DurableTimer open(TimewheelServer server) throws IOException {
+  /** Without secrets no URL is called here: a node that has some takes such timers on. */
+  private DurableTimer open(TimewheelServer server, @Nullable WebhookSecrets secrets)
+      throws IOException {
     String kind = options.store == null ? "rocksdb" : "postgresql";
     TimerStore store = server.watch(kind, Stores.open(options));
-    return DurableTimer.builder(store).queueCapacity(CHANGES_IN_WAIT, true).start();
+    DurableTimerBuilder builder = DurableTimer.builder(store).queueCapacity(CHANGES_IN_WAIT, true);
+    if (secrets != null) {
+      InstantSource clock = InstantSource.system();
+      WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets::find, clock);
+      new WebhookHandler(client, clock).addTo(builder);
+    }
+    return builder.start();
   }
 
   /** On SIGTERM; without the halt, the JVM would exit with the number of the signal. */

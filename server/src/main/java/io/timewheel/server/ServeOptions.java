@@ -5,18 +5,25 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
+import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.Cidr;
+import io.timewheel.server.webhook.WebhookSecrets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The settings of a server, as the command line, the environment or the file has them. */
 final class ServeOptions {
@@ -64,6 +71,22 @@ final class ServeOptions {
       paramLabel = "FILE",
       description = "The tokens that let a caller in, as `timewheel config token` makes them.")
   private @Nullable Path tokens;
+
+  @Option(
+      names = "--webhook-secrets",
+      paramLabel = "FILE",
+      description =
+          "The secrets that sign calls of URLs, a line each: a name, whsec_…, and a second one"
+              + " while it is rotated. Without it no URL is called.")
+  private @Nullable Path webhookSecrets;
+
+  @Option(
+      names = "--allow-target",
+      paramLabel = "CIDR",
+      split = ",",
+      description = "Addresses that may be called beside the public internet; repeatable.",
+      converter = CidrConverter.class)
+  private List<Cidr> allowedTargets = new ArrayList<>();
 
   @Option(
       names = "--insecure",
@@ -116,6 +139,31 @@ final class ServeOptions {
     return storePasswordFile == null
         ? System.getenv(Settings.STORE_PASSWORD)
         : new SecretFile(storePasswordFile).read().strip();
+  }
+
+  /**
+   * {@return the secrets that sign calls of URLs; null if none are called}
+   *
+   * @throws IOException if the file cannot be used
+   */
+  @Nullable WebhookSecrets webhookSecrets() throws IOException {
+    return webhookSecrets == null ? null : WebhookSecrets.open(webhookSecrets);
+  }
+
+  AddressPolicy addressPolicy() {
+    return AddressPolicy.admitting(allowedTargets);
+  }
+
+  /** Reads a block of addresses. */
+  private static final class CidrConverter implements ITypeConverter<Cidr> {
+    @Override
+    public Cidr convert(String text) {
+      try {
+        return Cidr.parse(text.strip());
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    }
   }
 
   ServerConfig config() {

@@ -3,26 +3,25 @@ package io.timewheel.server;
 
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.webhook.WebhookTarget;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
  * What a timer is for: a queue, or a URL that is called.
  *
- * <p>A URL is stored as headers of a timer of the handler {@code webhook}. Their names begin with a
- * colon, which those of users must not.
+ * <p>A URL is stored as headers of a timer whose handler is named by {@link WebhookHandler}. Their
+ * names begin with a colon, which those of users must not.
  */
 final class Target {
-  /** The handler that calls URLs. */
-  static final String WEBHOOK = "webhook";
-
-  static final String URL = ":url";
-  static final String SECRET = ":secret";
-  static final String TIMEOUT = ":timeout";
-  static final String HEADER = ":header-";
+  private static final String URL = ":url";
+  private static final String SECRET = ":secret";
+  private static final String TIMEOUT = ":timeout";
+  private static final String HEADER = ":header-";
 
   private @Nullable String queue;
   private final Map<String, String> webhook = new LinkedHashMap<>();
@@ -35,7 +34,8 @@ final class Target {
       throw Problem.invalid("target", "target: expected exactly one of queue, url").failure();
     }
     if (target.queue != null && !target.webhook.isEmpty()) {
-      throw Problem.invalid("target", "target: a queue has neither headers nor timeout").failure();
+      throw Problem.invalid("target", "target: a queue has no secret, headers or timeout")
+          .failure();
     }
     return target;
   }
@@ -69,14 +69,50 @@ final class Target {
   }
 
   /** Sets target and headers, which share a place in the store. */
-  void apply(TimerSpec spec, Map<String, String> userHeaders) {
+  void apply(TimerSpec spec, Map<String, String> userHeaders, Predicate<String> secrets) {
     if (queue != null) {
       spec.queue(Names.checked("target.queue", queue)).headers(userHeaders);
     } else {
+      WebhookTarget checked = checked(secrets);
       Map<String, String> all = new LinkedHashMap<>(webhook);
       all.putAll(userHeaders);
-      spec.handler(WEBHOOK).headers(all);
+      spec.handler(WebhookHandler.nameFor(checked.origin())).headers(all);
     }
+  }
+
+  private WebhookTarget checked(Predicate<String> secrets) {
+    String secret = webhook.getOrDefault(SECRET, "");
+    if (!secrets.test(secret)) {
+      throw Problem.invalid(
+              "target.secret",
+              "target.secret: "
+                  + (secret.isEmpty() ? "none" : secret)
+                  + " (expected: a name in the server's --webhook-secrets)")
+          .failure();
+    }
+    try {
+      return webhook(webhook);
+    } catch (IllegalArgumentException e) {
+      Problem problem = Problem.of(e);
+      throw (problem.field() == null ? problem.at("target.url") : problem).failure();
+    }
+  }
+
+  /** {@return the target that is stored in headers} */
+  static WebhookTarget webhook(Map<String, String> stored) {
+    Map<String, String> headers = new LinkedHashMap<>();
+    stored.forEach(
+        (name, value) -> {
+          if (name.startsWith(HEADER)) {
+            headers.put(name.substring(HEADER.length()), value);
+          }
+        });
+    String timeout = stored.get(TIMEOUT);
+    return new WebhookTarget(
+        WebhookTarget.parseUrl(stored.getOrDefault(URL, "")),
+        stored.getOrDefault(SECRET, ""),
+        headers,
+        timeout == null ? WebhookTarget.DEFAULT_TIMEOUT : Duration.parse(timeout));
   }
 
   static Map<String, String> userHeaders(Map<String, String> headers) {

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A timer as it is sent. Fields that only answers have are passed over. */
@@ -177,8 +178,12 @@ final class TimerRequest {
     return ifNoneMatch;
   }
 
-  /** {@return what the engine is asked for; it checks the rest} */
-  TimerSpec spec(String namespace, String id) {
+  /**
+   * {@return what the engine is asked for; it checks the rest}
+   *
+   * @param secrets whether webhooks can be signed by a name
+   */
+  TimerSpec spec(String namespace, String id, Predicate<String> secrets) {
     TimerSpec spec = TimerSpec.of(namespace, id);
     time(spec);
     if (target == null) {
@@ -187,7 +192,7 @@ final class TimerRequest {
     if (payload != null) {
       spec.payload(payload);
     }
-    target.apply(spec, headers);
+    target.apply(spec, headers, secrets);
     missedRuns(spec);
     return spec.retry(retry).evenIfFinished();
   }

@@ -9,6 +9,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.Route.Role;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** One timer: made, shown, cancelled. */
@@ -20,10 +21,18 @@ final class TimerResource {
 
   private final Supplier<DurableTimer> timers;
   private final FirstAnswers firstAnswers;
+  private final Predicate<String> secrets;
 
-  TimerResource(Supplier<DurableTimer> timers, FirstAnswers firstAnswers) {
+  /**
+   * Makes the resource.
+   *
+   * @param secrets whether webhooks can be signed by a name
+   */
+  TimerResource(
+      Supplier<DurableTimer> timers, FirstAnswers firstAnswers, Predicate<String> secrets) {
     this.timers = timers;
     this.firstAnswers = firstAnswers;
+    this.secrets = secrets;
   }
 
   void addTo(Api api) {
@@ -44,7 +53,7 @@ final class TimerResource {
     exchange.body(
         MAX_BODY,
         body -> {
-          TimerSpec spec = TimerRequest.read(body).spec(key.namespace(), key.id());
+          TimerSpec spec = TimerRequest.read(body).spec(key.namespace(), key.id(), secrets);
           conditions.apply(spec, () -> timer.get(key.namespace(), key.id()));
           if (requestId != null) {
             spec.requestId(requestId);

@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -59,7 +60,11 @@ public final class TimewheelServer implements AutoCloseable {
   private volatile @Nullable DurableTimer timer;
   private volatile boolean draining;
 
-  private TimewheelServer(ServerConfig config, @Nullable Tokens tokens, InstantSource clock) {
+  private TimewheelServer(
+      ServerConfig config,
+      @Nullable Tokens tokens,
+      Predicate<String> webhookSecrets,
+      InstantSource clock) {
     QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
     threads.setName("timewheel-http");
     jetty = new Server(threads);
@@ -85,19 +90,19 @@ public final class TimewheelServer implements AutoCloseable {
     cluster = new ClusterView(node);
     events = new EventResource(this::timer, node, stats, cluster, config.maxStreams());
     api = new Api(config, tokens, connections);
-    addRoutes();
+    addRoutes(webhookSecrets);
     jetty.setHandler(new GracefulHandler(api));
   }
 
-  private void addRoutes() {
+  private void addRoutes(Predicate<String> webhookSecrets) {
     api.add(Route.of("GET", "/healthz", Role.OPEN, exchange -> state(exchange, 200, "ok")));
     api.add(Route.of("GET", "/readyz", Role.OPEN, this::ready));
     new ConsoleFiles().addTo(api);
     FirstAnswers firstAnswers = new FirstAnswers();
-    new TimerResource(this::timer, firstAnswers).addTo(api);
+    new TimerResource(this::timer, firstAnswers, webhookSecrets).addTo(api);
     new VerbResource(this::timer, firstAnswers).addTo(api);
     new ListResource(this::timer).addTo(api);
-    new BatchResource(this::timer).addTo(api);
+    new BatchResource(this::timer, webhookSecrets).addTo(api);
     new BulkResource(this::timer, firstAnswers).addTo(api);
     queues.addTo(api);
     WheelView wheel = new WheelView(node, counter, System::nanoTime);
@@ -127,17 +132,22 @@ public final class TimewheelServer implements AutoCloseable {
    * @throws IOException if the port cannot be had
    */
   public static TimewheelServer start(ServerConfig config) throws IOException {
-    return start(config, null);
+    return start(config, null, name -> false, InstantSource.system());
   }
 
-  /** With tokens, only who has one may do anything. */
-  static TimewheelServer start(ServerConfig config, @Nullable Tokens tokens) throws IOException {
-    return start(config, tokens, InstantSource.system());
-  }
-
-  static TimewheelServer start(ServerConfig config, @Nullable Tokens tokens, InstantSource clock)
+  /**
+   * Begins to listen, as a program does.
+   *
+   * @param tokens what lets a caller in; null if everyone may do everything
+   * @param webhookSecrets whether calls can be signed by a name: targets may name no other
+   */
+  static TimewheelServer start(
+      ServerConfig config,
+      @Nullable Tokens tokens,
+      Predicate<String> webhookSecrets,
+      InstantSource clock)
       throws IOException {
-    TimewheelServer server = new TimewheelServer(config, tokens, clock);
+    TimewheelServer server = new TimewheelServer(config, tokens, webhookSecrets, clock);
     try {
       server.connector.open();
       server.jetty.start();

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.timewheel.server.Route.Role;
 import io.timewheel.server.settings.SecretFile;
+import io.timewheel.server.settings.WatchedFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -21,12 +22,9 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The tokens of a file, each a line of JSON: its name, its role, its namespaces unless it is for
@@ -36,27 +34,20 @@ import org.slf4j.LoggerFactory;
  * one, and salt, protect what people make up. What a caller shows is compared by its hash, with
  * every line and each in constant time, so that the time tells nothing about any token.
  *
- * <p>The file is looked at with every request, so what is added or struck out holds from the next
- * one on. While it cannot be read, the tokens stay as they were, and the log says why.
+ * <p>The file is {@linkplain WatchedFile looked at} with every request, so what is added or struck
+ * out holds from the next one on.
  */
 final class Tokens {
-  private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
   private static final int TOKEN_BYTES = 32;
   private static final String NAME = "[A-Za-z0-9][A-Za-z0-9._@-]{0,63}";
 
-  private final SecretFile file;
-  private volatile Known known;
+  private final WatchedFile<List<Entry>> file;
 
   @SuppressWarnings("ArrayRecordComponent") // never compared as a record
   private record Entry(Caller caller, byte[] hash) {}
 
-  /** What the file held when it looked like this; the stamp is null if there was none. */
-  private record Known(@Nullable Object stamp, List<Entry> entries) {}
-
-  private Tokens(Path file) throws IOException {
-    this.file = new SecretFile(file);
-    Object stamp = stamp(this.file);
-    known = new Known(stamp, entries(this.file, this.file.read()));
+  private Tokens(Path path) throws IOException {
+    file = new WatchedFile<>(path, secret -> entries(secret, secret.read()));
   }
 
   /**
@@ -66,7 +57,7 @@ final class Tokens {
    */
   static Tokens open(Path file) throws IOException {
     Tokens tokens = new Tokens(file);
-    if (tokens.known.entries.isEmpty()) {
+    if (tokens.file.content().isEmpty()) {
       throw new IOException(file + ": no tokens (make one with: timewheel config token)");
     }
     return tokens;
@@ -74,43 +65,14 @@ final class Tokens {
 
   /** {@return who has this token; null if nobody has} */
   @Nullable Caller caller(String token) {
-    refresh();
     byte[] shown = sha256(token);
     Caller caller = null;
-    for (Entry entry : known.entries) {
+    for (Entry entry : file.content()) {
       if (MessageDigest.isEqual(entry.hash, shown)) {
         caller = entry.caller;
       }
     }
     return caller;
-  }
-
-  private void refresh() {
-    Object stamp = stamp(file);
-    if (Objects.equals(stamp, known.stamp)) {
-      return;
-    }
-    synchronized (this) {
-      if (Objects.equals(stamp, known.stamp)) {
-        return;
-      }
-      List<Entry> entries = known.entries;
-      try {
-        entries = entries(file, file.read());
-        LOG.info("{} was changed, and has {} tokens now", file, entries.size());
-      } catch (IOException e) {
-        LOG.error("The tokens stay as they were: {}", e.toString());
-      }
-      known = new Known(stamp, entries);
-    }
-  }
-
-  private static @Nullable Object stamp(SecretFile file) {
-    try {
-      return file.stamp();
-    } catch (IOException e) {
-      return null;
-    }
   }
 
   // The file

@@ -104,6 +104,34 @@ class ConfigCommandTest {
   }
 
   @Test
+  void showsTheFileOfSecretsAndNothingOfIt() throws IOException {
+    Path file = directory.resolve("secrets");
+    Running.secrets(directory, "shop");
+    Map<String, String> environment =
+        Map.of(
+            "TIMEWHEEL_WEBHOOK_SECRETS",
+            file.toString(),
+            "TIMEWHEEL_ALLOW_TARGET",
+            "10.0.0.0/8,fd00::/8");
+
+    assertThat(run(environment, "config", "-o", "json")).as(err + "").isZero();
+
+    JsonNode settings = Running.MAPPER.readTree(out.toString());
+    assertThat(at(settings, "webhook-secrets")).isEqualTo(file + " from TIMEWHEEL_WEBHOOK_SECRETS");
+    assertThat(at(settings, "allow-target"))
+        .isEqualTo("10.0.0.0/8,fd00::/8 from TIMEWHEEL_ALLOW_TARGET");
+    assertThat(out.toString()).doesNotContain("whsec_");
+  }
+
+  @Test
+  void refusesATargetThatIsNoBlockOfAddresses() throws IOException {
+    for (String block : new String[] {"10.0.0.1/8", "shop.example", "10.0.0.0/33"}) {
+      assertThat(run(Map.of(), "config", "--allow-target", block)).as(block).isEqualTo(2);
+    }
+    assertThat(err.toString()).contains("10.0.0.0/33");
+  }
+
+  @Test
   void refusesATokenThatCannotBe() throws IOException {
     String file = directory.resolve("tokens").toString();
 

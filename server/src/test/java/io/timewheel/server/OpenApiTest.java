@@ -4,10 +4,12 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.webhook.AddressPolicy;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -15,6 +17,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The document against the server, both ways. */
@@ -32,7 +35,10 @@ class OpenApiTest {
   private static final String ONCE =
       "{\"after\":\"PT0S\",\"target\":{\"queue\":\"now\"},\"retry\":{\"maxAttempts\":1}}";
 
-  private final Running running = new Running();
+  @TempDir private static Path directory;
+
+  private final Running running =
+      new Running(Running.secrets(directory, "s"), AddressPolicy.admitting(List.of()));
   private final JsonNode document = running.get("/openapi.json").json();
   private final Schemas schemas = new Schemas(document);
 

@@ -2,7 +2,11 @@
 package io.timewheel.server;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.WebhookClient;
+import io.timewheel.server.webhook.WebhookSecrets;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -14,9 +18,14 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -29,30 +38,62 @@ final class Running implements AutoCloseable {
   final TimewheelServer server;
   final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
+  private final @Nullable WebhookClient webhooks;
+
   Running() {
     this(config -> config);
   }
 
   Running(UnaryOperator<ServerConfig> settings) {
-    this(settings, null, InstantSource.system());
+    this(settings, null, null, AddressPolicy.admitting(List.of()), InstantSource.system());
   }
 
   Running(UnaryOperator<ServerConfig> settings, InstantSource clock) {
-    this(settings, null, clock);
+    this(settings, null, null, AddressPolicy.admitting(List.of()), clock);
   }
 
   Running(UnaryOperator<ServerConfig> settings, Tokens tokens) {
-    this(settings, tokens, InstantSource.system());
+    this(settings, tokens, null, AddressPolicy.admitting(List.of()), InstantSource.system());
   }
 
-  private Running(UnaryOperator<ServerConfig> settings, Tokens tokens, InstantSource clock) {
+  /** Calls webhooks. */
+  Running(WebhookSecrets secrets, AddressPolicy policy) {
+    this(config -> config, null, secrets, policy, InstantSource.system());
+  }
+
+  private Running(
+      UnaryOperator<ServerConfig> settings,
+      @Nullable Tokens tokens,
+      @Nullable WebhookSecrets secrets,
+      AddressPolicy policy,
+      InstantSource clock) {
+    ServerConfig config = settings.apply(ServerConfig.loopback(0));
     try {
-      server = TimewheelServer.start(settings.apply(ServerConfig.loopback(0)), tokens, clock);
+      server =
+          TimewheelServer.start(
+              config, tokens, name -> secrets != null && !secrets.find(name).isEmpty(), clock);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    timer = DurableTimer.builder(server.watch("memory", store)).clock(clock).start();
+    DurableTimerBuilder builder = DurableTimer.builder(server.watch("memory", store)).clock(clock);
+    webhooks = secrets == null ? null : WebhookClient.start(policy, secrets::find, clock);
+    if (webhooks != null) {
+      new WebhookHandler(webhooks, clock).addTo(builder);
+    }
+    timer = builder.start();
     server.serve(timer);
+  }
+
+  /** Makes a file with a secret, and opens it. */
+  static WebhookSecrets secrets(Path directory, String name) {
+    Path file = directory.resolve("secrets");
+    try {
+      Files.writeString(file, name + " whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n");
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+      return WebhookSecrets.open(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** An answer, its body read. */
@@ -122,6 +163,9 @@ final class Running implements AutoCloseable {
   @Override
   public void close() {
     server.close();
+    if (webhooks != null) {
+      webhooks.close(); // what is under way fails, and need not be waited for
+    }
     timer.close();
   }
 }

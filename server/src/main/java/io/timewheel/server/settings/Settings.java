@@ -54,6 +54,8 @@ public final class Settings implements IDefaultValueProvider {
           "store-user",
           STORE_PASSWORD_FILE,
           "tokens",
+          "webhook-secrets",
+          "allow-target",
           "insecure",
           "log-format",
           "audit-log");

@@ -11,10 +11,12 @@ public final class Cidr {
   private static final Pattern IPV6 = Pattern.compile("[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
   private static final Pattern LENGTH = Pattern.compile("\\d{1,3}");
 
+  private final String text;
   private final byte[] address;
   private final int bits;
 
-  private Cidr(byte[] address, int bits) {
+  private Cidr(String text, byte[] address, int bits) {
+    this.text = text;
     this.address = address;
     this.bits = bits;
   }
@@ -40,7 +42,7 @@ public final class Cidr {
             "address block: " + text + " has bits set behind its prefix");
       }
     }
-    return new Cidr(address, bits);
+    return new Cidr(text, address, bits);
   }
 
   private static byte[] literal(String text, String address) {
@@ -76,6 +78,12 @@ public final class Cidr {
       }
     }
     return true;
+  }
+
+  /** {@return the block as it was written} */
+  @Override
+  public String toString() {
+    return text;
   }
 
   private static boolean isSet(byte[] bytes, int bit) {

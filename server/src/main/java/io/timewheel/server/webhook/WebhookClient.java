@@ -8,11 +8,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.client.BytesRequestContent;
 import org.eclipse.jetty.client.HttpClient;
@@ -40,21 +40,25 @@ public final class WebhookClient implements AutoCloseable {
 
   private static final int KEPT_BYTES = 1_024;
   private static final long MAX_BODY_BYTES = 1_024 * 1_024;
+
+  /** As large as 8 KB of headers of a timer become, each with a prefix and encoded as in a URL. */
+  private static final int MAX_REQUEST_HEADERS = 128 * 1_024;
+
   private static final int MAX_RESPONSE_HEADERS = 16 * 1_024;
   private static final int MAX_LOOKUPS = 64;
   private static final int THREADS = 8;
 
-  private final Map<String, List<WebhookSecret>> secrets;
+  private final Function<String, List<WebhookSecret>> secrets;
   private final InstantSource clock;
   private final ThreadPoolExecutor lookups;
   private final HttpClient client;
 
   private WebhookClient(
       AddressPolicy policy,
-      Map<String, List<WebhookSecret>> secrets,
+      Function<String, List<WebhookSecret>> secrets,
       InstantSource clock,
       CheckedResolver.NameService names) {
-    this.secrets = Map.copyOf(secrets);
+    this.secrets = secrets;
     this.clock = clock;
     this.lookups =
         new ThreadPoolExecutor(
@@ -68,6 +72,7 @@ public final class WebhookClient implements AutoCloseable {
     client.setFollowRedirects(false);
     client.setHttpCookieStore(new HttpCookieStore.Empty());
     client.setMaxConnectionsPerDestination(MAX_CONNECTIONS_PER_HOST);
+    client.setMaxRequestHeadersSize(MAX_REQUEST_HEADERS);
     client.setMaxResponseHeadersSize(MAX_RESPONSE_HEADERS);
     client.setUserAgentField(new HttpField(HttpHeader.USER_AGENT, "Timewheel"));
     client.setDestinationIdleTimeout(TimeUnit.MINUTES.toMillis(1));
@@ -84,19 +89,18 @@ public final class WebhookClient implements AutoCloseable {
    * Starts a client.
    *
    * @param policy where it may connect to
-   * @param secrets the secrets by name; the first signs, and while a secret is rotated the second
-   *     does too
+   * @param secrets finds what signs by a name: nothing, a secret, or two while one is rotated
    * @param clock what stamps the messages
    * @return the client
    */
   public static WebhookClient start(
-      AddressPolicy policy, Map<String, List<WebhookSecret>> secrets, InstantSource clock) {
+      AddressPolicy policy, Function<String, List<WebhookSecret>> secrets, InstantSource clock) {
     return start(policy, secrets, clock, InetAddress::getAllByName);
   }
 
   static WebhookClient start(
       AddressPolicy policy,
-      Map<String, List<WebhookSecret>> secrets,
+      Function<String, List<WebhookSecret>> secrets,
       InstantSource clock,
       CheckedResolver.NameService names) {
     WebhookClient webhooks = new WebhookClient(policy, secrets, clock, names);
@@ -120,8 +124,8 @@ public final class WebhookClient implements AutoCloseable {
    * @return the answer; fails with an {@link IOException} if there was none, whose message says why
    */
   public CompletableFuture<WebhookAnswer> post(WebhookTarget target, WebhookMessage message) {
-    List<WebhookSecret> keys = secrets.get(target.secret());
-    if (keys == null) {
+    List<WebhookSecret> keys = secrets.apply(target.secret());
+    if (keys.isEmpty()) {
       return CompletableFuture.failedFuture(
           new IOException("no secret has the name " + target.secret()));
     }
@@ -141,7 +145,7 @@ public final class WebhookClient implements AutoCloseable {
       request.headers(
           fields -> {
             target.headers().forEach(fields::put);
-            message.headers().forEach(fields::put);
+            message.headers().forEach(fields::add); // names of the user's may differ in case alone
             fields.put("webhook-id", message.id());
             fields.put("webhook-timestamp", Long.toString(timestampSeconds));
             fields.put("webhook-signature", signature);

@@ -5,6 +5,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -28,7 +29,7 @@ public record WebhookTarget(URI url, String secret, Map<String, String> headers,
   private static final int MAX_URL = 2_048;
   private static final int MAX_HEADERS = 32;
   private static final int MAX_HEADER_BYTES = 8 * 1_024;
-  private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+  private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}");
   private static final Pattern VALUE = Pattern.compile("[\\t\\x20-\\x7e]*");
 
   /** What decides where a message goes and where it ends is not the user's to set. */
@@ -111,6 +112,7 @@ public record WebhookTarget(URI url, String secret, Map<String, String> headers,
           "target.headers: %d (expected: at most %d)".formatted(headers.size(), MAX_HEADERS));
     }
     int bytes = 0;
+    Set<String> names = new HashSet<>();
     for (Map.Entry<String, String> header : headers.entrySet()) {
       String name = header.getKey();
       if (!TOKEN.matcher(name).matches()) {
@@ -119,6 +121,9 @@ public record WebhookTarget(URI url, String secret, Map<String, String> headers,
       String lower = name.toLowerCase(Locale.ROOT);
       if (RESERVED.contains(lower) || RESERVED_PREFIXES.stream().anyMatch(lower::startsWith)) {
         throw new IllegalArgumentException("target.headers: " + name + " is not yours to set");
+      }
+      if (!names.add(lower)) {
+        throw new IllegalArgumentException("target.headers: " + name + " comes twice");
       }
       if (!VALUE.matcher(header.getValue()).matches()) {
         throw new IllegalArgumentException(

@@ -234,7 +234,8 @@ final class WebhookClientTest {
   @ValueSource(strings = {"127.0.0.1", "2130706433", "localhost", "[::1]", "[::ffff:127.0.0.1]"})
   void refusesAnInnerAddressByNumberAndByName(String host) {
     AddressPolicy strict = AddressPolicy.admitting(List.of());
-    try (WebhookClient client = WebhookClient.start(strict, secrets(), InstantSource.system())) {
+    try (WebhookClient client =
+        WebhookClient.start(strict, WebhookClientTest::secrets, InstantSource.system())) {
       URI url = URI.create("http://" + host + ":" + server.getAddress().getPort());
       WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
 
@@ -259,7 +260,8 @@ final class WebhookClientTest {
           answer(exchange, 204, "");
         };
     try (WebhookClient client =
-        WebhookClient.start(LOOPBACK, secrets(), InstantSource.system(), rebinding)) {
+        WebhookClient.start(
+            LOOPBACK, WebhookClientTest::secrets, InstantSource.system(), rebinding)) {
       URI url = URI.create("http://rebind.example:" + server.getAddress().getPort());
       WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
 
@@ -277,7 +279,7 @@ final class WebhookClientTest {
     try (WebhookClient client =
         WebhookClient.start(
             LOOPBACK,
-            secrets(),
+            WebhookClientTest::secrets,
             InstantSource.system(),
             host -> new InetAddress[] {inner, admitted})) {
       URI url = URI.create("http://both.example:" + server.getAddress().getPort());
@@ -306,7 +308,7 @@ final class WebhookClientTest {
         };
     List<CompletableFuture<WebhookAnswer>> waiting = new ArrayList<>();
     try (WebhookClient client =
-        WebhookClient.start(LOOPBACK, secrets(), InstantSource.system(), names)) {
+        WebhookClient.start(LOOPBACK, WebhookClientTest::secrets, InstantSource.system(), names)) {
       int port = server.getAddress().getPort();
       URI dead = URI.create("http://dead.example:" + port);
       URI alive = URI.create("http://alive.example:" + port);
@@ -345,15 +347,16 @@ final class WebhookClientTest {
   }
 
   private WebhookClient client() {
-    return client(secrets());
+    return WebhookClient.start(LOOPBACK, WebhookClientTest::secrets, InstantSource.system());
   }
 
   private static WebhookClient client(Map<String, List<WebhookSecret>> secrets) {
-    return WebhookClient.start(LOOPBACK, secrets, InstantSource.system());
+    return WebhookClient.start(
+        LOOPBACK, name -> secrets.getOrDefault(name, List.of()), InstantSource.system());
   }
 
-  private static Map<String, List<WebhookSecret>> secrets() {
-    return Map.of("shop", List.of(WebhookSecret.parse(SECRET)));
+  private static List<WebhookSecret> secrets(String name) {
+    return name.equals("shop") ? List.of(WebhookSecret.parse(SECRET)) : List.of();
   }
 
   private WebhookTarget target(String path) {

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.SET_ASIDE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import com.standardwebhooks.Webhook;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerState;
+import io.timewheel.server.Receiver.Call;
+import io.timewheel.server.Running.Answer;
+import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.Cidr;
+import io.timewheel.server.webhook.WebhookSecrets;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Timers whose target is a URL, from the request that makes them to the call and what follows. */
+class WebhooksTest {
+  static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  static final String NEW_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+  private static final AddressPolicy LOOPBACK =
+      AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8"), Cidr.parse("::1")));
+
+  /** Long enough that no second attempt begins while a test looks at the first. */
+  private static final String SLOW = "{\"backoff\":\"PT10M\",\"maxBackoff\":\"PT10M\"}";
+
+  private static final String TWICE =
+      "{\"maxAttempts\":2,\"backoff\":\"PT0.01S\",\"maxBackoff\":\"PT0.01S\"}";
+
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  @TempDir private static Path directory;
+  private static Receiver receiver;
+  private static Path secrets;
+  private static Running running;
+
+  /** Nothing of another test is in it. */
+  private final String namespace = "shop-" + NAMESPACES.incrementAndGet();
+
+  @BeforeAll
+  static void start() throws IOException {
+    secrets = directory.resolve("secrets");
+    write("shop " + SECRET);
+    running = new Running(WebhookSecrets.open(secrets), LOOPBACK);
+    receiver = new Receiver();
+  }
+
+  @AfterAll
+  static void stop() {
+    receiver.close();
+    running.close();
+  }
+
+  @BeforeEach
+  void forget() throws IOException {
+    write("shop " + SECRET);
+    receiver.calls.clear();
+    receiver.answering = Receiver.status(204);
+  }
+
+  private static void write(String content) throws IOException {
+    Files.writeString(secrets, content + "\n");
+    Files.setPosixFilePermissions(secrets, PosixFilePermissions.fromString("rw-------"));
+  }
+
+  private String path(String id) {
+    return "/v1/namespaces/" + namespace + "/timers/" + id;
+  }
+
+  private static String body(String url, String retry, String more) {
+    return ("{\"after\":\"PT0S\",\"target\":{\"url\":\"%s\",\"secret\":\"shop\"%s},"
+            + "\"payload\":{},\"retry\":%s}")
+        .formatted(url, more, retry);
+  }
+
+  /** Makes a timer that is due. */
+  private void due(String id, String url, String retry, String more) {
+    Answer put = running.put(path(id), body(url, retry, more));
+    assertThat(put.status()).as(put.response().body()).isEqualTo(201);
+  }
+
+  private void due(String id, String retry) {
+    due(id, receiver.url("/"), retry, "");
+  }
+
+  private TimerInfo timer(String id) {
+    return running.timer.get(namespace, id).orElseThrow();
+  }
+
+  /** Waits for a state; one that is not left again, and is not this one, is a failure. */
+  private TimerInfo await(String id, TimerState state) {
+    TimerInfo timer = timer(id);
+    while (timer.state() != state) {
+      assertThat(timer.state()).as(timer.lastError() + "").isNotIn(DONE, SET_ASIDE);
+      Thread.onSpinWait();
+      timer = timer(id);
+    }
+    return timer;
+  }
+
+  @Test
+  void aDueTimerIsPostedAsItWasSentAndSigned() throws Exception {
+    String payload = "{ \"order\" : 42.0, \"name\":\"Z\u00fcrich\\n\" }";
+    running.put(
+        path("a%20b"),
+        """
+        {"at":"2026-01-01T00:00:00Z","payload":%s,"headers":{"traceparent":"00-1-2-01","Ort":"Z\u00fc\\r\\n"},
+         "target":{"url":"%s","secret":"shop","headers":{"X-Key":"k"}}}
+        """
+            .formatted(payload, receiver.url("/hooks?a=b")));
+
+    Call call = receiver.calls.take();
+    assertThat(call.method()).isEqualTo("POST");
+    assertThat(call.path()).isEqualTo("/hooks?a=b");
+    assertThat(call.body()).isEqualTo(payload);
+    assertThat(call.header("Content-Type")).isEqualTo("application/json");
+    assertThat(call.header("X-Key")).isEqualTo("k");
+    assertThat(call.header("webhook-id")).matches("[A-Za-z0-9_-]+");
+    assertThat(call.header("timewheel-namespace")).isEqualTo(namespace);
+    assertThat(call.header("timewheel-id")).isEqualTo("a%20b");
+    assertThat(call.header("timewheel-attempt")).isEqualTo("1");
+    assertThat(call.header("timewheel-scheduled-at")).isEqualTo("2026-01-01T00:00:00Z");
+    assertThat(Instant.parse(call.header("timewheel-fired-at"))).isAfter("2026-01-01T00:00:00Z");
+    assertThat(call.header("timewheel-late")).isEqualTo("true");
+    assertThat(call.header("timewheel-header-traceparent")).isEqualTo("00-1-2-01");
+    assertThat(call.header("timewheel-header-Ort")).isEqualTo("Z%C3%BC%0D%0A");
+    new Webhook(SECRET).verify(call.body(), call.headers());
+    TimerInfo done = await("a b", DONE);
+    assertThat(call.header("timewheel-version")).isEqualTo(Long.toString(done.version()));
+    assertThat(done.attempts()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {200, 201, 202, 204, 299})
+  void anAnswerOf2xxIsTheEnd(int status) {
+    receiver.answering = Receiver.status(status);
+    due("a", SLOW);
+
+    assertThat(await("a", DONE).attempts()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {301, 302, 307, 308, 400, 401, 404, 409, 429, 500, 503})
+  void anythingElseIsRetriedUnderTheSameIdAndSetAsideInTheEnd(int status) throws Exception {
+    receiver.answering = Receiver.status(status, "Location", receiver.url("/elsewhere"));
+    due("a", TWICE);
+
+    assertThat(await("a", SET_ASIDE).lastError()).hasValue("answered " + status);
+    assertThat(receiver.calls).hasSize(2).allMatch(call -> call.path().equals("/"));
+    Call first = receiver.calls.take();
+    Call second = receiver.calls.take();
+    assertThat(second.header("webhook-id")).isEqualTo(first.header("webhook-id"));
+    assertThat(first.header("timewheel-attempt")).isEqualTo("1");
+    assertThat(second.header("timewheel-attempt")).isEqualTo("2");
+  }
+
+  @Test
+  void aTargetThatIsGoneIsSetAsideAtOnceAndCalledAgainWhenRevived() {
+    receiver.answering = Receiver.text(410, "moved out");
+    due("a", TWICE);
+    TimerInfo gone = await("a", SET_ASIDE);
+    assertThat(gone.attempts()).hasSize(1);
+    assertThat(gone.lastError()).hasValue("answered 410: moved out");
+
+    receiver.answering = Receiver.status(204);
+    assertThat(running.post(path("a") + ":revive", null).status()).isEqualTo(200);
+    await("a", DONE);
+  }
+
+  private Duration wait(String id) {
+    TimerInfo timer = await(id, RETRYING);
+    long endedAt = timer.attempts().get(timer.attempts().size() - 1).endedAtMillis();
+    return Duration.between(Instant.ofEpochMilli(endedAt), timer.fireAt().orElseThrow());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"429, 3600, 3600", "503, 3600, 3600", "503, 999999999, 86400"})
+  void retryAfterInSecondsIsHeededUpToADay(int status, String seconds, long waited) {
+    receiver.answering = Receiver.status(status, "Retry-After", seconds);
+    due("a", TWICE);
+
+    assertThat(wait("a"))
+        .isBetween(Duration.ofSeconds(waited - 60), Duration.ofSeconds(waited + 60));
+  }
+
+  @Test
+  void retryAfterAsADateIsHeeded() {
+    Instant date = Instant.now().plus(Duration.ofHours(2));
+    receiver.answering =
+        Receiver.status(
+            503,
+            "Retry-After",
+            DateTimeFormatter.RFC_1123_DATE_TIME.format(date.atOffset(ZoneOffset.UTC)));
+    due("a", TWICE);
+
+    assertThat(await("a", RETRYING).fireAt().orElseThrow())
+        .isBetween(date.minusSeconds(2), date.plusSeconds(1));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"500, 86400", "503, soon", "429, -1", "503, 0"})
+  void whatAsksForNoLongerWaitIsRetriedByThePolicy(int status, String retryAfter) {
+    receiver.answering = Receiver.status(status, "Retry-After", retryAfter);
+    due("a", SLOW);
+
+    assertThat(wait("a")).isBetween(Duration.ofMinutes(1), Duration.ofMinutes(15));
+  }
+
+  @Test
+  void aRotationNeedsNoRestart() throws Exception {
+    due("a", SLOW);
+    Call before = receiver.calls.take();
+    write("# being rotated\nshop " + NEW_SECRET + " " + SECRET);
+    due("b", SLOW);
+    Call during = receiver.calls.take();
+    write("shop " + NEW_SECRET);
+    due("c", SLOW);
+    Call after = receiver.calls.take();
+
+    assertThat(before.header("webhook-signature").split(" ")).hasSize(1);
+    new Webhook(SECRET).verify("{}", before.headers());
+    assertThat(during.header("webhook-signature").split(" ")).hasSize(2);
+    new Webhook(SECRET).verify("{}", during.headers());
+    new Webhook(NEW_SECRET).verify("{}", during.headers());
+    assertThat(after.header("webhook-signature").split(" ")).hasSize(1);
+    new Webhook(NEW_SECRET).verify("{}", after.headers());
+  }
+
+  @Test
+  void aSecretThatWasStruckOutSignsNothing() throws Exception {
+    running.put(path("a"), body(receiver.url("/"), TWICE, "").replace("\"PT0S\"", "\"PT1H\""));
+    write("other " + SECRET);
+    running.post(path("a") + ":run", null);
+
+    assertThat(await("a", SET_ASIDE).lastError()).hasValue("no secret has the name shop");
+    assertThat(receiver.calls).isEmpty();
+  }
+
+  @Test
+  void aBrokenFileLeavesTheSecretsAsTheyWere() throws Exception {
+    write("shop " + SECRET + "\nshop " + NEW_SECRET);
+    due("a", SLOW);
+    Files.delete(secrets);
+    due("b", SLOW);
+
+    new Webhook(SECRET).verify("{}", receiver.calls.take().headers());
+    new Webhook(SECRET).verify("{}", receiver.calls.take().headers());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"127.0.0.1", "2130706433", "localhost", "[::1]", "[::ffff:127.0.0.1]"})
+  void loopbackIsRefusedByNumberAndByNameUnlessItIsAllowed(String host) throws Exception {
+    AddressPolicy strict = AddressPolicy.admitting(List.of());
+    try (Running other = new Running(WebhookSecrets.open(secrets), strict)) {
+      String url = "http://" + host + ":" + receiver.port() + "/";
+      Answer put = other.put(path("a"), body(url, TWICE, ""));
+      assertThat(put.status()).as(put.response().body()).isEqualTo(201);
+      while (other.timer.get(namespace, "a").orElseThrow().state() != SET_ASIDE) {
+        Thread.onSpinWait();
+      }
+      assertThat(other.get(path("a")).text("lastError"))
+          .contains("is not on the public internet")
+          .contains("--allow-target");
+      assertThat(receiver.calls).isEmpty();
+    }
+    due("a", receiver.url("/"), SLOW, "");
+    await("a", DONE);
+  }
+
+  @Test
+  void aTargetThatNeverAnswersCostsItsTimeout() {
+    CountDownLatch never = new CountDownLatch(1);
+    receiver.answering = exchange -> never.await();
+    due("a", receiver.url("/"), SLOW, ",\"timeout\":\"PT0.1S\"");
+
+    assertThat(await("a", RETRYING).lastError()).hasValue("no answer within PT0.1S");
+  }
+
+  @Test
+  void aTargetThatClosesIsAFailure() {
+    receiver.answering = exchange -> {};
+    due("a", SLOW);
+
+    assertThat(await("a", RETRYING).lastError()).isPresent();
+  }
+
+  @Test
+  void aTargetThatNobodyListensAtIsAFailure() throws IOException {
+    int port;
+    try (ServerSocket closed = new ServerSocket(0)) {
+      port = closed.getLocalPort();
+    }
+    due("a", "http://127.0.0.1:" + port, SLOW, "");
+
+    assertThat(await("a", RETRYING).lastError().orElseThrow()).contains("ConnectException");
+  }
+
+  @Test
+  void ofAnAnswerThatDoesNotEndLittleIsKept() {
+    receiver.answering =
+        exchange -> {
+          exchange.sendResponseHeaders(200, 0);
+          byte[] junk = "x".repeat(8_192).getBytes(StandardCharsets.US_ASCII);
+          while (true) {
+            exchange.getResponseBody().write(junk);
+          }
+        };
+    due("a", SLOW);
+    assertThat(await("a", RETRYING).lastError().orElseThrow()).contains("has more than");
+
+    receiver.answering = Receiver.text(500, "y".repeat(100_000));
+    due("b", SLOW);
+    assertThat(await("b", RETRYING).lastError().orElseThrow()).matches("answered 500: y{900,1024}");
+  }
+
+  @Test
+  void aHostThatStandsStillHasItsLimitAndHoldsUpNoOther() throws Exception {
+    Semaphore open = new Semaphore(0);
+    AtomicInteger atOnce = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    receiver.answering =
+        exchange -> {
+          most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+          open.acquire();
+          atOnce.decrementAndGet();
+          exchange.sendResponseHeaders(204, -1);
+        };
+    try (Receiver other = new Receiver()) {
+      for (int i = 0; i < 40; i++) {
+        due("slow-" + i, receiver.url("/"), SLOW, ",\"timeout\":\"PT1M\"");
+      }
+      for (int i = 0; i < 16; i++) {
+        receiver.calls.take();
+      }
+      due("a", other.url("/"), SLOW, "");
+      await("a", DONE);
+      open.release(40);
+      for (int i = 0; i < 40; i++) {
+        await("slow-" + i, DONE);
+      }
+      assertThat(most).hasValue(16);
+    }
+  }
+
+  @Test
+  void aTargetIsShownWithoutTheValuesOfItsHeaders() throws Exception {
+    due(
+        "a",
+        receiver.url("/"),
+        SLOW,
+        ",\"timeout\":\"PT5S\",\"headers\":{\"Authorization\":\"Bearer hunter2\"}");
+    assertThat(receiver.calls.take().header("Authorization")).isEqualTo("Bearer hunter2");
+    await("a", DONE);
+
+    Answer shown = running.get(path("a"));
+    assertThat(shown.json().get("target"))
+        .isEqualTo(
+            Running.MAPPER.readTree(
+                "{\"url\":\"%s\",\"secret\":\"shop\",\"timeout\":\"PT5S\",\"headers\":{\"Authorization\":null}}"
+                    .formatted(receiver.url("/"))));
+    Answer list = running.get("/v1/namespaces/" + namespace + "/timers?state=all&payload=true");
+    assertThat(list.json().at("/timers/0/target/headers/Authorization").isNull()).isTrue();
+    assertThat(shown.json().get("headers")).isEmpty();
+    for (Answer answer : List.of(shown, list, running.get("/v1/stats"), running.get("/metrics"))) {
+      assertThat(answer.response().body()).doesNotContain("hunter2").doesNotContain("whsec_");
+    }
+  }
+
+  @Test
+  void whatCallsAHostIsFoundByIt() {
+    due("a", SLOW);
+    String list = "/v1/namespaces/" + namespace + "/timers?state=all&handler=webhook:http://";
+
+    assertThat(running.get(list + "127.0.0.1:" + receiver.port()).json().get("timers")).hasSize(1);
+    assertThat(running.get(list + "shop.example:80").json().get("timers")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '"',
+      value = {
+        "'url':'https://shop.example/' | 422 | target.secret",
+        "'url':'https://shop.example/','secret':'none' | 422 | target.secret",
+        "'url':'https://shop.example/','secret':'whsec_x' | 422 | target.secret",
+        "'url':'/hooks','secret':'shop' | 422 | target.url",
+        "'url':'http://[::1','secret':'shop' | 422 | target.url",
+        "'url':'https://a:b@shop.example/','secret':'shop' | 422 | target.url",
+        "'url':5,'secret':'shop' | 400 | target.url",
+        "'url':'https://shop.example/','secret':'shop','timeout':'PT2M' | 422 | target.timeout",
+        "'url':'https://shop.example/','secret':'shop','timeout':'soon' | 422 | target.timeout",
+        "'url':'https://shop.example/','secret':'shop','headers':{'Host':'x'} | 422 |"
+            + " target.headers",
+        "'url':'https://shop.example/','secret':'shop','headers':{'webhook-id':'x'} | 422 |"
+            + " target.headers",
+        "'url':'https://shop.example/','secret':'shop','headers':{'X':null} | 400 |"
+            + " target.headers.X",
+        "'url':'https://shop.example/','secret':'shop','color':'red' | 400 | target.color",
+        "'queue':'q','secret':'shop' | 422 | target",
+        "'secret':'shop' | 422 | target"
+      })
+  void refusesATargetAndNamesTheField(String target, int status, String field) {
+    String body = "{'after':'PT1H','target':{%s}}".formatted(target).replace('\'', '"');
+    Answer put = running.put(path("refused"), body);
+
+    assertThat(put.status()).as(put.response().body()).isEqualTo(status);
+    assertThat(put.text("field")).isEqualTo(field);
+    Answer batch =
+        running.post(
+            "/v1/namespaces/" + namespace + "/timers:batch",
+            "{\"timers\":[" + body.replaceFirst("\\{", "{\"id\":\"refused\",") + "]}");
+    assertThat(batch.json().at("/results/0/status").asInt()).isEqualTo(status);
+    assertThat(batch.json().at("/results/0/error/field").asString()).isEqualTo(field);
+    assertThat(running.get(path("refused")).status()).isEqualTo(404);
+  }
+
+  @Test
+  void aServerWithoutSecretsTakesNoUrl() {
+    try (Running other = new Running()) {
+      Answer put = other.put(path("a"), body(receiver.url("/"), SLOW, ""));
+
+      assertThat(put.status()).isEqualTo(422);
+      assertThat(put.text("detail")).contains("--webhook-secrets");
+    }
+  }
+
+  @Test
+  void theSameAgainChangesNothing() {
+    String body =
+        """
+        {"cron":"0 9 * * *","target":{"url":"https://shop.example/","secret":"shop","timeout":"PT5S","headers":{"X":"y"}}}
+        """;
+    Answer first = running.put(path("a"), body);
+    Answer again = running.put(path("a"), body);
+    Answer other = running.put(path("a"), body.replace("\"y\"", "\"z\""));
+
+    assertThat(first.status()).isEqualTo(201);
+    assertThat(again.header("ETag")).isEqualTo(first.header("ETag"));
+    assertThat(other.header("ETag")).isNotEqualTo(first.header("ETag"));
+  }
+
+  @Test
+  void asMuchAsCanBeScheduledCanBeDelivered() throws Exception {
+    String id = "\u20ac".repeat(85);
+    String path = "/" + "p".repeat(2_000);
+    String value = "\u20ac".repeat(1_300);
+    running.put(
+        path(URLEncoder.encode(id, StandardCharsets.UTF_8)),
+        """
+        {"after":"PT0S","payload":"%s","headers":{"h":"%s","H":"1"},
+         "target":{"url":"%s","secret":"shop","headers":{"X":"%s"}}}
+        """
+            .formatted("x".repeat(65_534), value, receiver.url(path), "k".repeat(2_000)));
+
+    Call call = receiver.calls.take();
+    assertThat(call.body()).hasSize(65_536);
+    assertThat(call.headers().allValues("timewheel-header-h"))
+        .containsExactlyInAnyOrder("%E2%82%AC".repeat(1_300), "1");
+    await(id, DONE);
+  }
+
+  @Test
+  void withoutAPayloadTheBodyCanStillBeParsed() throws Exception {
+    running.put(path("a"), body(receiver.url("/"), SLOW, "").replace("\"payload\":{},", ""));
+
+    Call call = receiver.calls.take();
+    assertThat(call.body()).isEqualTo("null");
+    assertThatCode(() -> new Webhook(SECRET).verify("null", call.headers()))
+        .doesNotThrowAnyException();
+  }
+
+  @Test
+  void everyRunOfARecurringTimerHasItsOwnId() throws Exception {
+    try (Running other = new Running(WebhookSecrets.open(secrets), LOOPBACK)) {
+      other.put(
+          path("a"),
+          body(receiver.url("/"), SLOW, "").replace("\"after\":\"PT0S\"", "\"every\":\"PT0.1S\""));
+
+      assertThat(receiver.calls.take().header("webhook-id"))
+          .isNotEqualTo(receiver.calls.take().header("webhook-id"));
+    }
+  }
+}
