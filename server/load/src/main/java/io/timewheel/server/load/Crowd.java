@@ -11,93 +11,104 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
-import java.util.function.IntPredicate;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Many connections that have each sent one request, or nothing, and read what comes. One thread
  * serves all of them; not thread-safe.
  */
 final class Crowd implements AutoCloseable {
-  private static final int BUFFER_BYTES = 1 << 16;
+  /** Much more than a machine that stands still for a while takes. */
+  private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+  /** A claim that was answered empty, since nothing came for too long. */
+  private static final Pattern NOTHING = Pattern.compile("\"firings\":\\[\\]\\}");
 
   private final int port;
-  private final Selector selector;
-  private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
+  private final Selector selector = Selector.open();
+  private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 16);
 
-  /** What one connection has been sent so far. */
+  /** One connection: what it sent, and what it was sent and nobody has looked at. */
   private static final class Member {
-    private final String wanted;
+    private final byte[] request;
     private final StringBuilder text = new StringBuilder();
-    private boolean got;
+    private boolean waits;
 
-    Member(String wanted) {
-      this.wanted = wanted;
-    }
-
-    /** {@return whether what it waits for has just come} */
-    boolean take(String part) {
-      if (got) {
-        return false;
-      }
-      text.append(part);
-      got = text.indexOf(wanted) >= 0;
-      if (got) {
-        text.setLength(0);
-      }
-      return got;
+    Member(byte[] request) {
+      this.request = request;
     }
   }
 
   Crowd(int port) throws IOException {
     this.port = port;
-    selector = Selector.open();
   }
 
-  /**
-   * Connects one more.
-   *
-   * @param request what it sends; may be empty
-   * @param wanted the text that it waits for
-   */
-  void add(byte[] request, String wanted) throws IOException {
-    SocketChannel channel =
-        SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+  /** Connects so many, who all send the same. */
+  void add(int count, byte[] request) throws IOException {
+    for (int i = 0; i < count; i++) {
+      SocketChannel channel =
+          SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      channel.configureBlocking(false);
+      send(channel, request);
+      channel.register(selector, SelectionKey.OP_READ, new Member(request));
+    }
+  }
+
+  private static void send(SocketChannel channel, byte[] request) throws IOException {
     ByteBuffer content = ByteBuffer.wrap(request);
-    while (content.hasRemaining()) {
+    while (content.hasRemaining()) { // a connection has room for a request
       channel.write(content);
     }
-    channel.configureBlocking(false);
-    channel.register(selector, SelectionKey.OP_READ, new Member(wanted));
   }
 
   /**
-   * Reads until enough have what they wait for.
+   * Reads until every connection was sent something.
    *
-   * @param enough told how many have got it since this was called, after each look
-   * @return how many that were
+   * @param wanted what that is; a claim that is answered without is sent again
+   * @return what was found, one for each
    */
-  int readUntil(IntPredicate enough) throws IOException {
-    int got = 0;
-    while (!enough.test(got)) {
+  List<String> await(Pattern wanted) throws IOException {
+    long beganNanos = System.nanoTime();
+    List<String> found = new ArrayList<>();
+    selector.keys().forEach(key -> ((Member) key.attachment()).waits = true);
+    while (found.size() < selector.keys().size()) {
+      if (System.nanoTime() - beganNanos > PATIENCE_NANOS) {
+        throw new IOException(
+            "%d of %d were sent %s".formatted(found.size(), selector.keys().size(), wanted));
+      }
       selector.select(100);
       for (SelectionKey key : selector.selectedKeys()) {
-        got += read(key) ? 1 : 0;
+        read(key, wanted, found);
       }
       selector.selectedKeys().clear();
     }
-    return got;
+    return found;
   }
 
-  private boolean read(SelectionKey key) throws IOException {
+  private void read(SelectionKey key, Pattern wanted, List<String> found) throws IOException {
     SocketChannel channel = (SocketChannel) key.channel();
-    buffer.clear();
-    if (channel.read(buffer) < 0) {
+    Member member = (Member) key.attachment();
+    if (channel.read(buffer.clear()) < 0) {
       throw new EOFException("the server closed a connection");
     }
-    byte[] bytes = new byte[buffer.flip().remaining()];
-    buffer.get(bytes);
-    return ((Member) key.attachment()).take(new String(bytes, UTF_8));
+    if (!member.waits) {
+      return;
+    }
+    member.text.append(UTF_8.decode(buffer.flip()));
+    Matcher matcher = wanted.matcher(member.text);
+    if (matcher.find()) {
+      found.add(matcher.group());
+      member.waits = false;
+      member.text.setLength(0);
+    } else if (NOTHING.matcher(member.text).find()) {
+      member.text.setLength(0);
+      send(channel, member.request);
+    }
   }
 
   @Override

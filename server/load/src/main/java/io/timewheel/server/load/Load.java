@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.load;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
-import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import org.HdrHistogram.Histogram;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Starts a server, loads it, and prints what it bore. */
+/** Starts a server, loads it, and writes down what it bore. */
 @Command(
     name = "server/load/run",
     mixinStandardHelpOptions = true,
@@ -22,60 +29,40 @@ import picocli.CommandLine.Option;
       "Starts a server with little memory on an empty store, loads it over loopback with one",
       "workload after the other, and prints what it bore. Client and server share the machine."
     })
-public final class Load implements Callable<Integer> {
+final class Load implements Callable<Integer> {
+  private static final Path PAGE = Path.of("docs/benchmarks/server.md");
+
   @Option(
       names = "--seconds",
       description = "How long each rate is measured (${DEFAULT-VALUE}).",
       paramLabel = "N")
-  private int seconds = 20;
+  private int seconds = 10;
 
-  @Option(
-      names = "--connections",
-      description = "How many make timers one by one (${DEFAULT-VALUE}).",
-      paramLabel = "N")
-  private int connections = 32;
-
-  @Option(
-      names = "--rate",
-      description = "Timers that are due per second, where lag is measured (${DEFAULT-VALUE}).",
-      paramLabel = "N")
-  private int rate = 1_000;
-
-  @Option(
-      names = "--claims",
-      description = "How many claims wait at once (${DEFAULT-VALUE}).",
-      paramLabel = "N")
-  private int claims = 10_000;
-
-  @Option(
-      names = "--streams",
-      description = "How many event streams are open meanwhile (${DEFAULT-VALUE}).",
-      paramLabel = "N")
-  private int streams = 1_000;
-
-  @Option(
-      names = "--idle",
-      description = "How many connections are open and silent at once (${DEFAULT-VALUE}).",
-      paramLabel = "N")
-  private int idle = 10_000;
+  @Option(names = "--rounds", description = "How often (${DEFAULT-VALUE}).", paramLabel = "N")
+  private int rounds = 3;
 
   @Option(
       names = "--java-options",
       description = "Of the server, separated by commas (${DEFAULT-VALUE}).",
       split = ",",
       paramLabel = "OPTION")
-  private List<String> javaOptions = List.of("-Xmx256m", "-XX:MaxDirectMemorySize=64m");
+  private List<String> javaOptions = List.of("-Xmx256m", "-XX:MaxDirectMemorySize=32m");
 
   @Option(
-      names = "--data",
-      description = "Where the store is made (default: a new temporary directory).",
-      paramLabel = "DIR")
-  private @Nullable Path data;
+      names = "--start-with",
+      description = "JDKs that commands are started with, separated by commas (the one in use).",
+      split = ",",
+      paramLabel = "HOME")
+  private List<Path> startWith = List.of(Path.of(System.getProperty("java.home")));
 
-  private final PrintStream out = System.out;
+  @Option(names = "--out", description = "Where the results go, as JSON.", paramLabel = "FILE")
+  private @Nullable Path out;
 
-  /** For the command line. */
-  Load() {}
+  @Option(names = "--report", description = "Measures nothing: shows a file.", paramLabel = "FILE")
+  private @Nullable Path report;
+
+  @Option(names = "--write", description = "Writes docs/benchmarks/server.md, too.")
+  private boolean write;
 
   /**
    * Runs the load.
@@ -88,51 +75,73 @@ public final class Load implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Path directory = data == null ? Files.createTempDirectory("timewheel-load") : data;
-    try (ServerProcess server = ServerProcess.start(directory, javaOptions)) {
-      Workloads workloads = new Workloads(server.port(), seconds);
-      print("server", String.join(" ", javaOptions) + ", in " + directory);
-      double batches = workloads.batches();
-      print("created in batches of 1,000", "%,.0f a second".formatted(batches));
-      Histogram singles = workloads.singles(connections);
-      print(
-          "created one by one over " + connections + " connections",
-          "%,.0f a second, %s"
-              .formatted(
-                  (double) singles.getTotalCount() / seconds,
-                  quantiles(singles, TimeUnit.MILLISECONDS.toNanos(1))));
-      print(
-          "from due to a waiting claim, at %,d a second".formatted(rate),
-          quantiles(workloads.lag(rate), TimeUnit.MILLISECONDS.toMicros(1)));
-      print(
-          "answered while %,d connections are silent".formatted(idle),
-          quantiles(workloads.idle(idle), TimeUnit.MILLISECONDS.toNanos(1)));
-      waiting(workloads, server);
+    Results results = report == null ? measure() : Results.read(report);
+    if (out != null) {
+      results.write(out);
+    }
+    System.out.print(Page.table(results));
+    if (write) {
+      Files.writeString(PAGE, Page.of(results));
     }
     return 0;
   }
 
-  private void waiting(Workloads workloads, ServerProcess server) throws IOException {
-    Workloads.Waited waited = workloads.waiting(claims, streams);
-    print(
-        "%,d claims wait, %,d event streams are open".formatted(claims, streams),
-        "%,d claims answered, the last %,d ms after the timers were sent; %,d streams were told"
-            .formatted(waited.answered(), waited.millis(), waited.told()));
-    long megabytes = server.peakMegabytes();
-    print("most memory of the server", megabytes == 0 ? "not known" : "%,d MB".formatted(megabytes));
+  private Results measure() throws Exception {
+    List<Results.Round> measured = new ArrayList<>();
+    for (int i = 0; i < rounds; i++) {
+      double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+      Map<String, Double> figures = new TreeMap<>();
+      onServer(server -> new Workloads(server, figures).all(seconds));
+      System.err.println("round " + (i + 1) + ": " + figures);
+      measured.add(new Results.Round(load, figures));
+    }
+    Map<String, List<Double>> starts = new TreeMap<>();
+    onServer(
+        server -> {
+          for (Path home : startWith) {
+            starts.put(Starts.version(home), Starts.millis(home, server.port()));
+          }
+        });
+    return new Results(Instant.now(), machine(), commit(), javaOptions, seconds, measured, starts);
   }
 
-  private static String quantiles(Histogram histogram, double perMilli) {
-    return "p50 %.1f ms, p99 %.1f ms, most %.1f ms, of %,d"
+  /** What is done to a server. */
+  private interface Work {
+    void on(ServerProcess server) throws Exception;
+  }
+
+  private void onServer(Work work) throws Exception {
+    Path directory = Files.createTempDirectory("timewheel-load");
+    try {
+      try (ServerProcess server = ServerProcess.start(directory, javaOptions)) {
+        work.on(server);
+      }
+    } finally {
+      try (Stream<Path> files = Files.walk(directory)) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  private static String machine() {
+    OperatingSystemMXBean os = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    return "%d processors, %d GB, %s %s, JDK %s"
         .formatted(
-            histogram.getValueAtPercentile(50) / perMilli,
-            histogram.getValueAtPercentile(99) / perMilli,
-            histogram.getMaxValue() / perMilli,
-            histogram.getTotalCount());
+            os.getAvailableProcessors(),
+            Math.round(os.getTotalMemorySize() / (double) (1 << 30)),
+            os.getName(),
+            os.getVersion(),
+            Runtime.version());
   }
 
-  private void print(String what, String figure) {
-    out.printf("%-52s %s%n", what, figure);
-    out.flush();
+  private static @Nullable String commit() throws IOException, InterruptedException {
+    Process git =
+        new ProcessBuilder("git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+")
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    String answer = new String(git.getInputStream().readAllBytes(), UTF_8);
+    return git.waitFor() == 0 ? answer.strip() : null;
   }
 }

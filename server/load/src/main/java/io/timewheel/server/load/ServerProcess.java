@@ -8,8 +8,10 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -65,14 +67,20 @@ final class ServerProcess implements AutoCloseable {
     return port;
   }
 
-  /** {@return the most memory that it has had so far; 0 where the system does not say} */
-  long peakMegabytes() throws IOException {
+  /** {@return the processor time that it has taken so far} */
+  long cpuMicros() {
+    return TimeUnit.NANOSECONDS.toMicros(
+        process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos());
+  }
+
+  /** {@return the most memory that it has had so far} */
+  double peakMegabytes() throws IOException {
     Path status = Path.of("/proc", String.valueOf(process.pid()), "status");
-    if (!Files.exists(status)) {
-      return 0;
-    }
     Matcher peak = PEAK.matcher(Files.readString(status));
-    return peak.find() ? Long.parseLong(peak.group(1)) / 1_024 : 0;
+    if (!peak.find()) {
+      throw new IOException(status + " does not say VmHWM");
+    }
+    return Long.parseLong(peak.group(1)) / 1_024.0;
   }
 
   @Override

@@ -6,19 +6,23 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What clients do to a server, and how it went. */
+/** What clients do to a server. Each workload fails if not all is answered as it should be. */
 final class Workloads {
   private static final JsonMapper JSON = JsonMapper.builder().build();
   private static final int BATCH = 1_000;
@@ -29,55 +33,82 @@ final class Workloads {
   /** With a lease that does not run out, however long this process stands still. */
   private static final String LAG_CLAIM = "{\"max\":10,\"wait\":\"PT1S\",\"lease\":\"PT1H\"}";
 
-  private static final int PATIENCE_SECONDS = 50;
-  private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(5);
-  private static final int DIGITS = 3;
+  private static final String CROWD_CLAIM = "{\"max\":1,\"wait\":\"PT1M\",\"lease\":\"PT1H\"}";
+  private static final Pattern CREATED = Pattern.compile("\"status\":201\\b");
+  private static final Pattern OPEN = Pattern.compile("^HTTP/1\\.1 200 ");
+  private static final Pattern CHANGE = Pattern.compile("\"change\":");
+  private static final Pattern FIRE_ID = Pattern.compile("\"fireId\":\"[^\"]+\"");
 
-  private final int port;
-  private final int seconds;
+  private final ServerProcess server;
+  private final Map<String, Double> figures;
 
-  Workloads(int port, int seconds) {
-    this.port = port;
-    this.seconds = seconds;
+  /**
+   * Loads a server.
+   *
+   * @param figures where what was measured is put
+   */
+  Workloads(ServerProcess server, Map<String, Double> figures) {
+    this.server = server;
+    this.figures = figures;
   }
 
-  // Many threads, a connection each
+  /** Everything that there are targets for, one after the other. */
+  void all(int seconds) throws Exception {
+    batches("warm-up", seconds);
+    batches("batches", seconds);
+    singles("warm-up", 32, seconds);
+    singles("singles", 32, seconds);
+    lag("warm-up", 1_000, seconds);
+    lag("lag", 1_000, seconds);
+    crowd(10_000, 1_000, Duration.ofSeconds(5));
+    silent(10_000);
+    figures.put("peakMegabytes", server.peakMegabytes());
+  }
 
-  private static <T> List<T> all(int threads, IntFunction<Callable<T>> tasks) throws Exception {
-    ExecutorService pool =
-        Executors.newFixedThreadPool(
-            threads,
-            task -> {
-              Thread thread = new Thread(task, "load");
-              thread.setDaemon(true);
-              return thread;
-            });
-    try {
-      List<Future<T>> begun = new ArrayList<>();
-      for (int i = 0; i < threads; i++) {
-        begun.add(pool.submit(tasks.apply(i)));
+  // Creates
+
+  /** {@return how many timers were created, in batches} */
+  int batches(String namespace, int seconds) throws Exception {
+    long cpuMicros = server.cpuMicros();
+    long beganNanos = System.nanoTime();
+    long untilNanos = beganNanos + TimeUnit.SECONDS.toNanos(seconds);
+    List<Integer> each =
+        together(BATCH_CONNECTIONS, number -> () -> batches(namespace, number, untilNanos));
+    int created = each.stream().mapToInt(Integer::intValue).sum();
+    rate(namespace, created, beganNanos, cpuMicros);
+    return created;
+  }
+
+  private int batches(String namespace, int number, long untilNanos) throws IOException {
+    int created = 0;
+    try (Wire wire = new Wire(server.port())) {
+      while (System.nanoTime() - untilNanos < 0) {
+        Instant tomorrow = Instant.now().plus(1, ChronoUnit.DAYS);
+        createAll(
+            wire, namespace, "b" + number + "-" + created + "-", tomorrow, Duration.ZERO, BATCH);
+        created += BATCH;
       }
-      List<T> results = new ArrayList<>();
-      for (Future<T> each : begun) {
-        results.add(each.get());
-      }
-      return results;
-    } finally {
-      pool.shutdownNow();
+    }
+    return created;
+  }
+
+  /** Creates timers in one queue, the name of the namespace, at regular intervals. */
+  private static void createAll(
+      Wire wire, String namespace, String prefix, Instant first, Duration interval, int count)
+      throws IOException {
+    StringBuilder body = new StringBuilder("{\"timers\":[");
+    for (int i = 0; i < count; i++) {
+      body.append(i == 0 ? "" : ",")
+          .append("{\"id\":\"" + prefix + i + "\",")
+          .append(timer(first.plus(interval.multipliedBy(i)), namespace));
+    }
+    String path = "/v1/namespaces/" + namespace + "/timers:batch";
+    String answer = wire.send("POST", path, body.append("]}").toString()).expect(200);
+    long created = CREATED.matcher(answer).results().count();
+    if (created != count) {
+      throw new IOException(created + " timers created, of " + count + ": " + answer);
     }
   }
-
-  private static Histogram histogram() {
-    return new Histogram(LONGEST_NANOS, DIGITS);
-  }
-
-  private static Histogram sum(List<Histogram> parts) {
-    Histogram sum = histogram();
-    parts.forEach(sum::add);
-    return sum;
-  }
-
-  // Timers
 
   private static String timer(Instant at, String queue) {
     return "\"at\":\""
@@ -87,80 +118,27 @@ final class Workloads {
         + "\"},\"payload\":{\"order\":4711,\"reason\":\"not paid\"}}";
   }
 
-  private static String timers(List<Instant> times, String prefix, String queue) {
-    StringBuilder body = new StringBuilder("{\"timers\":[");
-    for (int i = 0; i < times.size(); i++) {
-      body.append(i == 0 ? "" : ",")
-          .append("{\"id\":\"")
-          .append(prefix)
-          .append(i)
-          .append("\",")
-          .append(timer(times.get(i), queue));
-    }
-    return body.append("]}").toString();
-  }
-
-  private static void sendBatch(Wire wire, String namespace, String body, int size)
-      throws IOException {
-    String path = "/v1/namespaces/" + namespace + "/timers:batch";
-    String answer = wire.send("POST", path, body).expect(200);
-    int created = 0;
-    for (int at = answer.indexOf("\"status\":201");
-        at >= 0;
-        at = answer.indexOf("\"status\":201", at + 1)) {
-      created++;
-    }
-    if (created != size) {
-      throw new IOException(created + " timers created, of " + size + ": " + answer);
-    }
-  }
-
-  // Creates
-
-  /** {@return how many timers a second are created in batches} */
-  double batches() throws Exception {
+  /** {@return how long it takes to create a timer, of all that were created one by one} */
+  Histogram singles(String namespace, int connections, int seconds) throws Exception {
+    long cpuMicros = server.cpuMicros();
     long beganNanos = System.nanoTime();
-    List<Integer> made = all(BATCH_CONNECTIONS, number -> () -> batches(number, beganNanos));
-    double tookSeconds = (System.nanoTime() - beganNanos) / 1e9;
-    return made.stream().mapToInt(Integer::intValue).sum() / tookSeconds;
+    long untilNanos = beganNanos + TimeUnit.SECONDS.toNanos(seconds);
+    Histogram took =
+        sum(together(connections, number -> () -> singles(namespace, number, untilNanos)));
+    rate(namespace, took.getTotalCount(), beganNanos, cpuMicros);
+    latency(namespace, took);
+    return took;
   }
 
-  private int batches(int number, long beganNanos) throws IOException {
-    Instant tomorrow = Instant.now().plus(1, ChronoUnit.DAYS).truncatedTo(ChronoUnit.SECONDS);
-    int made = 0;
-    try (Wire wire = new Wire(port)) {
-      while (!isOver(beganNanos)) {
-        List<Instant> times = new ArrayList<>();
-        for (int i = 0; i < BATCH; i++) {
-          times.add(tomorrow.plusMillis(i));
-        }
-        String prefix = "b" + number + "-" + made + "-";
-        sendBatch(wire, "batches", timers(times, prefix, "load"), BATCH);
-        made += BATCH;
-      }
-    }
-    return made;
-  }
-
-  private boolean isOver(long beganNanos) {
-    return System.nanoTime() - beganNanos >= TimeUnit.SECONDS.toNanos(seconds);
-  }
-
-  /** {@return how long it takes to create a timer, in nanoseconds} */
-  Histogram singles(int connections) throws Exception {
-    long beganNanos = System.nanoTime();
-    return sum(all(connections, number -> () -> singles(number, beganNanos)));
-  }
-
-  private Histogram singles(int number, long beganNanos) throws IOException {
-    Histogram took = histogram();
-    String body = "{" + timer(Instant.now().plus(1, ChronoUnit.DAYS), "load");
-    try (Wire wire = new Wire(port)) {
-      for (int i = 0; !isOver(beganNanos); i++) {
-        String path = "/v1/namespaces/singles/timers/s" + number + "-" + i;
+  private Histogram singles(String namespace, int number, long untilNanos) throws IOException {
+    Histogram took = micros();
+    String body = "{" + timer(Instant.now().plus(1, ChronoUnit.DAYS), namespace);
+    try (Wire wire = new Wire(server.port())) {
+      for (int i = 0; System.nanoTime() - untilNanos < 0; i++) {
+        String path = "/v1/namespaces/" + namespace + "/timers/s" + number + "-" + i;
         long sentNanos = System.nanoTime();
         wire.send("PUT", path, body).expect(201);
-        took.recordValue(System.nanoTime() - sentNanos);
+        took.recordValue(TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - sentNanos));
       }
     }
     return took;
@@ -168,38 +146,41 @@ final class Workloads {
 
   // Lag
 
-  /** {@return how long after its time a timer reaches a claim that waits, in microseconds} */
-  Histogram lag(int rate) throws Exception {
-    int count = rate * seconds;
-    Instant first = Instant.now().plusSeconds(3 + count / 5_000L);
-    try (Wire wire = new Wire(port)) {
+  /** {@return how long after its time each timer reached a claim that waits} */
+  Histogram lag(String namespace, int perSecond, int seconds) throws Exception {
+    int count = perSecond * seconds;
+    // Whatever is due before all are created shows as lag.
+    Instant first = Instant.now().plusSeconds(3);
+    Duration interval = Duration.ofSeconds(1).dividedBy(perSecond);
+    try (Wire wire = new Wire(server.port())) {
       for (int i = 0; i < count; i += BATCH) {
-        List<Instant> times = new ArrayList<>();
-        for (int j = i; j < Math.min(count, i + BATCH); j++) {
-          times.add(first.plus(Duration.ofSeconds(1).multipliedBy(j).dividedBy(rate)));
-        }
-        sendBatch(wire, "lag", timers(times, "t" + i + "-", "lag"), times.size());
+        Instant from = first.plus(interval.multipliedBy(i));
+        createAll(wire, namespace, "t" + i + "-", from, interval, Math.min(BATCH, count - i));
       }
     }
-    // Whatever was due before all were created shows as lag.
-    AtomicInteger left = new AtomicInteger(count);
-    return sum(all(CONSUMERS, number -> () -> consume(left)));
+    Set<String> seen = ConcurrentHashMap.newKeySet();
+    Histogram lag = sum(together(CONSUMERS, number -> () -> consume(namespace, seen, count)));
+    latency(namespace, lag);
+    return lag;
   }
 
-  private Histogram consume(AtomicInteger left) throws IOException {
-    Histogram lag = histogram();
-    try (Wire wire = new Wire(port)) {
-      while (left.get() > 0) {
-        String path = "/v1/namespaces/lag/queues/lag/firings:claim";
-        String body = wire.send("POST", path, LAG_CLAIM).expect(200);
+  private Histogram consume(String namespace, Set<String> seen, int count) throws IOException {
+    Histogram lag = micros();
+    String base = "/v1/namespaces/" + namespace;
+    try (Wire wire = new Wire(server.port())) {
+      while (seen.size() < count) {
+        String claim = base + "/queues/" + namespace + "/firings:claim";
+        String body = wire.send("POST", claim, LAG_CLAIM).expect(200);
         Instant now = Instant.now();
         for (JsonNode firing : JSON.readTree(body).get("firings")) {
           Instant due = Instant.parse(firing.get("scheduledAt").asString());
           lag.recordValue(Math.max(0, ChronoUnit.MICROS.between(due, now)));
           String fireId = firing.get("fireId").asString();
           String lease = "{\"lease\":\"" + firing.get("lease").asString() + "\"}";
-          wire.send("POST", "/v1/namespaces/lag/firings/" + fireId + ":ack", lease).expect(200);
-          left.decrementAndGet();
+          wire.send("POST", base + "/firings/" + fireId + ":ack", lease).expect(200);
+          if (!seen.add(fireId)) {
+            throw new IOException("claimed twice: " + fireId);
+          }
         }
       }
     }
@@ -208,64 +189,98 @@ final class Workloads {
 
   // Crowds
 
-  /** {@return how long an answer takes while connections are silent, in nanoseconds} */
-  Histogram idle(int connections) throws IOException {
-    Histogram took = histogram();
-    try (Crowd silent = new Crowd(port);
-        Wire wire = new Wire(port)) {
-      for (int i = 0; i < connections; i++) {
-        silent.add(new byte[0], "");
-      }
-      for (int i = 0; i < LOOKS; i++) {
-        long sentNanos = System.nanoTime();
-        wire.send("GET", "/healthz", "").expect(200);
-        took.recordValue(System.nanoTime() - sentNanos);
-      }
-    }
-    return took;
-  }
-
   /**
-   * What came of those who waited.
+   * Has claims and streams wait at once.
    *
-   * @param answered how many claims were answered with a firing
-   * @param millis how long after the timers were sent the last of them was
-   * @param told how many streams were told of a change
+   * @param claims how many, for one timer each
+   * @param streams how many are told of it
+   * @param settle how long after the creation of the timers they are due
    */
-  record Waited(int answered, long millis, int told) {}
-
-  Waited waiting(int claims, int streams) throws IOException {
-    try (Crowd listening = new Crowd(port);
-        Crowd waiting = new Crowd(port);
-        Wire wire = new Wire(port)) {
-      byte[] events = Wire.request("GET", "/v1/events", "");
-      for (int i = 0; i < streams; i++) {
-        listening.add(events, "\"change\":");
-      }
-      byte[] claim =
-          Wire.request(
-              "POST",
-              "/v1/namespaces/crowd/queues/crowd/firings:claim",
-              "{\"max\":1,\"wait\":\"PT1M\"}");
-      for (int i = 0; i < claims; i++) {
-        waiting.add(claim, "\"fireId\"");
-      }
-      long sentNanos = System.nanoTime();
+  void crowd(int claims, int streams, Duration settle) throws IOException {
+    try (Crowd listening = new Crowd(server.port());
+        Crowd waiting = new Crowd(server.port());
+        Wire wire = new Wire(server.port())) {
+      listening.add(streams, Wire.request("GET", "/v1/events", ""));
+      listening.await(OPEN);
+      String claim = "/v1/namespaces/crowd/queues/crowd/firings:claim";
+      waiting.add(claims, Wire.request("POST", claim, CROWD_CLAIM));
+      Instant due = Instant.now().plus(settle);
       for (int i = 0; i < claims; i += BATCH) {
-        List<Instant> times = new ArrayList<>();
-        for (int j = i; j < Math.min(claims, i + BATCH); j++) {
-          times.add(Instant.now());
-        }
-        sendBatch(wire, "crowd", timers(times, "c" + i + "-", "crowd"), times.size());
+        int count = Math.min(BATCH, claims - i);
+        createAll(wire, "crowd", "c" + i + "-", due, Duration.ZERO, count);
       }
-      int answered = waiting.readUntil(got -> got >= claims || isTooLate(sentNanos));
-      long tookNanos = System.nanoTime() - sentNanos;
-      int told = listening.readUntil(got -> got >= streams || isTooLate(sentNanos));
-      return new Waited(answered, TimeUnit.NANOSECONDS.toMillis(tookNanos), told);
+      Set<String> fireIds = new HashSet<>(waiting.await(FIRE_ID));
+      figures.put("crowd.lastMillis", (double) ChronoUnit.MILLIS.between(due, Instant.now()));
+      if (fireIds.size() != claims) {
+        throw new IOException(claims + " claims got " + fireIds.size() + " timers");
+      }
+      listening.await(CHANGE);
     }
   }
 
-  private static boolean isTooLate(long sinceNanos) {
-    return System.nanoTime() - sinceNanos > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+  /** Asks while many connections are open and have sent nothing. */
+  void silent(int connections) throws IOException {
+    Histogram took = micros();
+    try (Crowd silent = new Crowd(server.port())) {
+      silent.add(connections, new byte[0]);
+      try (Wire wire = new Wire(server.port())) {
+        for (int i = 0; i < LOOKS; i++) {
+          long sentNanos = System.nanoTime();
+          wire.send("GET", "/healthz", "").expect(200);
+          took.recordValue(TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - sentNanos));
+        }
+      }
+    }
+    latency("idle", took);
+  }
+
+  // Many threads, and what they measure
+
+  private static <T> List<T> together(int threads, IntFunction<Callable<T>> tasks)
+      throws Exception {
+    ExecutorService pool =
+        Executors.newFixedThreadPool(
+            threads,
+            task -> {
+              Thread thread = new Thread(task, "load");
+              thread.setDaemon(true);
+              return thread;
+            });
+    try {
+      ExecutorCompletionService<T> ended = new ExecutorCompletionService<>(pool);
+      for (int i = 0; i < threads; i++) {
+        ended.submit(tasks.apply(i));
+      }
+      List<T> results = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        // In the order of their ends: the others may wait for ever for one that failed.
+        results.add(ended.take().get());
+      }
+      return results;
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  /** Of times in microseconds, up to minutes. */
+  private static Histogram micros() {
+    return new Histogram(TimeUnit.HOURS.toMicros(1), 3);
+  }
+
+  private static Histogram sum(List<Histogram> parts) {
+    Histogram sum = micros();
+    parts.forEach(sum::add);
+    return sum;
+  }
+
+  private void rate(String name, long count, long beganNanos, long cpuMicrosBefore) {
+    figures.put(name + ".perSecond", count * 1e9 / (System.nanoTime() - beganNanos));
+    figures.put(name + ".cpuMicros", (server.cpuMicros() - cpuMicrosBefore) / (double) count);
+  }
+
+  private void latency(String name, Histogram micros) {
+    figures.put(name + ".p50Millis", micros.getValueAtPercentile(50) / 1e3);
+    figures.put(name + ".p99Millis", micros.getValueAtPercentile(99) / 1e3);
+    figures.put(name + ".maxMillis", micros.getMaxValue() / 1e3);
   }
 }

@@ -4,24 +4,34 @@ package io.timewheel.server.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each workload, for a moment. */
+/** Each workload, for a moment; each fails if not all is acknowledged, or fires other than once. */
 class LoadTest {
+  /** So little beside the heap that waiting claims must not keep anything there. */
+  private static final List<String> OPTIONS = List.of("-Xmx128m", "-XX:MaxDirectMemorySize=4m");
+
   @TempDir private Path directory;
 
   @Test
-  void everyWorkloadEnds() throws Exception {
-    try (ServerProcess server = ServerProcess.start(directory, List.of("-Xmx128m"))) {
-      Workloads workloads = new Workloads(server.port(), 1);
-      assertThat(workloads.batches()).isPositive();
-      assertThat(workloads.singles(2).getTotalCount()).isPositive();
-      assertThat(workloads.lag(100).getTotalCount()).isEqualTo(100);
-      assertThat(workloads.idle(20).getTotalCount()).isPositive();
-      // Fewer only if this process stands still for so long that the claims end first.
-      assertThat(workloads.waiting(20, 5).answered()).isBetween(0, 20);
+  void everyWorkloadIsAnsweredWhole() throws Exception {
+    Map<String, Double> figures = new TreeMap<>();
+    try (ServerProcess server = ServerProcess.start(directory, OPTIONS)) {
+      Workloads workloads = new Workloads(server, figures);
+      assertThat(workloads.batches("batches", 1)).isPositive();
+      assertThat(workloads.singles("singles", 2, 1).getTotalCount()).isPositive();
+      assertThat(workloads.lag("lag", 100, 1).getTotalCount()).isEqualTo(100);
+      workloads.crowd(600, 5, Duration.ofSeconds(1));
+      workloads.silent(20);
+      assertThat(server.peakMegabytes()).isPositive();
     }
+    assertThat(figures)
+        .containsKeys(
+            "batches.perSecond", "singles.p99Millis", "lag.p99Millis", "crowd.lastMillis");
   }
 }
