@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,9 @@ final class CommitLane {
   private final ChangeQueue queue = new ChangeQueue();
   private boolean draining;
 
+  /** How many batches the engine has not yet been told of. */
+  private int telling;
+
   /** The number of the present drain: one that an executor has refused must not run later. */
   private int turn;
 
@@ -37,12 +41,13 @@ final class CommitLane {
   private volatile boolean refusing;
   private volatile boolean closed;
 
-  /** What all lanes of a store have in common. */
+  /** What all lanes of a store have in common; the engine is told on {@code ownExecutor}. */
   record Settings(
       TimerStore store,
       Waits waits,
       Turns turns,
       Committer.Listener listener,
+      Executor ownExecutor,
       int capacity,
       boolean refuseWhenFull) {}
 
@@ -140,7 +145,7 @@ final class CommitLane {
   }
 
   synchronized boolean isIdle() {
-    return !draining && queue.isEmpty();
+    return !draining && telling == 0 && queue.isEmpty();
   }
 
   synchronized int callersWaiting() {
@@ -282,8 +287,45 @@ final class CommitLane {
       return;
     }
     settings.listener.answered();
+    tellEngine(batch, outcomes);
+    complete(batch, outcomes, false);
+  }
+
+  /**
+   * What follows from its own changes is as much work as the commit, so the engine does it beside
+   * the next one. Callers are told before that: what they ask for then is part of it.
+   */
+  private void tellEngine(List<PendingChange> batch, List<Outcome> outcomes) {
+    if (batch.stream().noneMatch(PendingChange::isOwn)) {
+      return;
+    }
+    synchronized (this) {
+      telling++;
+    }
+    AtomicBoolean told = new AtomicBoolean(); // an executor may refuse what it runs all the same
+    Runnable work =
+        () -> {
+          if (!told.getAndSet(true)) {
+            complete(batch, outcomes, true);
+            toldEngine();
+          }
+        };
+    try {
+      settings.turns.execute(settings.ownExecutor, work);
+    } catch (RuntimeException | Error e) { // closed, or no thread is to be had
+      work.run();
+    }
+  }
+
+  private synchronized void toldEngine() {
+    telling--;
+  }
+
+  private static void complete(List<PendingChange> batch, List<Outcome> outcomes, boolean own) {
     for (int i = 0; i < batch.size(); i++) {
-      batch.get(i).complete(outcomes.get(i));
+      if (batch.get(i).isOwn() == own) {
+        batch.get(i).complete(outcomes.get(i));
+      }
     }
   }
 

@@ -375,8 +375,10 @@ public final class DurableTimerBuilder {
       committers[i] =
           storeExecutor != null ? storeExecutor : owned(owned, "timewheel-durable-committer-" + i);
     }
+    Executor teller = storeExecutor;
     Executor upkeeper = storeExecutor;
-    if (reader == null || upkeeper == null) {
+    if (reader == null || teller == null || upkeeper == null) {
+      teller = owned(owned, "timewheel-durable-outcomes");
       reader = owned(owned, "timewheel-durable-store");
       upkeeper = owned(owned, "timewheel-durable-upkeep");
     }
@@ -393,6 +395,7 @@ public final class DurableTimerBuilder {
       owned.add(threads);
       answers = threads;
     }
+    Executor own = teller;
     Engine engine =
         new Engine(
             store,
@@ -403,7 +406,7 @@ public final class DurableTimerBuilder {
             (waits, turns, listener) ->
                 new Committer(
                     new CommitLane.Settings(
-                        store, waits, turns, listener, queueCapacity, refuseWhenFull),
+                        store, waits, turns, listener, own, queueCapacity, refuseWhenFull),
                     committers),
             new Engine.Settings(maxWindow, overduePerSecond, remember, rememberAtMost, random),
             handlers,

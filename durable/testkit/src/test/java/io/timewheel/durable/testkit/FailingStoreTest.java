@@ -128,6 +128,39 @@ class FailingStoreTest {
     assertThat(fired).containsExactly("b");
   }
 
+  @Test
+  void hearsOfItsClaimsThroughAnExecutorThatRefuses() {
+    schedule("a", 1_000).join();
+    answer =
+        outcomes -> {
+          stand.storeWork.refusal = new RejectedExecutionException("full");
+          return outcomes;
+        };
+    advance(1_000); // the claim is committed
+    answer = UnaryOperator.identity();
+    assertThat(fired).containsExactly("a");
+    stand.storeWork.refusal = null;
+    advance(1_100);
+    assertThat(fired).containsExactly("a");
+    assertThat(state("a")).isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void hearsOnceOfItsClaimsThroughAnExecutorThatTakesAndThenRefuses() {
+    schedule("a", 1_000).join();
+    answer =
+        outcomes -> {
+          stand.storeWork.lateRefusal = new RejectedExecutionException("too late");
+          return outcomes;
+        };
+    advance(1_000);
+    answer = UnaryOperator.identity();
+    stand.storeWork.lateRefusal = null;
+    advance(5_000);
+    assertThat(fired).containsExactly("a");
+    assertThat(state("a")).isEqualTo(TimerState.DONE);
+  }
+
   // Answers
 
   private void goesOnAfter(UnaryOperator<List<Outcome>> wrong) {

@@ -160,6 +160,34 @@ class ThreadsTest {
     assertThat(store.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.RETRYING);
   }
 
+  /** The first claim is committed, and its thread is held up in what follows from it. */
+  @Test
+  void callersAreAnsweredWhileTheEngineIsBusyWithItsClaims() throws InterruptedException {
+    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch released = new CountDownLatch(1);
+    CountDownLatch fired = new CountDownLatch(1);
+    ExecutorService threads = Executors.newCachedThreadPool();
+    InMemoryTimerStore store = InMemoryTimerStore.create();
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .handlerExecutor(
+                attempt -> {
+                  told.countDown();
+                  awaitUninterruptibly(released);
+                  threads.execute(attempt);
+                })
+            .handler("h", firing -> fired.countDown())
+            .start();
+    timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ZERO));
+    told.await();
+    timer.schedule(TimerSpec.of("ns", "b").handler("h").after(Duration.ofDays(1)));
+    released.countDown();
+    fired.await();
+    timer.close(Duration.ofDays(1));
+    threads.shutdown();
+    assertThat(store.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.DONE);
+  }
+
   private static void awaitUninterruptibly(CountDownLatch latch) {
     while (latch.getCount() > 0) {
       try {
