@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -32,32 +31,17 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The program as a process of its own. */
 class ServeTest {
-  private static final String READY = "Timewheel ready on ";
-
   @TempDir private Path directory;
-  private final List<Process> processes = new ArrayList<>();
+  private final Programs programs = new Programs();
   private final HttpClient client = HttpClient.newHttpClient();
 
   @AfterEach
   void kill() {
-    processes.forEach(Process::destroyForcibly);
+    programs.close();
   }
 
   private Process run(String... args) throws IOException {
-    return run(Map.of(), args);
-  }
-
-  private Process run(Map<String, String> environment, String... args) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx128m", "-cp", System.getProperty("java.class.path")));
-    command.add("io.timewheel.server.Main");
-    command.addAll(List.of(args));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().putAll(environment);
-    Process process = builder.start();
-    processes.add(process);
-    return process;
+    return programs.run(Map.of(), args);
   }
 
   private Process serve() throws IOException {
@@ -65,10 +49,7 @@ class ServeTest {
   }
 
   private static String address(Process server) throws IOException {
-    BufferedReader out = server.inputReader(StandardCharsets.UTF_8);
-    String line = out.readLine();
-    assertThat(line).startsWith(READY + "http://127.0.0.1:");
-    return line.substring(READY.length());
+    return Programs.address(server, "127.0.0.1");
   }
 
   private int status(String method, String uri, String body, String... headers) throws Exception {
@@ -138,12 +119,8 @@ class ServeTest {
             tokens.toString(),
             "--audit-log",
             audit.toString());
-    String line = server.inputReader(StandardCharsets.UTF_8).readLine();
-    assertThat(line).startsWith(READY + "http://0.0.0.0:");
-    String timer =
-        "http://127.0.0.1:"
-            + line.substring(line.lastIndexOf(':') + 1)
-            + "/v1/namespaces/shop/timers/a";
+    int port = URI.create(Programs.address(server, "0.0.0.0")).getPort();
+    String timer = "http://127.0.0.1:" + port + "/v1/namespaces/shop/timers/a";
     assertThat(status("GET", timer, null)).isEqualTo(401);
     assertThat(status("DELETE", timer, null, "Authorization", "Bearer " + token)).isEqualTo(404);
     assertThat(Files.readString(audit)).contains("\"who\":\"ops\"").doesNotContain(token);
@@ -192,7 +169,7 @@ class ServeTest {
       "serve", "--port", "0", "--store", database.url(), "--store-user", database.user()
     };
     Map<String, String> environment = Map.of("TIMEWHEEL_STORE_PASSWORD", database.password());
-    Process one = run(environment, args);
+    Process one = programs.run(environment, args);
     String timer = address(one) + "/v1/namespaces/shop/timers/a";
     assertThat(status("PUT", timer, "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}"))
         .isEqualTo(201);

@@ -7,6 +7,11 @@ import static io.timewheel.durable.TimerState.SET_ASIDE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import ch.qos.logback.core.read.ListAppender;
 import com.standardwebhooks.Webhook;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerState;
@@ -26,6 +31,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -38,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** Timers whose target is a URL, from the request that makes them to the call and what follows. */
 class WebhooksTest {
@@ -389,6 +396,39 @@ class WebhooksTest {
     for (Answer answer : List.of(shown, list, running.get("/v1/stats"), running.get("/metrics"))) {
       assertThat(answer.response().body()).doesNotContain("hunter2").doesNotContain("whsec_");
     }
+  }
+
+  @Test
+  void noSecretIsLogged() throws Exception {
+    Logger all = (Logger) LoggerFactory.getLogger("io.timewheel");
+    Logger audit = (Logger) LoggerFactory.getLogger("timewheel.audit");
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    all.setLevel(Level.DEBUG);
+    all.addAppender(log);
+    audit.addAppender(log);
+    try {
+      receiver.answering = Receiver.status(500);
+      due("a", receiver.url("/"), TWICE, ",\"headers\":{\"Authorization\":\"Bearer hunter2\"}");
+      await("a", SET_ASIDE);
+      write("shop " + NEW_SECRET);
+      due("b", "http://127.0.0.1:1/", TWICE, ",\"headers\":{\"X-Key\":\"hunter2\"}");
+      await("b", SET_ASIDE);
+    } finally {
+      all.detachAppender(log);
+      audit.detachAppender(log);
+      all.setLevel(null);
+    }
+    List<String> lines =
+        new ArrayList<>(log.list)
+            .stream()
+                .map(
+                    event ->
+                        event.getFormattedMessage()
+                            + ThrowableProxyUtil.asString(event.getThrowableProxy()))
+                .toList();
+    assertThat(lines).anyMatch(line -> line.contains("answered 500"));
+    assertThat(lines).noneMatch(line -> line.contains("hunter2") || line.contains("whsec_"));
   }
 
   @Test

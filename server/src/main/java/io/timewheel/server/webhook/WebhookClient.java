@@ -16,9 +16,13 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.client.BytesRequestContent;
 import org.eclipse.jetty.client.HttpClient;
+import org.eclipse.jetty.client.ProtocolHandlers;
+import org.eclipse.jetty.client.ProxyAuthenticationProtocolHandler;
+import org.eclipse.jetty.client.RedirectProtocolHandler;
 import org.eclipse.jetty.client.Request;
 import org.eclipse.jetty.client.Response;
 import org.eclipse.jetty.client.Result;
+import org.eclipse.jetty.client.WWWAuthenticationProtocolHandler;
 import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
 import org.eclipse.jetty.http.HttpCookieStore;
 import org.eclipse.jetty.http.HttpField;
@@ -108,7 +112,10 @@ public final class WebhookClient implements AutoCloseable {
       webhooks.client.start();
       // These are set when it starts.
       webhooks.client.getContentDecoderFactories().clear();
-      webhooks.client.getProtocolHandlers().clear();
+      ProtocolHandlers handlers = webhooks.client.getProtocolHandlers();
+      handlers.remove(RedirectProtocolHandler.NAME);
+      handlers.remove(WWWAuthenticationProtocolHandler.NAME);
+      handlers.remove(ProxyAuthenticationProtocolHandler.NAME);
     } catch (Exception e) {
       webhooks.close();
       throw new IllegalStateException("the client of webhooks does not start", e);

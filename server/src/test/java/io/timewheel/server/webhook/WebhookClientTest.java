@@ -11,6 +11,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -219,7 +220,7 @@ final class WebhookClientTest {
               socket.getInputStream().read();
               socket.getOutputStream().write("220 mail.example ESMTP\r\n".getBytes(UTF_8));
             } catch (IOException e) {
-              throw new java.io.UncheckedIOException(e);
+              throw new UncheckedIOException(e);
             }
           });
       URI url = URI.create("http://127.0.0.1:" + other.getLocalPort());
@@ -227,6 +228,42 @@ final class WebhookClientTest {
 
       assertThatThrownBy(() -> client.post(target, message()).get())
           .hasCauseInstanceOf(IOException.class);
+    }
+  }
+
+  /** Some servers send them unasked. */
+  @ParameterizedTest
+  @ValueSource(strings = {"100 Continue", "102 Processing", "103 Early Hints"})
+  void waitsForTheAnswerBehindAnInterimOne(String interim) throws Exception {
+    try (ServerSocket other = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        WebhookClient client = client()) {
+      threads.execute(
+          () -> {
+            try (Socket socket = other.accept()) {
+              socket.getInputStream().read();
+              String answer = "HTTP/1.1 " + interim + "\r\n\r\nHTTP/1.1 410 Gone\r\n\r\n";
+              socket.getOutputStream().write(answer.getBytes(UTF_8));
+            } catch (IOException e) {
+              throw new UncheckedIOException(e);
+            }
+          });
+      URI url = URI.create("http://127.0.0.1:" + other.getLocalPort());
+      WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
+
+      assertThat(client.post(target, message()).get().status()).isEqualTo(410);
+    }
+  }
+
+  @Test
+  void switchesToNoOtherProtocol() throws Exception {
+    answering =
+        exchange -> {
+          exchange.getResponseHeaders().add("Upgrade", "h2c");
+          exchange.getResponseHeaders().add("Connection", "Upgrade");
+          answer(exchange, 101, "");
+        };
+    try (WebhookClient client = client()) {
+      assertThat(client.post(target("/"), message()).get().status()).isEqualTo(101);
     }
   }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Runs the program in processes of its own, and kills those that are left in the end. */
+final class Programs implements AutoCloseable {
+  private static final String READY = "Timewheel ready on ";
+
+  private final List<Process> processes = new ArrayList<>();
+
+  Process run(Map<String, String> environment, String... args) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx128m", "-cp", System.getProperty("java.class.path")));
+    command.add("io.timewheel.server.Main");
+    command.addAll(List.of(args));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    processes.add(process);
+    return process;
+  }
+
+  /** {@return where a server listens, once it is ready} */
+  static String address(Process server, String host) throws IOException {
+    String line = server.inputReader(StandardCharsets.UTF_8).readLine();
+    assertThat(line).startsWith(READY + "http://" + host + ":");
+    return line.substring(READY.length());
+  }
+
+  @Override
+  public void close() {
+    processes.forEach(Process::destroyForcibly);
+  }
+}
