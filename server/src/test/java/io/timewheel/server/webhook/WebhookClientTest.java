@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.webhook;
 
+import static java.lang.ProcessBuilder.Redirect.DISCARD;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -9,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.standardwebhooks.Webhook;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -18,6 +21,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpHeaders;
+import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -30,9 +35,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -228,6 +236,38 @@ final class WebhookClientTest {
 
       assertThatThrownBy(() -> client.post(target, message()).get())
           .hasCauseInstanceOf(IOException.class);
+    }
+  }
+
+  @Test
+  void aCertificateThatNobodyVouchesForIsRefused(@TempDir Path directory) throws Exception {
+    Path store = directory.resolve("keys");
+    String command = "-genkeypair -alias a -keyalg EC -storepass changeit -dname CN=x -keystore ";
+    List<String> keytool = new ArrayList<>();
+    keytool.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    keytool.addAll(List.of((command + store).split(" ")));
+    assertThat(new ProcessBuilder(keytool).redirectOutput(DISCARD).start().waitFor()).isZero();
+    KeyStore keys = KeyStore.getInstance(store.toFile(), "changeit".toCharArray());
+    KeyManagerFactory factory = KeyManagerFactory.getInstance("SunX509");
+    factory.init(keys, "changeit".toCharArray());
+    SSLContext tls = SSLContext.getInstance("TLS");
+    tls.init(factory.getKeyManagers(), null, null);
+    HttpsServer secure =
+        HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    secure.setHttpsConfigurator(new HttpsConfigurator(tls));
+    secure.setExecutor(threads);
+    AtomicInteger calls = new AtomicInteger();
+    secure.createContext("/", exchange -> calls.incrementAndGet());
+    secure.start();
+    try (WebhookClient client = client()) {
+      URI url = URI.create("https://127.0.0.1:" + secure.getAddress().getPort());
+      WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
+
+      assertThatThrownBy(() -> client.post(target, message()).get())
+          .hasMessageContaining("SSLHandshakeException");
+      assertThat(calls).hasValue(0);
+    } finally {
+      secure.stop(0);
     }
   }
 
