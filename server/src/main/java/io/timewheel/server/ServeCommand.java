@@ -75,7 +75,7 @@ final class ServeCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** Without secrets no URL is called here: a node that has some takes such timers on. */
+  /** Without secrets no URL is called: what is due there is parked. */
   private DurableTimer open(TimewheelServer server, @Nullable WebhookSecrets secrets)
       throws IOException {
     String kind = options.store == null ? "rocksdb" : "postgresql";
