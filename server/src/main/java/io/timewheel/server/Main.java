@@ -10,6 +10,8 @@ import picocli.CommandLine;
 /** The program {@code timewheel}. */
 public final class Main {
   private static final int WRONG_USAGE = 2;
+  private static final int MOST_THREADS = 200;
+  private static final long PATIENCE_MILLIS = 100;
 
   private Main() {}
 
@@ -19,7 +21,29 @@ public final class Main {
    * @param args its arguments
    */
   public static void main(String[] args) {
-    System.exit(run(System.getenv(), args));
+    int exitCode = run(System.getenv(), args);
+    endHttpClients();
+    System.exit(exitCode);
+  }
+
+  /**
+   * The JVM waits 300 ms at its end for threads that are in native code, as the selector of an HTTP
+   * client always is; and on Java 17 such a client cannot be closed. Without it a command is
+   * slower.
+   */
+  private static void endHttpClients() {
+    Thread[] threads = new Thread[MOST_THREADS];
+    int count = Thread.enumerate(threads);
+    for (int i = 0; i < count; i++) {
+      if (threads[i].getName().endsWith("-SelectorManager")) {
+        threads[i].interrupt();
+        try {
+          threads[i].join(PATIENCE_MILLIS);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
   }
 
   private static int run(Map<String, String> environment, String[] args) {
