@@ -98,12 +98,15 @@ final class PersonSteps {
         : answer(Answer.WRONG_STATE, current);
   }
 
-  /** An attempt of the present run goes on as it is; otherwise this is a run of its own. */
+  /**
+   * A run that has begun, or should have, goes on as it is; otherwise this is a run of its own. One
+   * that was put off is not put off any longer: its time must not be after the time it begins.
+   */
   private static TimerRecord runByHand(TimerRecord current, long now) {
-    boolean ownRun = current.attempt() == 0 && current.runAt() == NONE;
+    boolean overdue = current.runAt() != NONE && current.runAt() <= now;
     return current.toBuilder()
         .state(SCHEDULED, now)
-        .runAt(ownRun ? now : current.runAt())
+        .runAt(current.attempt() > 0 || overdue ? current.runAt() : now)
         .note(null)
         .build(now);
   }

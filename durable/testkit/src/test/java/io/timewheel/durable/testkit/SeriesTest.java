@@ -155,6 +155,19 @@ class SeriesTest {
   }
 
   @Test
+  void aPostponedRunThatIsAskedForByHandIsDueAtThatTime() {
+    handler = firing -> postpone(firing, 10);
+    timer.schedule(spec().every(HOUR));
+    advance(65);
+    timer.runNow("ns", "a");
+    kit.settle();
+    assertThat(firedMinutes).containsExactly(60L, 65L);
+    assertThat(firings.get(1).scheduledAt()).isEqualTo(kit.now());
+    advance(60);
+    assertThat(firedMinutes).containsExactly(60L, 65L, 120L);
+  }
+
+  @Test
   void attemptsOfAPostponedRunAreCountedAnewAndItsFailureEndsIt() {
     handler =
         firing -> {

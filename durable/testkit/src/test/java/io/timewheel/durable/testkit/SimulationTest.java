@@ -52,6 +52,12 @@ class SimulationTest {
     assertKept(21_869_905_125_100L);
   }
 
+  /** A run that was put off by its handler, and then asked for by hand. */
+  @Test
+  void givesNoRunByHandATimeThatIsYetToCome() {
+    assertKept(40_062_647_662_096L);
+  }
+
   @Test
   void givesTheSameRunForTheSameSeed() {
     UnaryOperator<TimerStore> faulty = SimulationFaultsTest.NothingIsStored::new;
