@@ -14,9 +14,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What a child was told and saw, one line each. A line is one write to a file opened for appending:
- * it is there when {@link #add} returns, whatever happens to the process, and the order of the file
- * is the order in which things happened.
+ * What children were told and saw, one line each. A line is one write to a file opened for
+ * appending: it is there when {@link #add} returns, whatever happens to the process, and the order
+ * of the file is the order in which things happened. A kill may cut a line short; the next one
+ * begins with a line break, so that it is whole.
  *
  * <pre>
  * I call namespace id what dueAt content requestId     a call was made
@@ -30,6 +31,9 @@ import java.nio.file.StandardOpenOption;
  * </pre>
  */
 final class Log implements AutoCloseable {
+  /** Ends each line that is whole. */
+  static final String END = " .";
+
   /** Stands for a missing text. */
   static final String NONE = "-";
 
@@ -43,7 +47,7 @@ final class Log implements AutoCloseable {
 
   private void add(String line) {
     try {
-      file.write(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8)));
+      file.write(ByteBuffer.wrap(("\n" + line + END).getBytes(StandardCharsets.UTF_8)));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -64,9 +64,10 @@ final class Story {
 
   /** Adds a log. A line that was cut short by a kill is left out. */
   void read(Path log) throws IOException {
-    String text = Files.readString(log, StandardCharsets.UTF_8);
-    String whole = text.substring(0, text.lastIndexOf('\n') + 1);
-    whole.lines().forEach(this::line);
+    Files.readString(log, StandardCharsets.UTF_8)
+        .lines()
+        .filter(line -> line.endsWith(Log.END))
+        .forEach(line -> line(line.substring(0, line.length() - Log.END.length())));
   }
 
   private void line(String line) {

@@ -19,7 +19,8 @@ class StoryTest {
 
   private List<String> judge(String log) throws IOException {
     Story story = new Story();
-    story.read(Files.writeString(directory.resolve("log"), log));
+    String lines = log.replace("\n", Log.END + "\n");
+    story.read(Files.writeString(directory.resolve("log"), lines));
     return story.judge(0);
   }
 
@@ -75,6 +76,18 @@ class StoryTest {
   @Test
   void leavesOutALineThatAKillCutShort() throws IOException {
     assertThat(judge(SCHEDULED + "B ns a 5 100 1 100 7\n" + ENDED + "I 9 n")).isEmpty();
+  }
+
+  @Test
+  void readsOnBehindALineThatAKillCutShort() throws IOException {
+    Path log = Files.writeString(directory.resolve("log"), "\nB ns a 5 100 1 100 3");
+    try (Log next = new Log(log)) {
+      next.end();
+    }
+    Story story = new Story();
+    story.read(log);
+    assertThat(story.judge(0)).isEmpty();
+    assertThat(story.begun()).isZero();
   }
 
   /** Its node stood still between the claim and the call, and another one took over. */
