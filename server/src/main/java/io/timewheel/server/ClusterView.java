@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.Membership;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** The nodes of the store and the shards that they fire; of an embedded store, this one has all. */
+/**
+ * The nodes of the store and the shards that they fire. A shared store is asked for them; of an
+ * embedded store, this node has all.
+ */
 final class ClusterView {
   private final Node node;
 
@@ -13,49 +22,85 @@ final class ClusterView {
     this.node = node;
   }
 
+  /**
+   * {@return the nodes and shards}
+   *
+   * @throws io.timewheel.durable.spi.StoreException if a shared store does not answer
+   */
   byte[] json() {
-    return Json.bytes(this::write);
+    WatchedStore store = node.store();
+    JdbcTimerStore shared = store == null ? null : store.shared();
+    Membership members = shared == null ? alone(store) : shared.membership();
+    return Json.bytes(json -> write(json, store, members, shared != null));
   }
 
-  private void write(JsonGenerator json) {
-    WatchedStore store = node.store();
+  private Membership alone(@Nullable WatchedStore store) {
+    List<Membership.Shard> shards = new ArrayList<>();
     Map<Integer, Long> epochs = store == null ? Map.of() : store.epochs();
-    int shards = store == null ? 0 : store.traits().shards();
+    int count = store == null ? 0 : store.traits().shards();
+    for (int shard = 0; shard < count; shard++) {
+      Long epoch = epochs.get(shard);
+      shards.add(
+          epoch == null
+              ? new Membership.Shard(shard, null, 0)
+              : new Membership.Shard(shard, node.id(), epoch));
+    }
+    Duration offset = Duration.ofMillis(store == null ? 0 : store.clockOffsetMillis());
+    Membership.Node self = new Membership.Node(node.id(), true, true, Instant.MAX, offset);
+    return new Membership(List.of(self), shards);
+  }
+
+  private void write(
+      JsonGenerator json, @Nullable WatchedStore store, Membership members, boolean shared) {
     json.writeStartObject();
     if (store != null) {
       json.writeStringProperty("store", store.name());
     }
-    json.writeBooleanProperty("shared", false);
+    json.writeBooleanProperty("shared", shared);
     json.writeArrayPropertyStart("nodes");
-    json.writeStartObject();
-    json.writeStringProperty("id", Node.ID);
-    json.writeBooleanProperty("self", true);
-    json.writeStringProperty("address", node.address());
-    String version = Node.version();
-    if (version != null) {
-      json.writeStringProperty("version", version);
+    for (Membership.Node each : members.nodes()) {
+      node(json, each, members.shards(), shared);
     }
-    json.writeStringProperty("startedAt", node.startedAt().toString());
-    if (store != null) {
-      Duration offset = Duration.ofMillis(store.clockOffsetMillis());
-      json.writeStringProperty("clockOffset", offset.toString());
-    }
-    json.writeBooleanProperty("alive", true);
-    json.writeArrayPropertyStart("shards");
-    epochs.keySet().stream().sorted().forEach(json::writeNumber);
-    json.writeEndArray();
-    json.writeEndObject();
     json.writeEndArray();
     json.writeArrayPropertyStart("shards");
-    for (int shard = 0; shard < shards; shard++) {
+    for (Membership.Shard shard : members.shards()) {
       json.writeStartObject();
-      json.writeNumberProperty("shard", shard);
-      Long epoch = epochs.get(shard);
-      if (epoch != null) {
-        json.writeStringProperty("owner", Node.ID);
-        json.writeNumberProperty("epoch", epoch);
+      json.writeNumberProperty("shard", shard.shard());
+      if (shard.owner() != null) {
+        json.writeStringProperty("owner", shard.owner());
+      }
+      if (shard.epoch() > 0) {
+        json.writeNumberProperty("epoch", shard.epoch());
       }
       json.writeEndObject();
+    }
+    json.writeEndArray();
+    json.writeEndObject();
+  }
+
+  private void node(
+      JsonGenerator json, Membership.Node each, List<Membership.Shard> shards, boolean shared) {
+    json.writeStartObject();
+    json.writeStringProperty("id", each.id());
+    json.writeBooleanProperty("self", each.self());
+    if (each.self()) { // the others do not tell
+      json.writeStringProperty("address", node.address());
+      String version = Node.version();
+      if (version != null) {
+        json.writeStringProperty("version", version);
+      }
+      json.writeStringProperty("startedAt", node.startedAt().toString());
+    }
+    if (shared) {
+      json.writeStringProperty("leaseUntil", each.leaseUntil().toString());
+    }
+    json.writeStringProperty("clockOffset", each.clockOffset().toString());
+    json.writeBooleanProperty("alive", each.alive());
+    json.writeArrayPropertyStart("shards");
+    for (Membership.Shard shard : shards) {
+      if (each.id().equals(shard.owner())) {
+        json.writeNumber(shard.shard());
+      }
     }
     json.writeEndArray();
     json.writeEndObject();

@@ -2,6 +2,7 @@
 package io.timewheel.server;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.EventStream.Topic;
 import io.timewheel.server.Route.Role;
 import java.nio.ByteBuffer;
@@ -33,7 +34,10 @@ final class EventResource {
   private final int maxStreams;
   private final Set<Connected> streams = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean counting = new AtomicBoolean();
+
+  /** As it was told last; touched by who counts alone. */
   private byte[] lastCluster = {};
+
   private volatile boolean draining;
 
   EventResource(
@@ -169,14 +173,6 @@ final class EventResource {
     streams.stream()
         .filter(each -> !each.exchange.isStillAdmitted())
         .forEach(each -> each.stream.end());
-    byte[] nodes = cluster.json();
-    if (!Arrays.equals(nodes, lastCluster)) {
-      lastCluster = nodes;
-      streams.stream()
-          .map(each -> each.stream)
-          .filter(stream -> stream.tells(Topic.CLUSTER))
-          .forEach(stream -> stream.cluster(nodes));
-    }
     if (!streams.isEmpty() && counting.compareAndSet(false, true)) {
       executor.execute(this::count);
     }
@@ -185,6 +181,7 @@ final class EventResource {
   private void count() {
     try {
       DurableTimer timer = timers.get();
+      tellCluster();
       Map<Scope, byte[]> figures = new HashMap<>();
       for (Connected each : streams) {
         EventStream stream = each.stream;
@@ -197,6 +194,22 @@ final class EventResource {
       LOG.warn("the figures for event streams cannot be had", e);
     } finally {
       counting.set(false);
+    }
+  }
+
+  private void tellCluster() {
+    byte[] nodes;
+    try {
+      nodes = cluster.json();
+    } catch (StoreException e) {
+      return; // the figures say that the store does not answer
+    }
+    if (!Arrays.equals(nodes, lastCluster)) {
+      lastCluster = nodes;
+      streams.stream()
+          .map(each -> each.stream)
+          .filter(stream -> stream.tells(Topic.CLUSTER))
+          .forEach(stream -> stream.cluster(nodes));
     }
   }
 

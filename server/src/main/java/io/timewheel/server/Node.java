@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** This process, and what it has seen of its own work. */
 final class Node {
   /** An embedded store has one node. */
-  static final String ID = "node-1";
+  private static final String ONLY = "node-1";
 
   final Traffic traffic = new Traffic();
   final Feed feed;
@@ -35,6 +36,13 @@ final class Node {
   /** {@return the store, if it is watched} */
   @Nullable WatchedStore store() {
     return store;
+  }
+
+  /** {@return what the cluster calls it} */
+  String id() {
+    WatchedStore present = store;
+    JdbcTimerStore shared = present == null ? null : present.shared();
+    return shared == null ? ONLY : shared.nodeId();
   }
 
   Instant startedAt() {

@@ -90,7 +90,7 @@ final class StatsView {
     if (version != null) {
       json.writeStringProperty("version", version);
     }
-    json.writeStringProperty("node", Node.ID);
+    json.writeStringProperty("node", node.id());
     WatchedStore store = node.store();
     if (store != null) {
       json.writeStringProperty("store", store.name());

@@ -2,6 +2,7 @@
 package io.timewheel.server;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.LeaseRequest;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WatchedStore extends ForwardingTimerStore {
   private final String name;
+  private final @Nullable JdbcTimerStore shared;
   private final Traffic traffic;
   private final Feed feed;
   private final InstantSource clock;
@@ -37,6 +39,7 @@ final class WatchedStore extends ForwardingTimerStore {
   WatchedStore(String name, TimerStore store, Traffic traffic, Feed feed, InstantSource clock) {
     super(store);
     this.name = name;
+    this.shared = store instanceof JdbcTimerStore jdbc ? jdbc : null;
     this.traffic = traffic;
     this.feed = feed;
     this.clock = clock;
@@ -45,6 +48,11 @@ final class WatchedStore extends ForwardingTimerStore {
   /** {@return what kind of store it is} */
   String name() {
     return name;
+  }
+
+  /** {@return the store itself, if nodes share it; null if it is embedded} */
+  @Nullable JdbcTimerStore shared() {
+    return shared;
   }
 
   /** {@return the shards that this node owns, and their epochs} */

@@ -30,6 +30,17 @@ class ConnectionsTest {
   /** Each takes two files of this process; the load run holds ten thousand. */
   private static final int IDLE = 2_000;
 
+  /** The first byte of a body that takes its time. */
+  private static final String SLOW_BODY =
+      String.join(
+          "\r\n",
+          "PUT /v1/namespaces/a/timers/b HTTP/1.1",
+          "Host: localhost",
+          "Content-Type: application/json",
+          "Content-Length: 100",
+          "",
+          "{");
+
   private final List<AutoCloseable> open = new ArrayList<>();
   private Running running;
 
@@ -100,6 +111,21 @@ class ConnectionsTest {
     while (running.server.waitingClaims() != 1) {
       Thread.onSpinWait();
     }
+  }
+
+  @Test
+  void slowBodiesByTheHundredHoldNoThreadEach() throws Exception {
+    running = new Running();
+    int slow = 300; // several times as many as there are threads
+    for (int i = 0; i < slow; i++) {
+      send(connect(), SLOW_BODY);
+    }
+    while (running.server.connections().count() < slow) { // accepted by and by
+      Thread.onSpinWait();
+    }
+    Socket another = connect();
+    send(another, HEALTH);
+    assertThat(statusLine(another)).contains("200");
   }
 
   @Test

@@ -64,6 +64,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final Ownership ownership;
   private final DueBounds bounds;
   private final NodeClock clock;
+  private final String node;
   private final boolean withThreads;
   private final AtomicInteger groups = new AtomicInteger();
   private final Transactions.Pauses pauses;
@@ -79,6 +80,7 @@ public final class JdbcTimerStore implements TimerStore {
     records = dialect.records();
     queries = dialect.queries();
     clock = builder.clock;
+    node = builder.node;
     withThreads = builder.withThreads;
     pauses = builder.pauses;
     source = builder.source;
@@ -203,6 +205,25 @@ public final class JdbcTimerStore implements TimerStore {
     public JdbcTimerStore open() {
       return new JdbcTimerStore(this);
     }
+  }
+
+  /**
+   * Asks the database who shares it.
+   *
+   * @return its nodes and shards
+   */
+  public Membership membership() {
+    return transactions.read(
+        connection -> Membership.read(connection, dialect, ownership.incarnation()));
+  }
+
+  /**
+   * What {@link Membership} calls this node; its mere name while it has not been started.
+   *
+   * @return the id
+   */
+  public String nodeId() {
+    return Membership.id(node, ownership.incarnation());
   }
 
   Ownership ownership() {

@@ -107,6 +107,12 @@ final class Ownership {
     return Set.copyOf(owned.keySet());
   }
 
+  /** The number under which this node has its lease; 0 if it has none. */
+  long incarnation() {
+    Lease last = lease;
+    return last == null ? 0 : last.node();
+  }
+
   long clockOffsetMillis() {
     DatabaseTime last = databaseTime;
     return last == null ? 0 : last.millisAt(clock.nanoTime()) - clock.millis();

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which nodes share the database, and which shards they own: as it was at one moment, by the
+ * database and its clock.
+ *
+ * @param nodes in the order in which they came; those that are lost too, for a day
+ * @param shards all of them, in order
+ */
+public record Membership(List<Node> nodes, List<Shard> shards) {
+  /**
+   * Copies the lists.
+   *
+   * @param nodes in the order in which they came; those that are lost too, for a day
+   * @param shards all of them, in order
+   */
+  public Membership {
+    nodes = List.copyOf(nodes);
+    shards = List.copyOf(shards);
+  }
+
+  /**
+   * A node.
+   *
+   * @param id its name and a number; a node whose lease ran out comes back with another number
+   * @param self whether it is the one that was asked
+   * @param alive whether it has a lease
+   * @param leaseUntil when its lease ends, or ended
+   * @param clockOffset how far the clock of the database was ahead of its own
+   */
+  public record Node(
+      String id, boolean self, boolean alive, Instant leaseUntil, Duration clockOffset) {}
+
+  /**
+   * A shard.
+   *
+   * @param shard its number, from 0
+   * @param owner the id of the node that owns it, and is lost maybe; null if nobody does
+   * @param epoch grows each time that it changes hands
+   */
+  public record Shard(int shard, @Nullable String owner, long epoch) {}
+
+  /** {@return how to call a node; with the incarnation 0 it has not come yet} */
+  static String id(String name, long incarnation) {
+    if (incarnation == 0) {
+      return name;
+    }
+    return (name.isEmpty() ? "node-" : name + "#") + incarnation;
+  }
+
+  /** Reads it by one statement, and so of one moment. */
+  static Membership read(Connection connection, Dialect dialect, long self) throws SQLException {
+    List<Node> nodes = new ArrayList<>();
+    List<Shard> shards = new ArrayList<>();
+    String sql =
+        "SELECT n.node, n.name, n.lease_until, n.clock_offset, n.lease_until > "
+            + dialect.nowMillis()
+            + ", s.shard, s.epoch FROM timewheel_node n"
+            + " FULL JOIN timewheel_shard s ON s.owner = n.node ORDER BY n.node, s.shard";
+    try (PreparedStatement statement = connection.prepareStatement(sql);
+        ResultSet rows = statement.executeQuery()) {
+      long last = 0;
+      String owner = null;
+      while (rows.next()) {
+        long node = rows.getLong(1); // 0 for null: a shard that nobody owns
+        if (node != last) {
+          last = node;
+          owner = node == 0 ? null : id(rows.getString(2), node);
+          if (owner != null) {
+            Instant leaseUntil = Instant.ofEpochMilli(rows.getLong(3));
+            Duration clockOffset = Duration.ofMillis(rows.getLong(4));
+            nodes.add(new Node(owner, node == self, rows.getBoolean(5), leaseUntil, clockOffset));
+          }
+        }
+        int shard = rows.getInt(6);
+        if (!rows.wasNull()) { // a node may own none
+          shards.add(new Shard(shard, owner, rows.getLong(7)));
+        }
+      }
+    }
+    shards.sort(Comparator.comparingInt(Shard::shard));
+    return new Membership(nodes, shards);
+  }
+}
