@@ -81,7 +81,7 @@ public record WebhookTarget(URI url, String secret, Map<String, String> headers,
     try {
       return new URI(text);
     } catch (URISyntaxException e) {
-      throw new IllegalArgumentException("target.url: " + e.getMessage(), e);
+      throw new IllegalArgumentException("target.url: " + e.getReason(), e);
     }
   }
 
