@@ -55,6 +55,10 @@ final class AttemptRun implements Runnable {
     return shard == owned;
   }
 
+  boolean isOfClosedShard() {
+    return shard.isClosed();
+  }
+
   boolean isOf(String namespace) {
     return record.key().namespace().equals(namespace);
   }
@@ -71,12 +75,7 @@ final class AttemptRun implements Runnable {
   }
 
   void recordLoss() {
-    end(
-        () ->
-            record(
-                Change.Finish.End.EXHAUSTED,
-                nextRunMillis(),
-                "all attempts were lost with their processes"));
+    end(() -> exhausted("all attempts were lost with their processes"));
   }
 
   // On the way to its thread

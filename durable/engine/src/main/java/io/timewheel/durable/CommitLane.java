@@ -148,6 +148,11 @@ final class CommitLane {
     return !draining && telling == 0 && queue.isEmpty();
   }
 
+  /** Whether the engine has yet to be told of a change of its own that is committed. */
+  synchronized boolean isTelling() {
+    return telling > 0;
+  }
+
   synchronized int callersWaiting() {
     return queue.callersWaiting();
   }

@@ -6,6 +6,7 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -22,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * repeated after an unknown outcome only if they carry a request id.
  */
 final class Committer {
+  private final CommitLane.Settings settings;
   private final CommitLane[] lanes;
-  private final Listener listener;
   private volatile boolean refusing;
 
   /** Makes a committer for an engine that is being made. */
@@ -50,7 +51,7 @@ final class Committer {
   }
 
   Committer(CommitLane.Settings settings, Executor[] executors) {
-    listener = settings.listener();
+    this.settings = settings;
     lanes = new CommitLane[executors.length];
     for (int i = 0; i < lanes.length; i++) {
       lanes[i] = new CommitLane(settings, executors[i]);
@@ -75,7 +76,7 @@ final class Committer {
 
   /** Whether callers are refused, and this one is a handler, whose end the close waits for. */
   private boolean isLate() {
-    return refusing && listener.isAwaited(Thread.currentThread());
+    return refusing && settings.listener().isAwaited(Thread.currentThread());
   }
 
   /** Changes of one caller, in as few commits as there is room for; what is refused is told so. */
@@ -105,6 +106,22 @@ final class Committer {
       }
     }
     return true;
+  }
+
+  /**
+   * Runs something behind what the engine is being told now; at once, if that is nothing. Where the
+   * executor has several threads, it may come before that.
+   */
+  void whenTold(Runnable work) {
+    if (Arrays.stream(lanes).noneMatch(CommitLane::isTelling)) {
+      work.run();
+      return;
+    }
+    try {
+      settings.turns().execute(settings.ownExecutor(), work);
+    } catch (RuntimeException | Error e) { // closed, or no thread is to be had
+      work.run();
+    }
   }
 
   /** How many changes of callers wait for the store. */

@@ -257,12 +257,21 @@ final class Engine {
 
   void observe(TimerRecord record) {
     if (record.state() == TimerState.FIRING && (record.cancelRequested() || record.paused())) {
-      HandlerLane lane = lanes.of(record.definition().handler());
-      if (lane != null) {
-        lane.giveBack(run -> run.isClaimOf(record));
-      }
+      giveBack(
+          () -> {
+            HandlerLane lane = lanes.of(record.definition().handler());
+            if (lane != null) {
+              lane.giveBack(run -> run.isClaimOf(record));
+            }
+          });
     }
     shards.observe(record);
+  }
+
+  /** Has attempts given back that wait, and those whose claim is committed and not yet told. */
+  private void giveBack(Runnable work) {
+    work.run();
+    committer.whenTold(work);
   }
 
   /** A change of an owner; what it leaves is observed. */
@@ -399,7 +408,7 @@ final class Engine {
    */
   void paused(String scope) {
     boolean all = scope.equals(TimerStore.EVERYTHING);
-    lanes.all().forEach(lane -> lane.giveBack(run -> all || run.isOf(scope)));
+    giveBack(() -> lanes.all().forEach(lane -> lane.giveBack(run -> all || run.isOf(scope))));
   }
 
   /** What was claimed of a shard that goes, and has not begun, does not begin here. */

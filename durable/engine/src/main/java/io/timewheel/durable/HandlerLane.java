@@ -217,7 +217,9 @@ final class HandlerLane {
       return true;
     }
     long early = entry.due.fireAt() - engine.nowMillis();
-    if (early > 0) { // it was claimed ahead, here or by an owner that is gone
+    if (record.cancelRequested() || record.paused()) { // before its claim was answered
+      run.giveBack(engine.nowMillis());
+    } else if (early > 0) { // it was claimed ahead, here or by an owner that is gone
       engine.waits().start(() -> ready(run), Duration.ofMillis(early));
     } else {
       ready(run);
@@ -230,6 +232,9 @@ final class HandlerLane {
   private void ready(AttemptRun run) {
     synchronized (this) {
       claimed.add(run);
+    }
+    if (isClosed() || run.isOfClosedShard()) {
+      giveBack(other -> other == run); // nobody else will: the lane may be full until the end
     }
     runMore();
   }

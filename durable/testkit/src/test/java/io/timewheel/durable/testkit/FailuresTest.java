@@ -66,6 +66,7 @@ class FailuresTest {
     assertThat(scene.timer.get("shop", "poison").orElseThrow().attempts())
         .extracting(attempt -> attempt.end().name())
         .containsExactly("LOST", "LOST", "FAILED");
+    assertThat(scene.timer.stats().setAside()).isEqualTo(1);
   }
 
   /** The store is out of reach from the moment at which the handler is called. */

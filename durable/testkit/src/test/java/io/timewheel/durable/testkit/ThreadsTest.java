@@ -3,7 +3,9 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerKey;
@@ -160,32 +162,106 @@ class ThreadsTest {
     assertThat(store.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.RETRYING);
   }
 
-  /** The first claim is committed, and its thread is held up in what follows from it. */
-  @Test
-  void callersAreAnsweredWhileTheEngineIsBusyWithItsClaims() throws InterruptedException {
-    CountDownLatch told = new CountDownLatch(1);
-    CountDownLatch released = new CountDownLatch(1);
-    CountDownLatch fired = new CountDownLatch(1);
-    ExecutorService threads = Executors.newCachedThreadPool();
-    InMemoryTimerStore store = InMemoryTimerStore.create();
-    DurableTimer timer =
+  /**
+   * A handler with one place, which is taken; and a second claim of it, committed while the thread
+   * that tells the engine is held up.
+   */
+  private static final class HeldUp {
+    final InMemoryTimerStore store = InMemoryTimerStore.create();
+    final ExecutorService threads = Executors.newCachedThreadPool();
+    final CountDownLatch begun = new CountDownLatch(1);
+    final CountDownLatch ended = new CountDownLatch(1);
+    final CountDownLatch telling = new CountDownLatch(1);
+    final CountDownLatch told = new CountDownLatch(1);
+    final Set<String> fired = ConcurrentHashMap.newKeySet();
+    volatile boolean holds;
+    final DurableTimer timer =
         DurableTimer.builder(store)
-            .handlerExecutor(
-                attempt -> {
-                  told.countDown();
-                  awaitUninterruptibly(released);
-                  threads.execute(attempt);
-                })
-            .handler("h", firing -> fired.countDown())
+            .handlerExecutor(this::execute)
+            .handler("h", this::handle, 1, null)
+            .handler("other", firing -> {})
             .start();
-    timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ZERO));
-    told.await();
-    timer.schedule(TimerSpec.of("ns", "b").handler("h").after(Duration.ofDays(1)));
-    released.countDown();
-    fired.await();
-    timer.close(Duration.ofDays(1));
-    threads.shutdown();
-    assertThat(store.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.DONE);
+
+    HeldUp() throws InterruptedException {
+      schedule("first", "h");
+      begun.await();
+      holds = true;
+      schedule("holds", "other");
+      telling.await();
+      schedule("second", "h");
+      awaitState("second", TimerState.FIRING);
+    }
+
+    private void execute(Runnable attempt) {
+      if (holds) {
+        telling.countDown();
+        awaitUninterruptibly(told);
+      }
+      threads.execute(attempt);
+    }
+
+    private void handle(Firing firing) {
+      fired.add(firing.id());
+      begun.countDown();
+      awaitUninterruptibly(ended);
+    }
+
+    private void schedule(String id, String handler) {
+      timer.schedule(TimerSpec.of("ns", id).handler(handler).after(Duration.ZERO));
+    }
+
+    TimerState state(String id) {
+      return store.get(new TimerKey("ns", id)).state();
+    }
+
+    /** Or for as long as nobody waits for. */
+    void awaitState(String id, TimerState state) throws InterruptedException {
+      for (int i = 0; state(id) != state && i < 30_000; i++) {
+        Thread.sleep(1);
+      }
+    }
+
+    void end() {
+      ended.countDown();
+      timer.close(Duration.ofDays(1));
+      threads.shutdown();
+    }
+  }
+
+  @Test
+  void callersAreAnsweredWhileTheEngineIsToldOfItsClaims() throws InterruptedException {
+    HeldUp held = new HeldUp(); // which schedules in the meantime
+    held.told.countDown();
+    held.end();
+    assertThat(held.store.reopen().get(new TimerKey("ns", "first")).state())
+        .isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void runsNoClaimThatWasCancelledBeforeTheEngineWasToldOfIt() throws InterruptedException {
+    HeldUp held = new HeldUp();
+    assertThat(held.timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    held.told.countDown();
+    held.awaitState("second", TimerState.CANCELLED);
+    held.end();
+    assertThat(held.fired).containsExactly("first");
+  }
+
+  @Test
+  void givesBackAClaimOfWhichTheEngineIsToldWhenItCloses() throws InterruptedException {
+    HeldUp held = new HeldUp();
+    Thread closer = new Thread(() -> held.timer.close(Duration.ofDays(1)));
+    closer.start();
+    while (closer.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    held.told.countDown();
+    held.awaitState("second", TimerState.SCHEDULED);
+    TimerState state = held.state("second"); // while the first one has the only place
+    held.end();
+    closer.join();
+    assertThat(state).isEqualTo(TimerState.SCHEDULED);
+    assertThat(held.store.reopen().get(new TimerKey("ns", "second")).attempt()).isZero();
   }
 
   private static void awaitUninterruptibly(CountDownLatch latch) {
