@@ -143,7 +143,7 @@ final class AttemptRun implements Runnable {
   private Firing began(long nowMillis) {
     engine.counters.fired.increment();
     engine.counters.lag.record(Math.max(0, nowMillis - record.fireAt()));
-    return new Firing(record, nowMillis, isMadeUp());
+    return new Firing(record, nowMillis, engine.isMadeUp(record));
   }
 
   private void attempt() {
@@ -229,12 +229,6 @@ final class AttemptRun implements Runnable {
     } finally {
       lane.ended(this); // last: when the lane is idle, the end is on its way to the store
     }
-  }
-
-  private boolean isMadeUp() {
-    return record.definition().isRecurring()
-        && record.runAt() == TimerRecord.NONE
-        && claim.beganAt() - claim.scheduledAt() > engine.graceMillis(record.definition());
   }
 
   private void recordEnd(Firing firing, @Nullable Throwable error) {

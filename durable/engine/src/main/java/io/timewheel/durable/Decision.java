@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 
 /**
@@ -66,6 +70,35 @@ record Decision(boolean fires, long atMillis, boolean late, boolean madeUp) {
         yield next > nowMillis ? waitUntil(next) : fire(next, nowMillis, false);
       }
     };
+  }
+
+  /**
+   * Whether the run that is claimed was missed: by when its first attempt began, whatever delays
+   * the others. Of what the history has lost no more is known; then it was not.
+   *
+   * @param record the timer, while the run is claimed
+   */
+  static boolean isMadeUp(TimerRecord record, long graceMillis) {
+    if (!record.definition().isRecurring() || record.runAt() != TimerRecord.NONE) {
+      return false;
+    }
+    long beganMillis = firstBeganMillis(record);
+    return beganMillis != TimerRecord.NONE
+        && EpochMillis.saturatedSubtract(beganMillis, record.scheduledAt()) > graceMillis;
+  }
+
+  private static long firstBeganMillis(TimerRecord record) {
+    Claim claim = requireNonNull(record.claim(), "claim");
+    if (claim.attempt() == 1) {
+      return claim.beganAt();
+    }
+    long beganMillis = TimerRecord.NONE;
+    for (Attempt attempt : record.attempts()) { // the oldest first
+      if (attempt.number() == 1 && attempt.scheduledAtMillis() == claim.scheduledAt()) {
+        beganMillis = attempt.beganAtMillis();
+      }
+    }
+    return beganMillis;
   }
 
   /**

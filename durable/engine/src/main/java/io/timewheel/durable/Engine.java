@@ -57,6 +57,7 @@ final class Engine {
   final Availability reading;
   private final Availability writing;
   final Ends ends = new Ends(this);
+  final MissedRule missed = new MissedRule(this);
   final Troubles troubles = new Troubles();
   private final AtomicBoolean started = new AtomicBoolean();
   private final Forgetting forgetting;
@@ -156,6 +157,11 @@ final class Engine {
   /** What a timer does after a run that ends now. */
   NextRun nextRun(TimerRecord record, Claim claim) {
     return NextRun.after(record, claim, graceMillis(record.definition()), nowMillis());
+  }
+
+  /** Whether the run that is claimed was missed. */
+  boolean isMadeUp(TimerRecord record) {
+    return Decision.isMadeUp(record, graceMillis(record.definition()));
   }
 
   /** Says that missed runs of a timer are left out, as its rule for them wants it. */

@@ -76,7 +76,12 @@ public final class Firing {
     return firedAtMillis - claim.scheduledAt() > LATE_MILLIS;
   }
 
-  /** {@return whether this run was missed, and is made up for now} */
+  /**
+   * {@return whether this run was missed, and is made up for now} It was if its first attempt began
+   * later than its grace after the scheduled time; for a queue, when a consumer first claimed it.
+   * All attempts of a run say the same, however long a retry has waited; after 100 attempts it is
+   * no longer known, and false.
+   */
   public boolean isMadeUp() {
     return madeUp;
   }

@@ -4,7 +4,6 @@ package io.timewheel.durable;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -76,17 +75,10 @@ final class HandlerLane {
   /** Claims what there is room for. Never blocks. */
   void claimMore() {
     for (DueEntry entry = next(); entry != null; entry = next()) {
-      boolean mayBeMissed =
-          entry.due.recurring()
-              && entry.due.state() == TimerState.SCHEDULED
-              && engine.nowMillis() - entry.due.fireAt() > engine.minGraceMillis();
-      if (!entry.begin()) {
-        release();
-      } else if (mayBeMissed) {
-        DueEntry late = entry;
-        engine.executeStoreWork(() -> decide(late));
+      if (entry.begin()) {
+        claim(entry);
       } else {
-        claim(entry, TimerRecord.NONE, 0);
+        release();
       }
     }
     if (isUnused()) {
@@ -110,79 +102,17 @@ final class HandlerLane {
     }
   }
 
-  // Missed runs
+  // Claims
 
-  private void decide(DueEntry entry) {
-    TimerRecord record;
-    Decision decision;
-    long dropped;
-    try {
-      record = engine.read(entry.due.key());
-      if (record == null || !entry.isCurrent(record)) {
-        release();
-        entry.shard().ended(entry.due.key(), record);
-        claimMore();
-        return;
-      }
-      if (record.runAt() != TimerRecord.NONE) { // no run of the series, and never missed
-        claim(entry, TimerRecord.NONE, 0);
-        return;
-      }
-      decision = decisionOf(record);
-      dropped = decision.dropped(recurrence(record), record.dueAt());
-    } catch (StoreException e) {
-      engine.reading.failed("a reading of " + entry.due.key(), e);
-      release();
-      entry.shard().endedUnknown(entry.due.key());
-      claimMore();
-      return;
-    } catch (RuntimeException | Error e) {
-      // One bad record stops nothing. It is claimed, and its attempt fails: so it is in its
-      // history.
-      LOG.log(System.Logger.Level.WARNING, "cannot decide about " + entry.due.key(), e);
-      claim(entry, TimerRecord.NONE, 0);
-      return;
-    }
-    if (decision.fires()) {
-      claim(entry, decision.atMillis(), dropped);
-      return;
-    }
-    engine.submitOwn(
-        new Change.Skip(
-            entry.due.key(),
-            entry.due.version(),
-            entry.due.revision(),
-            entry.shard().epoch,
-            decision.atMillis(),
-            engine.nowMillis()),
-        outcome -> {
-          if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
-            engine.dropped(entry.due.key(), dropped);
-          }
-          abandon(entry, outcome);
+  private void claim(DueEntry entry) {
+    engine.missed.decide(
+        entry,
+        (scheduledAt, dropped) -> claim(entry, scheduledAt, dropped),
+        () -> {
+          release();
+          claimMore();
         });
   }
-
-  private static Recurrence recurrence(TimerRecord record) {
-    return Recurrence.parse(record.definition().recurrence());
-  }
-
-  private Decision decisionOf(TimerRecord record) {
-    return Decision.of(
-        recurrence(record),
-        record.definition().missed(),
-        engine.graceMillis(record.definition()),
-        record.dueAt(),
-        engine.nowMillis());
-  }
-
-  private void abandon(DueEntry entry, @Nullable Outcome outcome) {
-    release();
-    entry.shard().answered(entry.due.key(), outcome);
-    claimMore();
-  }
-
-  // Claims
 
   /** Claims an attempt, for whose run so many were dropped. */
   private void claim(DueEntry entry, long scheduledAt, long dropped) {
@@ -205,7 +135,9 @@ final class HandlerLane {
             && claim != null
             && claim.token().equals(begin.token());
     if (!mine || record == null) {
-      abandon(entry, outcome);
+      release();
+      entry.shard().answered(entry.due.key(), outcome);
+      claimMore();
       return false;
     }
     if (entry.due.state() == TimerState.FIRING) {

@@ -65,14 +65,28 @@ final class Queues {
       }
       return;
     }
+    if (!engine.missed.decide(
+        entry, (scheduledAt, dropped) -> makeReady(entry, scheduledAt, dropped), readying::leave)) {
+      readying.leave();
+    }
+  }
+
+  /** Has a run claimed by whoever wants it, for which so many were dropped. */
+  private void makeReady(DueEntry entry, long scheduledAt, long dropped) {
     engine.submitOwn(
         new Change.MakeReady(
             entry.due.key(),
             entry.due.version(),
             entry.due.revision(),
             entry.shard().epoch,
+            scheduledAt,
             engine.nowMillis()),
-        outcome -> answered(entry, outcome));
+        outcome -> {
+          if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
+            engine.dropped(entry.due.key(), dropped);
+          }
+          answered(entry, outcome);
+        });
   }
 
   private void answered(DueEntry entry, @Nullable Outcome outcome) {
@@ -255,7 +269,7 @@ final class Queues {
     List<QueueFiring> firings = new ArrayList<>();
     for (TimerRecord record : records) {
       engine.observe(record);
-      firings.add(new QueueFiring(new Firing(record, now, false), record));
+      firings.add(new QueueFiring(new Firing(record, now, engine.isMadeUp(record)), record));
     }
     return firings;
   }

@@ -118,7 +118,8 @@ public sealed interface Change {
    * @param token the new claim's token
    * @param scheduledAt the time for which the run is scheduled, if this is the first attempt of a
    *     run that the recurrence gives, and runs were missed; {@link TimerRecord#NONE} for the due
-   *     time of the record. A retry, a take-over and a run by hand keep the time they have.
+   *     time of the record. It becomes the due time, so that all attempts have it. A retry, a
+   *     take-over and a run by hand keep the time they have.
    * @param now the time of the change
    */
   record Begin(
@@ -138,9 +139,11 @@ public sealed interface Change {
    * @param version the version that was read
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
+   * @param scheduledAt the time for which the run is scheduled, as for {@link Begin}
    * @param now the time of the change
    */
-  record MakeReady(TimerKey key, long version, long revision, long epoch, long now)
+  record MakeReady(
+      TimerKey key, long version, long revision, long epoch, long scheduledAt, long now)
       implements Change {}
 
   /**

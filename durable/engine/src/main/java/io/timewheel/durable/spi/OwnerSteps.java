@@ -41,9 +41,6 @@ final class OwnerSteps {
       return answer(Answer.OUTDATED, current);
     }
     TimerRecord.Builder next = current.toBuilder();
-    boolean newRun = current.attempt() == 0 && current.runAt() == NONE;
-    long scheduledAt =
-        newRun && change.scheduledAt() != NONE ? change.scheduledAt() : current.scheduledAt();
     if (takeOver) {
       next.end(Attempt.End.LOST, null, change.now());
       if (current.cancelRequested()) {
@@ -54,9 +51,12 @@ final class OwnerSteps {
       return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
     }
     int attempt = current.attempt() + 1;
+    boolean decided = isDecided(current, change.scheduledAt());
+    long scheduledAt = decided ? change.scheduledAt() : current.scheduledAt();
     return answer(
         Answer.APPLIED,
         next.state(FIRING, current.fireAt())
+            .dueAt(decided ? scheduledAt : current.dueAt())
             .attempt(attempt)
             .claim(
                 new Claim(
@@ -71,13 +71,23 @@ final class OwnerSteps {
             .build(change.now()));
   }
 
+  /** Whether the run that begins is a new one of the series, for which a time was decided. */
+  private static boolean isDecided(TimerRecord current, long scheduledAt) {
+    return scheduledAt != NONE && current.attempt() == 0 && current.runAt() == NONE;
+  }
+
   static Outcome makeReady(TimerRecord current, Change.MakeReady change, Context context) {
     if (!same(current, change.version(), change.revision()) || !WAITING.contains(current.state())) {
       return answer(Answer.OUTDATED, current);
     }
-    return context.paused(current.key().namespace())
-        ? answer(Answer.HELD, current.toBuilder().state(PAUSED, NEVER).build(change.now()))
-        : answer(Answer.APPLIED, current.toBuilder().state(READY, NEVER).build(change.now()));
+    TimerRecord.Builder next = current.toBuilder();
+    if (context.paused(current.key().namespace())) {
+      return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
+    }
+    if (isDecided(current, change.scheduledAt())) {
+      next.dueAt(change.scheduledAt());
+    }
+    return answer(Answer.APPLIED, next.state(READY, NEVER).build(change.now()));
   }
 
   static Outcome skip(TimerRecord current, Change.Skip change) {

@@ -64,7 +64,8 @@ class QueueTest {
       TimerRecord record = node.store.get(change.key());
       long epoch = node.epochs.get(Shards.of(change.key(), 4));
       ready.add(
-          new Change.MakeReady(change.key(), record.version(), record.revision(), epoch, NOW));
+          new Change.MakeReady(
+              change.key(), record.version(), record.revision(), epoch, TimerRecord.NONE, NOW));
     }
     node.store.commit(ready);
   }

@@ -133,7 +133,7 @@ class Fixture implements StoreListener {
     commit(new Change.Cancel(key("firing"), 0, NOW));
     for (String id : List.of("leased", "ready")) {
       TimerRecord due = read(id);
-      commit(new Change.MakeReady(due.key(), due.version(), due.revision(), epoch, NOW));
+      commit(new Change.MakeReady(due.key(), due.version(), due.revision(), epoch, NONE, NOW));
       if (id.equals("leased")) {
         store.lease(
             new LeaseRequest("shop", "orders", List.of(new ClaimToken(7, 8)), NOW + 99, NOW));

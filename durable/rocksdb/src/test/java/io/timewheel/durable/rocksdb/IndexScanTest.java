@@ -143,7 +143,8 @@ class IndexScanTest {
 
   private static Change makeReady(Fixture fixture, String id, long now) {
     TimerRecord read = fixture.read(id);
-    return new Change.MakeReady(key(id), read.version(), read.revision(), fixture.epoch, now);
+    return new Change.MakeReady(
+        key(id), read.version(), read.revision(), fixture.epoch, TimerRecord.NONE, now);
   }
 
   private static List<TimerRecord> lease(RocksTimerStore store) {

@@ -153,7 +153,7 @@ class ModelTest {
         case 0, 1 -> schedule(key, version);
         case 2, 3 -> new Change.Begin(key, version, revision, owner, newToken(), NONE, now);
         case 4, 5 -> finish(key, known, owner);
-        case 6 -> new Change.MakeReady(key, version, revision, owner, now);
+        case 6 -> new Change.MakeReady(key, version, revision, owner, NONE, now);
         case 7 ->
             random.nextBoolean()
                 ? new Change.Cancel(key, any, now)

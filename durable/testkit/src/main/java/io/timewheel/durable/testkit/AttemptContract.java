@@ -14,6 +14,7 @@ import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
@@ -159,6 +160,23 @@ abstract class AttemptContract extends SchedulingContract {
     assertEquals(Answer.OUTDATED, commit(begin(key("dies"))).answer());
     assertEquals(CANCELLED, read(key("dies")).state());
     assertTrue(due(NEVER).isEmpty());
+  }
+
+  @Test
+  void keepsTheTimeOfARunThatMakesUpForOthers() {
+    for (Change.Finish.End end : List.of(Change.Finish.End.FAILED, Change.Finish.End.GIVEN_BACK)) {
+      TimerKey key = key(end.name());
+      commit(
+          schedule(
+              key, NOW - 9_000, definition(false, "every PT1S"), Change.Condition.NONE, 0, null));
+      Change.Begin first = begin(key, NOW - 2_000);
+      commit(first);
+      commit(finish(first, end, NOW));
+      restart();
+      assertEquals(NOW - 2_000, read(key).scheduledAt());
+      commit(begin(key));
+      assertEquals(NOW - 2_000, requireNonNull(read(key).claim()).scheduledAt());
+    }
   }
 
   @Test

@@ -61,8 +61,7 @@ final class FiringRules {
       } else if (event instanceof Completed done) {
         completed.merge(List.of(done.version(), done.scheduledAtMillis()), 1, Integer::sum);
       } else if (event instanceof Began began) {
-        if (began.atMillis() + clockErrorMillis < began.scheduledAtMillis()
-            && !isPostponedAndRunByHand(began)) {
+        if (began.atMillis() + clockErrorMillis < began.scheduledAtMillis()) {
           timer.violation("early", began);
         }
         int runs = runsAt(began);
@@ -109,17 +108,6 @@ final class FiringRules {
         .map(event -> (Postponed) event)
         .filter(run -> run.version() == began.version())
         .filter(run -> run.toMillis() == began.scheduledAtMillis());
-  }
-
-  /** Such a run is not made anew: it begins at once, and keeps the time that it was put off to. */
-  private boolean isPostponedAndRunByHand(Began began) {
-    List<Event> events = timer.events();
-    int begunAt = events.indexOf(began);
-    return timer.calls(Call.RUN).stream()
-        .filter(timer::mayBeDone)
-        .map(timer::invokedAt)
-        .filter(at -> at < begunAt)
-        .anyMatch(at -> postponed(began).anyMatch(run -> events.indexOf(run) < at));
   }
 
   // All attempts of a version

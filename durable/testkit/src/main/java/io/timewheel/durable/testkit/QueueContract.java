@@ -6,6 +6,7 @@ import static io.timewheel.durable.TimerState.FIRING;
 import static io.timewheel.durable.TimerState.READY;
 import static io.timewheel.durable.TimerState.RETRYING;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -25,7 +26,8 @@ abstract class QueueContract extends AttemptContract {
   void makeReady(String id, long now) {
     commit(schedule(key(id), NOW, definition(true, ""), Change.Condition.NONE, 0, null));
     TimerRecord read = read(key(id));
-    commit(new Change.MakeReady(key(id), read.version(), read.revision(), epoch(key(id)), now));
+    commit(
+        new Change.MakeReady(key(id), read.version(), read.revision(), epoch(key(id)), NONE, now));
   }
 
   List<TimerRecord> lease(int max) {
@@ -54,6 +56,19 @@ abstract class QueueContract extends AttemptContract {
     assertEquals(0, lease(2).size());
     assertEquals(read(key("b")), first.get(0));
     assertEquals(NOW + 30_000, due(NEVER).get(0).fireAt(), "the end of a lease is");
+  }
+
+  @Test
+  void leasesTheRunThatMakesUpForOthers() {
+    commit(
+        schedule(
+            key("a"), NOW - 9_000, definition(true, "every PT1S"), Change.Condition.NONE, 0, null));
+    TimerRecord read = read(key("a"));
+    commit(
+        new Change.MakeReady(
+            key("a"), read.version(), read.revision(), epoch(key("a")), NOW - 2_000, NOW));
+    assertEquals(NOW - 2_000, lease(1).get(0).scheduledAt());
+    assertEquals(NOW - 2_000, read(key("a")).dueAt());
   }
 
   @Test

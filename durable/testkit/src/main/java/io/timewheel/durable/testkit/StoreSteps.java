@@ -132,6 +132,10 @@ abstract class StoreSteps {
   }
 
   Change.Begin begin(TimerKey key) {
+    return begin(key, NONE);
+  }
+
+  Change.Begin begin(TimerKey key, long scheduledAt) {
     TimerRecord record = read(key);
     return new Change.Begin(
         key,
@@ -139,7 +143,7 @@ abstract class StoreSteps {
         record.revision(),
         epoch(key),
         new ClaimToken(epoch(key), ++tokens),
-        NONE,
+        scheduledAt,
         NOW);
   }
 

@@ -489,6 +489,16 @@ class HistoryCheckerTest {
   }
 
   @Test
+  void findsARunThatWasPutOffAndKeepsThatTimeThoughItWasToRunByHand() {
+    scheduleEvery(100);
+    beganAt(1, 100, 100);
+    history.add(new History.Postponed(KEY, 1, 100, 150));
+    verb(Call.RUN, Answer.DONE, 120);
+    history.add(new History.Began(KEY, 1, 150, 1, 120));
+    assertFound("early");
+  }
+
+  @Test
   void acceptsThatARunByHandWasRefused() {
     scheduleEvery(50);
     verb(Call.RUN, Answer.REFUSED, 80);

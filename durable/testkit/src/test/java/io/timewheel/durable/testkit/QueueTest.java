@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.Attempt;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.LeaseResult;
+import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
@@ -165,6 +167,67 @@ class QueueTest {
         .containsExactly(Attempt.End.LOST);
     scene.advance(1_000);
     assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.READY);
+  }
+
+  // Missed runs
+
+  private static TimerSpec every(String id, Duration period, MissedRuns missed) {
+    return spec(id).every(period).missed(missed);
+  }
+
+  private static String run(QueueFiring queued) {
+    Firing firing = queued.firing();
+    long millis = Duration.between(DurableTestkit.START, firing.scheduledAt()).toMillis();
+    return firing.id() + "@" + millis + (firing.isMadeUp() ? " made up" : "");
+  }
+
+  /** Claims all there is, again and again, and acknowledges it. */
+  private List<String> consume() {
+    List<String> runs = new ArrayList<>();
+    for (List<QueueFiring> some = claim(Duration.ZERO); !some.isEmpty(); ) {
+      some.forEach(this::ack);
+      some.stream().map(QueueTest::run).forEach(runs::add);
+      some = claim(Duration.ZERO);
+    }
+    return runs;
+  }
+
+  @Test
+  void makesUpForMissedRunsAsAsked() {
+    Duration period = Duration.ofMinutes(10);
+    scene.timer.schedule(every("once", period, MissedRuns.FIRE_ONCE));
+    scene.timer.schedule(every("all", period, MissedRuns.FIRE_ALL));
+    scene.timer.schedule(every("skip", period, MissedRuns.SKIP));
+    scene.kill();
+    scene.advance(35 * 60_000);
+    scene.reopen();
+    scene.kit.settle();
+    assertThat(consume())
+        .containsExactlyInAnyOrder(
+            "once@1800000 made up",
+            "all@600000 made up",
+            "all@1200000 made up",
+            "all@1800000 made up");
+    assertThat(scene.timer.stats().skipped()).isEqualTo(2 + 3);
+    scene.advance(5 * 60_000);
+    assertThat(consume()).containsExactlyInAnyOrder("once@2400000", "all@2400000", "skip@2400000");
+  }
+
+  @Test
+  void aRunThatMakesUpIsTheSameWhenItsLeaseRanOut() {
+    scene.timer.schedule(every("a", Duration.ofHours(1), MissedRuns.FIRE_ONCE));
+    scene.kill();
+    scene.advance(215 * 60_000);
+    scene.reopen();
+    scene.kit.settle();
+    QueueFiring first = claim(Duration.ZERO).get(0);
+    scene.advance(32_000);
+    QueueFiring second = claim(Duration.ZERO).get(0);
+    assertThat(second.firing().attempt()).isEqualTo(2);
+    assertThat(second.firing().fireId()).isEqualTo(first.firing().fireId());
+    assertThat(run(second)).isEqualTo(run(first)).isEqualTo("a@10800000 made up");
+    assertThat(ack(second)).isEqualTo(LeaseResult.DONE);
+    assertThat(claim(Duration.ZERO)).isEmpty();
   }
 
   // Consumers that wait

@@ -183,6 +183,59 @@ class SeriesTest {
     assertThat(firings).extracting(Firing::attempt).containsExactly(1, 1, 2, 1);
   }
 
+  // Retries
+
+  private static RetryPolicy twice(long waitMinutes) {
+    Duration wait = Duration.ofMinutes(waitMinutes);
+    return new RetryPolicy(2, wait, wait);
+  }
+
+  private void failOnce(Firing firing) {
+    if (firings.size() == 1) {
+      throw new IllegalStateException("no luck");
+    }
+  }
+
+  @Test
+  void aRetryIsOfTheRunThatMakesUpForTheOthers() {
+    handler = this::failOnce;
+    timer.schedule(spec().every(HOUR).retry(twice(5)));
+    sleep(215);
+    advance(10);
+    assertThat(firedMinutes).containsExactly(215L, 220L);
+    assertThat(firings.get(0).scheduledAt()).isEqualTo(START.plus(Duration.ofHours(3)));
+    assertThat(firings.get(1).fireId()).isEqualTo(firings.get(0).fireId());
+    assertThat(firings).allMatch(Firing::isMadeUp);
+    assertThat(timer.stats().skipped()).isEqualTo(2);
+    advance(30);
+    assertThat(firedMinutes).containsExactly(215L, 220L, 240L);
+    assertThat(firings.get(2).isMadeUp()).isFalse();
+  }
+
+  @Test
+  void aRetryAfterAnotherSleepIsOfThatRunToo() {
+    handler = this::failOnce;
+    timer.schedule(spec().every(HOUR).retry(twice(5)));
+    sleep(215);
+    kit.settle();
+    sleep(70); // until 285, when 240 was missed too
+    kit.settle();
+    assertThat(firings).hasSize(3);
+    assertThat(firings.get(1).fireId()).isEqualTo(firings.get(0).fireId());
+    assertThat(firings.get(2).scheduledAt()).isEqualTo(START.plus(Duration.ofHours(4)));
+    assertThat(firings).extracting(Firing::attempt).containsExactly(1, 2, 1);
+  }
+
+  @Test
+  void aLateRetryOfARunThatWasNotMissedMakesUpForNothing() {
+    handler = this::failOnce;
+    timer.schedule(spec().every(HOUR).retry(twice(5)));
+    advance(70);
+    assertThat(firedMinutes).containsExactly(60L, 65L);
+    assertThat(firings).noneMatch(Firing::isMadeUp);
+    assertThat(firings.get(1).isLate()).isTrue();
+  }
+
   // What is dropped
 
   @Test
