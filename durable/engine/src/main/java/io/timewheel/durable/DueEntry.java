@@ -42,7 +42,7 @@ final class DueEntry implements TimerTask {
     window.fired(this);
   }
 
-  /** Takes the entry out of its window, for its handling to begin; false if it holds no longer. */
+  /** Takes the entry out of its window, for its handling to begin; false if it is not to begin. */
   boolean begin() {
     return window.begin(this);
   }

@@ -22,6 +22,10 @@ final class DueQueue {
     }
   }
 
+  void addFirst(DueEntry entry) {
+    entries.addFirst(entry);
+  }
+
   void sweep() {
     entries.removeIf(DueEntry::isDropped);
     sweepAt = Math.max(SWEEP_FROM, 2 * entries.size());

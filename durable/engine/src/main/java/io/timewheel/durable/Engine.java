@@ -144,6 +144,11 @@ final class Engine {
     return clock.nowMillis();
   }
 
+  /** How long before its time something is claimed. */
+  long claimAheadMillis() {
+    return store.traits().claimAhead().toMillis();
+  }
+
   /** A run that is later than this may have been missed; the least grace there is. */
   long minGraceMillis() {
     return minGraceMillis;

@@ -38,12 +38,18 @@ final class Gate {
 
   private void admit() {
     for (DueEntry entry = next(); entry != null; entry = next()) {
-      if (entry.begin()) {
-        handling.accept(entry);
-      } else {
-        synchronized (this) {
-          inside--;
+      boolean begun = false;
+      try {
+        begun = entry.begin();
+      } finally {
+        if (!begun) {
+          synchronized (this) {
+            inside--;
+          }
         }
+      }
+      if (begun) {
+        handling.accept(entry);
       }
     }
   }

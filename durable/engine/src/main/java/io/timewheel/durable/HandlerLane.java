@@ -25,6 +25,9 @@ final class HandlerLane {
   private static final long FIRST_REFUSED_WAIT_MILLIS = 10;
   private static final long LONGEST_REFUSED_WAIT_MILLIS = 1_000;
 
+  /** What comes later than this is not waited for in a place of the handler. */
+  private static final long MAX_EARLY_MILLIS = 1_000;
+
   private final Engine engine;
   private final Config config;
   private final Executor executor;
@@ -75,10 +78,19 @@ final class HandlerLane {
   /** Claims what there is room for. Never blocks. */
   void claimMore() {
     for (DueEntry entry = next(); entry != null; entry = next()) {
-      if (entry.begin()) {
+      boolean begun = false;
+      try {
+        begun = entry.begin();
+      } catch (RuntimeException | Error e) {
+        offer(entry);
+        throw e;
+      } finally {
+        if (!begun) {
+          release();
+        }
+      }
+      if (begun) {
         claim(entry);
-      } else {
-        release();
       }
     }
     if (isUnused()) {
@@ -151,6 +163,8 @@ final class HandlerLane {
     long early = entry.due.fireAt() - engine.nowMillis();
     if (record.cancelRequested() || record.paused()) { // before its claim was answered
       run.giveBack(engine.nowMillis());
+    } else if (early > engine.claimAheadMillis() + MAX_EARLY_MILLIS) { // the clock went back
+      run.giveBack(entry.due.fireAt());
     } else if (early > 0) { // it was claimed ahead, here or by an owner that is gone
       engine.waits().start(() -> ready(run), Duration.ofMillis(early));
     } else {

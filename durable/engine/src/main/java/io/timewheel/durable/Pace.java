@@ -2,8 +2,7 @@
 package io.timewheel.durable;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets through at a bounded rate what was overdue when its shard was acquired or when the clock
@@ -38,13 +37,16 @@ final class Pace {
         left = perStep;
       }
     }
-    letThrough();
-    if (start) {
-      engine.waits().start(this::step, step);
+    try {
+      letThrough();
+    } finally {
+      if (start) {
+        engine.waits().start(this::step, step);
+      }
     }
   }
 
-  /** Ends with a step in which nothing was let through. */
+  /** Ends with a step in which nothing was let through; goes on whatever is thrown. */
   private void step() {
     synchronized (this) {
       if (held.isEmpty() && left == perStep) {
@@ -53,23 +55,33 @@ final class Pace {
       }
       left = perStep;
     }
-    letThrough();
-    engine.waits().start(this::step, step);
+    try {
+      letThrough();
+    } finally {
+      engine.waits().start(this::step, step);
+    }
   }
 
   private void letThrough() {
-    List<DueEntry> through = new ArrayList<>();
-    synchronized (this) {
-      while (left > 0) {
-        DueEntry entry = held.poll();
-        if (entry == null) {
-          break;
-        }
-        through.add(entry);
-        left--;
+    for (DueEntry entry = next(); entry != null; entry = next()) {
+      try {
+        engine.dispatch(entry);
+      } catch (RuntimeException | Error e) {
+        putBack(entry);
+        throw e;
       }
     }
-    through.forEach(engine::dispatch);
+  }
+
+  private synchronized @Nullable DueEntry next() {
+    DueEntry entry = left > 0 ? held.poll() : null;
+    left -= entry == null ? 0 : 1;
+    return entry;
+  }
+
+  /** Should it be on its way all the same, then only the first of the two begins. */
+  private synchronized void putBack(DueEntry entry) {
+    held.addFirst(entry);
   }
 
   synchronized int size() {

@@ -89,7 +89,7 @@ final class Window {
     shares = new Shares(share);
     lock = shard.lock;
     spanMillis = store.traits().window().toMillis();
-    aheadMillis = store.traits().claimAhead().toMillis();
+    aheadMillis = engine.claimAheadMillis();
   }
 
   // Entries, whose time has come
@@ -137,11 +137,21 @@ final class Window {
     }
   }
 
-  /** Takes an entry out, for its handling to begin; false if it holds no longer. */
+  /**
+   * Takes an entry out, for its handling to begin; false if it holds no longer, or if the clock has
+   * gone back since its time had come: then it comes again.
+   */
   boolean begin(DueEntry entry) {
     lock.lock();
     try {
-      if (entry.isDropped() || closed || !shard.begin(entry.due)) {
+      if (entry.isDropped() || closed) {
+        return false;
+      }
+      if (millisLeft(entry) > 0) {
+        armOrDrop(entry);
+        return false;
+      }
+      if (!shard.begin(entry.due)) {
         return false;
       }
       entry.begun();

@@ -2,15 +2,19 @@
 package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -154,6 +158,107 @@ class ClockJumpTest {
     stuck.get(0).run();
     advanceWith(others, 30_000);
     assertThat(scene.fired).hasSize(1_001);
+  }
+
+  @Test
+  void aBacklogThatAClockGoneBackLeavesTakesNoPlaceOfItsHandler() {
+    List<Runnable> stuck = new ArrayList<>();
+    Steps others = new Steps(null);
+    scene = withAStuckHandler(stuck, others);
+    for (int i = 0; i < 10; i++) {
+      scene.timer.schedule(
+          TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofSeconds(3_500 + i)));
+    }
+    advanceWith(others, 3_600_000);
+    scene.kit.skew(scene.timer, Duration.ofHours(-1));
+    advanceWith(others, 2_000);
+    scene.timer.schedule(TimerSpec.of("ns", "fresh").handler("stuck").after(Duration.ofSeconds(1)));
+    stuck.get(0).run();
+    advanceWith(others, 2_000);
+    // Those that had been claimed, twice the limit, and what is due by the new clock.
+    assertThat(scene.fired).containsExactly("stuckstuck0", "stuckstuck1", "stuckfresh");
+    assertThat(scene.timer.get("ns", "stuck9").orElseThrow().state())
+        .isEqualTo(TimerState.SCHEDULED);
+    advanceWith(others, 3_600_000);
+    assertThat(scene.fired).hasSize(11).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void whatIsClaimedWhileTheClockGoesBackIsGivenBackToItsTime() {
+    boolean[] goesBack = {true};
+    scene.store.faults(
+        changes -> {
+          if (goesBack[0] && changes.get(0) instanceof Change.Begin) {
+            goesBack[0] = false;
+            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+          }
+          return FaultyStore.Fault.NONE;
+        });
+    schedule("a", 10_000);
+    scene.advance(20_000);
+    assertThat(goesBack[0]).isFalse();
+    assertThat(scene.fired).isEmpty();
+    TimerInfo info = scene.timer.get("ns", "a").orElseThrow();
+    assertThat(info.state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(info.fireAt()).contains(DurableTestkit.START.plusSeconds(10));
+    scene.kit.skew(scene.timer, Duration.ZERO);
+    scene.advance(5_000);
+    assertThat(scene.fired).hasSize(1);
+  }
+
+  @Test
+  void aClockThatGoesBackMakesNothingReadyBeforeItsTime() {
+    for (int i = 0; i < 500; i++) {
+      scene.timer.schedule(TimerSpec.of("ns", "q" + i).queue("q").after(Duration.ofHours(1)));
+    }
+    scene.kill();
+    scene.advance(7_200_000);
+    scene.reopen();
+    scene.advance(1_000);
+    long ready = ready();
+    assertThat(ready).isBetween(90L, 110L);
+    scene.kit.skew(scene.timer, Duration.ofHours(-2));
+    scene.advance(10_000);
+    assertThat(ready()).isEqualTo(ready);
+    scene.advance(3_600_000);
+    assertThat(ready()).isEqualTo(500);
+  }
+
+  private long ready() {
+    return scene.timer.counts().getOrDefault("ns", Map.of()).getOrDefault(TimerState.READY, 0L);
+  }
+
+  @Test
+  void whatIsOverdueGoesOnAfterAnErrorInTheMidstOfIt() {
+    boolean[] fails = {false};
+    scene =
+        new Scene(
+            builder -> {
+              settings(builder);
+              builder.clock(
+                  () -> {
+                    if (fails[0]) {
+                      throw new OutOfMemoryError("a test wants it so");
+                    }
+                    return scene.kit.now();
+                  });
+            });
+    for (int i = 0; i < 500; i++) {
+      schedule("t" + i, 1_000);
+    }
+    scene.kill();
+    scene.advance(60_000);
+    scene.reopen();
+    scene.advance(1_000);
+    int before = scene.fired.size();
+    fails[0] = true;
+    for (int i = 0; i < 150; i++) {
+      assertThat(catchThrowable(() -> scene.advance(20))).isInstanceOf(AssertionError.class);
+    }
+    fails[0] = false;
+    assertThat(scene.fired).hasSize(before);
+    scene.advance(10_000);
+    assertThat(scene.fired).hasSize(500).doesNotHaveDuplicates();
   }
 
   @Test
