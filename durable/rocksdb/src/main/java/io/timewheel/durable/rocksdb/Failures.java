@@ -58,6 +58,13 @@ final class Failures {
     return of(passes ? Kind.TRANSIENT : Kind.UNAVAILABLE, what, cause);
   }
 
+  /** Ends long work when others wait for that. */
+  void checkGoesOn(Database database) {
+    if (database.isLongWorkToEnd()) {
+      throw of(Kind.UNAVAILABLE, "broken off: the database is closed, or opened again");
+    }
+  }
+
   static boolean isLocked(RocksDBException cause) {
     String message = String.valueOf(cause.getMessage());
     return message.contains("lock hold by current process") || message.contains("While lock file");

@@ -23,7 +23,7 @@ final class Flusher implements AutoCloseable {
     while (awaitNext()) {
       try {
         flush.run();
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // the next one may go well
         LOG.log(System.Logger.Level.ERROR, "what was written could not be forced to disk", e);
       }
     }

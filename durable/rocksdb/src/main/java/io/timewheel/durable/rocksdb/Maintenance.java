@@ -93,9 +93,7 @@ final class Maintenance {
   }
 
   private void checkGoesOn() {
-    if (database.isLongWorkToEnd()) {
-      throw failures.of(Kind.UNAVAILABLE, "broken off: the database is closed, or opened again");
-    }
+    failures.checkGoesOn(database);
   }
 
   /** An export without a timer that cannot be read would look whole: it is refused. */

@@ -51,8 +51,7 @@ final class Opening {
     }
     try {
       checkFamilies();
-      checkLog();
-      Database database = Database.open(directory, settings);
+      Database database = openAndTell(lookAtLog());
       try {
         checkFormat(database);
         return database;
@@ -145,54 +144,83 @@ final class Opening {
     }
   }
 
-  /** Tells of what RocksDB passes over in silence. */
-  private void checkLog() {
+  /**
+   * What RocksDB passes over in silence.
+   *
+   * @param kept a link that was made to what RocksDB would delete
+   */
+  private record Finding(System.Logger.Level level, String text, @Nullable Path kept) {}
+
+  private @Nullable Finding lookAtLog() {
     try {
       if (Files.exists(directory.resolve(VersionFloor.FILE))
           && LogCheck.files(directory).isEmpty()) {
-        LOG.log(
+        return new Finding(
             System.Logger.Level.WARNING,
-            directory + ": the write-ahead log is missing: what was written last is lost");
+            "the write-ahead log is missing: what was written last is lost",
+            null);
       }
       LogCheck.Damage damage = LogCheck.find(directory);
-      if (damage != null) {
-        tell(damage);
-      }
+      return damage == null ? null : findingOf(damage);
     } catch (IOException e) {
       throw failures.of(Kind.UNAVAILABLE, "the write-ahead log cannot be read", e);
     }
   }
 
-  private void tell(LogCheck.Damage damage) {
+  /** Only RocksDB can take its lock; without it, what was read is the log of a store at work. */
+  private Database openAndTell(@Nullable Finding finding) throws RocksDBException {
+    boolean ours = true;
+    try {
+      return Database.open(directory, settings);
+    } catch (RocksDBException e) {
+      ours = !Failures.isLocked(e);
+      throw e;
+    } finally {
+      if (finding != null && ours) {
+        LOG.log(finding.level(), directory + ": " + finding.text());
+      } else if (finding != null) {
+        delete(finding.kept());
+      }
+    }
+  }
+
+  private static void delete(@Nullable Path kept) {
+    try {
+      if (kept != null) {
+        Files.deleteIfExists(kept);
+      }
+    } catch (IOException e) {
+      LOG.log(System.Logger.Level.WARNING, "cannot delete " + kept, e);
+    }
+  }
+
+  private Finding findingOf(LogCheck.Damage damage) {
     String name = damage.file().getFileName().toString();
     String where = " " + name + " at " + damage.position() + ": the last ";
     if (!damage.soundBehind()) {
-      LOG.log(
+      return new Finding(
           System.Logger.Level.INFO,
-          directory
-              + ": the write-ahead log ends with an incomplete record, as a kill leaves it, in"
+          "the write-ahead log ends with an incomplete record, as a kill leaves it, in"
               + where
               + damage.droppedBytes()
-              + " bytes are dropped");
-      return;
+              + " bytes are dropped",
+          null);
     }
-    LOG.log(
-        System.Logger.Level.WARNING,
-        directory
-            + ": the write-ahead log is damaged, with sound records behind the damage, in"
+    String text =
+        "the write-ahead log is damaged, with sound records behind the damage, in"
             + where
             + damage.droppedBytes()
-            + " bytes are dropped, and what was acknowledged in them is lost; "
-            + keep(damage.file(), name + ".damaged"));
-  }
-
-  /** RocksDB deletes a log that it has read, and somebody may want what is in this one. */
-  private String keep(Path file, String name) {
+            + " bytes are dropped, and what was acknowledged in them is lost; the file ";
+    // RocksDB deletes a log that it has read, and somebody may want what is in this one.
+    String keptName = name + ".damaged";
     try {
-      Files.createLink(directory.resolve(name), file);
-      return "the file is kept as " + name;
+      Path kept = Files.createLink(directory.resolve(keptName), damage.file());
+      return new Finding(System.Logger.Level.WARNING, text + "is kept as " + keptName, kept);
     } catch (IOException | UnsupportedOperationException e) {
-      return "the file cannot be kept as " + name + ": " + Failures.reason(e);
+      return new Finding(
+          System.Logger.Level.WARNING,
+          text + "cannot be kept as " + keptName + ": " + Failures.reason(e),
+          null);
     }
   }
 

@@ -181,6 +181,7 @@ final class Reader {
           Keys.due(Rows.SHARD, last),
           null,
           at -> {
+            failures.checkGoesOn(database);
             try {
               count(at, namespace, bounds, buckets);
             } catch (MalformedException e) {

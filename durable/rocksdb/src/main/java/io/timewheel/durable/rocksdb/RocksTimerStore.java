@@ -31,6 +31,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -174,17 +175,7 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   private <T extends @Nullable Object> T using(Function<Session, T> work) {
-    use.readLock().lock();
-    try {
-      Session open = session;
-      if (open != null && !open.writer().isBroken()) {
-        return work.apply(open);
-      }
-    } finally {
-      use.readLock().unlock();
-    }
-    repair();
-    return reading(work);
+    return with(open -> !open.writer().isBroken(), work);
   }
 
   private void writing(Consumer<Session> work) {
@@ -197,6 +188,21 @@ public final class RocksTimerStore implements TimerStore {
 
   /** As {@link #using}, but content with a database that nothing can be written to. */
   private <T extends @Nullable Object> T reading(Function<Session, T> work) {
+    return with(open -> true, work);
+  }
+
+  /** Uses the open database; tries to open it again before, if it is not good enough. */
+  private <T extends @Nullable Object> T with(Predicate<Session> good, Function<Session, T> work) {
+    use.readLock().lock();
+    try {
+      Session open = session;
+      if (open != null && good.test(open)) {
+        return work.apply(open);
+      }
+    } finally {
+      use.readLock().unlock();
+    }
+    repair();
     use.readLock().lock();
     try {
       return work.apply(session());
@@ -205,10 +211,14 @@ public final class RocksTimerStore implements TimerStore {
     }
   }
 
+  private <T extends @Nullable Object> T maintaining(Function<Maintenance, T> work) {
+    return pinning(open -> work.apply(open.maintenance()));
+  }
+
   /**
    * Work that takes minutes: it holds no lock, so that neither a close nor a repair waits for it.
    */
-  private <T extends @Nullable Object> T maintaining(Function<Maintenance, T> work) {
+  private <T extends @Nullable Object> T pinning(Function<Session, T> work) {
     Session open =
         reading(
             present -> {
@@ -216,7 +226,7 @@ public final class RocksTimerStore implements TimerStore {
               return present;
             });
     try {
-      return work.apply(open.maintenance());
+      return work.apply(open);
     } finally {
       open.database().unpin();
     }
@@ -253,8 +263,8 @@ public final class RocksTimerStore implements TimerStore {
         if (!broken.database().endLongWork()) {
           throw failures.of(
               Kind.UNAVAILABLE,
-              "a write has failed, and the database is opened again when an export, a verification"
-                  + " or a backup has ended");
+              "a write has failed, and the database is opened again when an export, a verification,"
+                  + " a backup or a histogram has ended");
         }
         session = null;
         broken.database().close();
@@ -310,7 +320,7 @@ public final class RocksTimerStore implements TimerStore {
 
   @Override
   public long[] histogram(@Nullable String namespace, long[] bounds) {
-    return reading(open -> open.reader().histogram(namespace, bounds));
+    return pinning(open -> open.reader().histogram(namespace, bounds));
   }
 
   @Override
@@ -491,8 +501,8 @@ public final class RocksTimerStore implements TimerStore {
       LOG.log(
           System.Logger.Level.WARNING,
           directory
-              + ": closed, but for an export, a verification or a backup that has not ended; until"
-              + " then the directory is in use");
+              + ": closed, but for an export, a verification, a backup or a histogram that has not"
+              + " ended; until then the directory is in use");
     }
   }
 

@@ -300,6 +300,9 @@ final class Writer implements Transitions.Context {
       bounds.raise();
     } catch (RocksDBException e) {
       throw failed(e);
+    } catch (RuntimeException | Error e) {
+      broken = true; // what is kept in memory may be ahead of what is written, or behind it
+      throw e;
     }
   }
 
@@ -508,6 +511,9 @@ final class Writer implements Transitions.Context {
       batch.write(true);
     } catch (RocksDBException e) {
       throw failed(e);
+    } catch (RuntimeException | Error e) {
+      broken = true;
+      throw e;
     }
   }
 }

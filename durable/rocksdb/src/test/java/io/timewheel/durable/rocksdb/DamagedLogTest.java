@@ -132,6 +132,27 @@ class DamagedLogTest {
   }
 
   @Test
+  void saysNothingOfTheLogOfAStoreThatIsAtWork() throws IOException {
+    Path store = directory.resolve("store");
+    try (RocksTimerStore open = RocksTimerStore.open(store)) {
+      Fixture fixture = new Fixture(open);
+      for (int i = 0; i < 24; i++) {
+        fixture.commit(schedule("t" + i, NOW));
+      }
+      Path log = log(store);
+      flip(log, (int) Files.size(log) / 3);
+      assertThat(LogCheck.find(store).soundBehind()).isTrue();
+
+      assertThatThrownBy(() -> RocksTimerStore.open(store))
+          .hasMessageContaining("is in use by another store");
+
+      assertThat(warnings).isEmpty();
+      assertThat(store.resolve(log.getFileName() + ".damaged")).doesNotExist();
+      assertThat(fixture.all()).hasSize(24);
+    }
+  }
+
+  @Test
   void tellsOfALogThatIsGone() throws IOException {
     Path store = killed(24, 9);
     Files.delete(log(store));

@@ -15,9 +15,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDBException;
 
 /** Nobody waits for an export whose output stands still. */
 @Timeout(120)
@@ -90,6 +95,65 @@ class MaintenanceTest {
   }
 
   @Test
+  void neitherAWriteNorACloseWaitsForAHistogram() throws InterruptedException {
+    RocksTimerStore store = filled();
+    Fixture fixture = new Fixture(store);
+    byte[] unreadable = Keys.due(Rows.SHARD, NOW, Keys.timer(Fixture.key("a")));
+    store.inspect(
+        (database, bounds) -> {
+          try {
+            database.db().put(database.handle(Family.DUE), unreadable, new byte[0]);
+            return true;
+          } catch (RocksDBException e) {
+            throw new AssertionError(e);
+          }
+        });
+    CountDownLatch stands = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    Handler handler = standing(stands, goesOn); // what cannot be read is reported
+    Logger logger = Logger.getLogger(RocksTimerStore.class.getName());
+    logger.addHandler(handler);
+    try {
+      CompletableFuture<long[]> histogram =
+          CompletableFuture.supplyAsync(() -> store.histogram(null, new long[] {NOW, NOW + 1}));
+      stands.await();
+      store.breakOff();
+      assertThatThrownBy(() -> fixture.commit(schedule("new", NOW)))
+          .hasMessageContaining("a backup or a histogram has ended");
+      store.close();
+      assertThat(histogram).isNotDone();
+      goesOn.countDown();
+      assertThatThrownBy(histogram::join).hasMessageContaining("broken off");
+    } finally {
+      goesOn.countDown();
+      logger.removeHandler(handler);
+    }
+  }
+
+  private static Handler standing(CountDownLatch stands, CountDownLatch goesOn) {
+    return new Handler() {
+      @Override
+      public void publish(LogRecord line) {
+        if (!line.getLevel().equals(Level.SEVERE)) {
+          return;
+        }
+        stands.countDown();
+        try {
+          goesOn.await();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+
+      @Override
+      public void flush() {}
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  @Test
   void readsOnWhenAWriteHasFailedDuringAnExport() throws InterruptedException {
     try (RocksTimerStore store = filled()) {
       Fixture fixture = new Fixture(store);
@@ -101,7 +165,7 @@ class MaintenanceTest {
           .isInstanceOfSatisfying(
               StoreException.class,
               e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNAVAILABLE))
-          .hasMessageContaining("when an export, a verification or a backup has ended");
+          .hasMessageContaining("when an export, a verification, a backup or a histogram");
       assertThat(fixture.read("t1").dueAt()).isEqualTo(NOW);
       assertThat(store.due(0, Long.MAX_VALUE, null, 10)).hasSize(10);
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import static io.timewheel.durable.rocksdb.Fixture.NOW;
+import static io.timewheel.durable.rocksdb.Fixture.key;
+import static io.timewheel.durable.rocksdb.Fixture.schedule;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.StoreException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.ColumnFamilyHandle;
+
+/** A store goes on after what has gone wrong in it. */
+@Timeout(120)
+class RepairTest {
+  @TempDir Path directory;
+
+  @Test
+  void losesNothingAfterAnErrorInTheMidstOfAWrite() throws Exception {
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      Fixture fixture = new Fixture(store);
+      fixture.commit(schedule("last", NOW + 1_000_000));
+      List<Change> gone = new ArrayList<>();
+      for (int i = 0; i < 1_000; i++) {
+        gone.add(schedule("gone" + i, NOW + i));
+      }
+      store.commit(gone);
+      gone.replaceAll(change -> new Change.Cancel(change.key(), 0, NOW));
+      store.commit(gone); // from here on the index begins at the last one
+      Map<Family, ColumnFamilyHandle> families = families(store);
+      ColumnFamilyHandle meta = families.remove(Family.META);
+      assertThatThrownBy(() -> fixture.commit(schedule("never", NOW + 3)))
+          .isInstanceOf(AssertionError.class);
+      families.put(Family.META, meta);
+      fixture.commit(schedule("first", NOW + 5));
+    }
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      assertThat(store.due(Rows.SHARD, Long.MAX_VALUE, null, 10))
+          .extracting(DueTimer::key)
+          .containsExactly(key("first"), key("last"));
+      assertThat(store.verify().texts()).isEmpty();
+    }
+  }
+
+  /** Those of the open database, to take one away. */
+  @SuppressWarnings("unchecked")
+  private static Map<Family, ColumnFamilyHandle> families(RocksTimerStore store) throws Exception {
+    var field = Database.class.getDeclaredField("families");
+    field.setAccessible(true);
+    Database open = store.inspect((database, bounds) -> database);
+    return (Map<Family, ColumnFamilyHandle>) field.get(open);
+  }
+
+  @Test
+  void opensAgainForOneWhoOnlyReads() throws Exception {
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      Fixture fixture = new Fixture(store);
+      fixture.commit(schedule("a", NOW));
+      Path current = directory.resolve("CURRENT");
+      Path away = directory.resolve("CURRENT.away");
+      Files.move(current, away);
+      store.breakOff();
+      assertThatThrownBy(() -> fixture.commit(schedule("b", NOW)))
+          .hasMessageContaining("is not a store, and not empty");
+      Files.move(away, current);
+      assertThat(dueWhenOpen(store)).extracting(DueTimer::key).containsExactly(key("a"));
+      assertThat(fixture.read("a").dueAt()).isEqualTo(NOW);
+    }
+  }
+
+  /** Until a second is over, it is not tried again. */
+  private static List<DueTimer> dueWhenOpen(RocksTimerStore store) throws InterruptedException {
+    while (true) {
+      try {
+        return store.due(Rows.SHARD, Long.MAX_VALUE, null, 10);
+      } catch (StoreException e) {
+        assertThat(e).hasMessageContaining("could not be opened again yet");
+        Thread.sleep(10);
+      }
+    }
+  }
+
+  @Test
+  void forcesToDiskAgainAfterAnError() throws InterruptedException {
+    CountDownLatch flushes = new CountDownLatch(3);
+    Runnable failing =
+        () -> {
+          flushes.countDown();
+          throw new OutOfMemoryError("a test wants it so");
+        };
+    Flusher flusher = new Flusher(Duration.ofMillis(1), failing);
+    try {
+      flushes.await();
+    } finally {
+      flusher.close();
+    }
+  }
+}
