@@ -62,6 +62,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
 
   @Override
   protected TimerStore create() {
+    closePools(); // of the tests before: a server has a hundred connections
     owned = EmptySchema.create();
     Database restricted = new Database(owned.url(), ROLE, "");
     pool = restricted.pool(6);
