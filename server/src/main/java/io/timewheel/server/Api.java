@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -117,6 +118,10 @@ final class Api extends Handler.Abstract {
       throw Problem.busy("as much is being received as fits into memory").failure();
     }
     return bytes;
+  }
+
+  Duration maxBodyTime() {
+    return config.maxBodyTime();
   }
 
   void releaseBody(long bytes) {

@@ -2,6 +2,7 @@
 package io.timewheel.server;
 
 import java.io.ByteArrayOutputStream;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -20,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  * the answer: so what is refused is read nevertheless, unless it is large or waits to be asked for.
  */
 final class Body {
-  private static final long MAX_SECONDS = 30;
   private static final long MAX_DISCARDED_BYTES = 16L << 20;
 
   private final Request request;
@@ -30,7 +30,7 @@ final class Body {
   private final CompletableFuture<byte[]> all = new CompletableFuture<>();
   private boolean tooLarge;
 
-  private Body(Request request, int maxBytes) {
+  private Body(Request request, int maxBytes, Duration limit) {
     this.request = request;
     this.maxBytes = maxBytes;
     ConnectionMetaData connection = request.getConnectionMetaData();
@@ -43,28 +43,27 @@ final class Body {
                     connection
                         .getConnection()
                         .getEndPoint()
-                        .close(
-                            new TimeoutException("the body took more than " + MAX_SECONDS + " s")),
-                MAX_SECONDS,
-                TimeUnit.SECONDS);
+                        .close(new TimeoutException("the body took more than " + limit)),
+                limit.toMillis(),
+                TimeUnit.MILLISECONDS);
   }
 
   /**
    * {@return the body, once it is there; it fails with the problem if it is too large or broken}
    */
-  static CompletableFuture<byte[]> read(Request request, int maxBytes) {
-    Body body = new Body(request, maxBytes);
+  static CompletableFuture<byte[]> read(Request request, int maxBytes, Duration limit) {
+    Body body = new Body(request, maxBytes, limit);
     body.go();
     return body.all;
   }
 
   /** Reads what is left of a body that is refused, then answers. */
-  static void discard(Request request, Runnable answer) {
+  static void discard(Request request, Duration limit, Runnable answer) {
     if (request.getLength() > MAX_DISCARDED_BYTES
         || request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
       answer.run();
     } else {
-      var unused = read(request, 0).whenComplete((bytes, error) -> answer.run());
+      var unused = read(request, 0, limit).whenComplete((bytes, error) -> answer.run());
     }
   }
 

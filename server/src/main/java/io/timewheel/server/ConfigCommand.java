@@ -61,7 +61,8 @@ final class ConfigCommand implements Callable<Integer> {
       }
     }
     for (String secret : List.of(Settings.TOKEN, Settings.STORE_PASSWORD)) {
-      if (System.getenv(secret) != null) {
+      String value = System.getenv(secret);
+      if (value != null && !value.isBlank()) {
         rows.add(
             new Row(
                 secret.substring("TIMEWHEEL_".length()).toLowerCase(Locale.ROOT).replace('_', '-'),

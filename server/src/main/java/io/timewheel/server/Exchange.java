@@ -139,7 +139,9 @@ final class Exchange {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
     reservedBytes = api.reserveBody(length > 0 ? length : maxBytes);
-    on(Body.read(request, maxBytes), content -> then.accept(Json.decode(content)));
+    on(
+        Body.read(request, maxBytes, api.maxBodyTime()),
+        content -> then.accept(Json.decode(content)));
   }
 
   private void checkMediaType() {
@@ -227,7 +229,9 @@ final class Exchange {
       api.unexpected(this, problem);
     }
     Body.discard(
-        request, () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write)));
+        request,
+        api.maxBodyTime(),
+        () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write)));
   }
 
   void json(int status, Consumer<JsonGenerator> content) {

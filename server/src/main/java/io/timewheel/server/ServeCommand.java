@@ -3,6 +3,7 @@ package io.timewheel.server;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookSecrets;
@@ -81,7 +82,11 @@ final class ServeCommand implements Callable<Integer> {
   private DurableTimer open(TimewheelServer server, @Nullable WebhookSecrets secrets)
       throws IOException {
     String kind = options.store == null ? "rocksdb" : "postgresql";
-    TimerStore store = server.watch(kind, Stores.open(options));
+    TimerStore opened = Stores.open(options);
+    if (opened instanceof RocksTimerStore embedded) {
+      server.backups(options.data, embedded);
+    }
+    TimerStore store = server.watch(kind, opened);
     DurableTimerBuilder builder = DurableTimer.builder(store).queueCapacity(CHANGES_IN_WAIT, true);
     if (secrets != null) {
       InstantSource clock = InstantSource.system();

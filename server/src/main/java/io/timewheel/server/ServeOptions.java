@@ -177,7 +177,8 @@ final class ServeOptions {
         loopback.maxConnections(),
         loopback.maxWaitingClaims(),
         loopback.maxStreams(),
-        loopback.maxBodyBytes());
+        loopback.maxBodyBytes(),
+        loopback.maxBodyTime());
   }
 
   /**

@@ -3,6 +3,7 @@ package io.timewheel.server;
 
 import static java.util.Objects.requireNonNull;
 
+import java.time.Duration;
 import java.util.Set;
 
 /**
@@ -15,6 +16,7 @@ import java.util.Set;
  * @param maxWaitingClaims how many claims may wait at a time
  * @param maxStreams how many event streams may be open at a time
  * @param maxBodyBytes how many bytes of bodies may be in memory at a time
+ * @param maxBodyTime how long a client may take to send a body
  */
 public record ServerConfig(
     String listen,
@@ -23,7 +25,8 @@ public record ServerConfig(
     int maxConnections,
     int maxWaitingClaims,
     int maxStreams,
-    long maxBodyBytes) {
+    long maxBodyBytes,
+    Duration maxBodyTime) {
 
   /** The port unless another one is set. */
   public static final int DEFAULT_PORT = 7400;
@@ -33,6 +36,7 @@ public record ServerConfig(
   /** Copies the set, and checks that nothing is null. */
   public ServerConfig {
     requireNonNull(listen, "listen");
+    requireNonNull(maxBodyTime, "maxBodyTime");
     hosts = Set.copyOf(hosts);
   }
 
@@ -45,6 +49,7 @@ public record ServerConfig(
         16_000,
         12_000,
         2_000,
-        Math.max(LEAST_BODY_BYTES, Runtime.getRuntime().maxMemory() / 8));
+        Math.max(LEAST_BODY_BYTES, Runtime.getRuntime().maxMemory() / 8),
+        Duration.ofSeconds(30));
   }
 }

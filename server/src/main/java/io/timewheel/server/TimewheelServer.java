@@ -4,9 +4,11 @@ package io.timewheel.server;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.Route.Role;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -55,6 +57,7 @@ public final class TimewheelServer implements AutoCloseable {
   private final StatsView stats;
   private final ClusterView cluster;
   private final EventResource events;
+  private final BackupResource backups;
   private final ScheduledExecutorService pulse =
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-pulse"));
   private final ExecutorService counter =
@@ -96,6 +99,7 @@ public final class TimewheelServer implements AutoCloseable {
     stats = new StatsView(node);
     cluster = new ClusterView(node);
     events = new EventResource(this::timer, node, stats, cluster, config.maxStreams());
+    backups = new BackupResource(clock);
     api = new Api(config, tokens, connections);
     addRoutes(webhookSecrets);
     jetty.setHandler(new GracefulHandler(api));
@@ -115,6 +119,7 @@ public final class TimewheelServer implements AutoCloseable {
     WheelView wheel = new WheelView(node, counter, System::nanoTime);
     new ViewResource(this::timer, stats, wheel, cluster).addTo(api);
     events.addTo(api);
+    backups.addTo(api);
   }
 
   private static ThreadFactory thread(String name) {
@@ -181,6 +186,11 @@ public final class TimewheelServer implements AutoCloseable {
    */
   public TimerStore watch(String name, TimerStore store) {
     return node.watch(name, store);
+  }
+
+  /** Lets admins have a store copied while it is at work. */
+  void backups(Path data, RocksTimerStore store) {
+    backups.serve(data, store);
   }
 
   /**

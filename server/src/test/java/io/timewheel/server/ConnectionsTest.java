@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -129,6 +130,32 @@ class ConnectionsTest {
   }
 
   @Test
+  void aBodyThatTakesTooLongIsCutOff() throws Exception {
+    running =
+        new Running(
+            config ->
+                new ServerConfig(
+                    config.listen(),
+                    config.port(),
+                    config.hosts(),
+                    config.maxConnections(),
+                    config.maxWaitingClaims(),
+                    config.maxStreams(),
+                    config.maxBodyBytes(),
+                    Duration.ofMillis(200)));
+    Socket read = connect();
+    send(read, SLOW_BODY);
+    Socket refused = connect();
+    send(refused, SLOW_BODY.replace("application/json", "text/plain")); // read all the same
+    for (Socket socket : List.of(read, refused)) {
+      assertThat(statusLine(socket)).doesNotContain("200", "201"); // until it is closed
+    }
+    Socket another = connect();
+    send(another, HEALTH);
+    assertThat(statusLine(another)).contains("200");
+  }
+
+  @Test
   void idleConnectionsByTheThousandKeepNobodyOut() throws Exception {
     running = new Running();
     for (int i = 0; i < IDLE; i++) {
@@ -169,7 +196,8 @@ class ConnectionsTest {
                     2,
                     config.maxWaitingClaims(),
                     config.maxStreams(),
-                    config.maxBodyBytes()));
+                    config.maxBodyBytes(),
+                    config.maxBodyTime()));
     Socket first = connect();
     send(first, GET + "\r\n");
     assertThat(statusLine(first)).contains("200");

@@ -277,7 +277,14 @@ class EventResourceTest {
         new Running(
             c ->
                 new ServerConfig(
-                    c.listen(), 0, c.hosts(), c.maxConnections(), 0, 0, c.maxBodyBytes()))) {
+                    c.listen(),
+                    0,
+                    c.hosts(),
+                    c.maxConnections(),
+                    0,
+                    0,
+                    c.maxBodyBytes(),
+                    c.maxBodyTime()))) {
       Answer answer = small.get("/v1/events");
       assertThat(answer.status()).isEqualTo(429);
       assertThat(answer.header("Retry-After")).isEqualTo("5");

@@ -3,6 +3,7 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.webhook.AddressPolicy;
 import java.io.IOException;
@@ -174,6 +175,7 @@ class OpenApiTest {
     many();
     queues();
     limits();
+    backups(directory.resolve("data"));
     Map<String, TreeSet<String>> documented = new TreeMap<>();
     for (var path : document.get("paths").properties()) {
       for (var method : path.getValue().properties()) {
@@ -319,12 +321,31 @@ class OpenApiTest {
     end(200, firing, "ack", "");
   }
 
+  private void backups(Path data) {
+    ask(409, "POST", "/v1/backups", "/v1/backups", null);
+    try (RocksTimerStore store = RocksTimerStore.open(data)) {
+      running.server.backups(data, store);
+      ask(201, "POST", "/v1/backups", "/v1/backups", "{\"name\":\"before-1.1\"}");
+      ask(201, "POST", "/v1/backups", "/v1/backups", null);
+      ask(400, "POST", "/v1/backups", "/v1/backups", "{\"directory\":\"/etc\"}");
+      ask(409, "POST", "/v1/backups", "/v1/backups", "{\"name\":\"before-1.1\"}");
+      ask(422, "POST", "/v1/backups", "/v1/backups", "{\"name\":\"../elsewhere\"}");
+    }
+  }
+
   private void limits() throws IOException, InterruptedException {
     try (Running small =
         new Running(
             c ->
                 new ServerConfig(
-                    c.listen(), 0, c.hosts(), c.maxConnections(), 0, 0, c.maxBodyBytes()))) {
+                    c.listen(),
+                    0,
+                    c.hosts(),
+                    c.maxConnections(),
+                    0,
+                    0,
+                    c.maxBodyBytes(),
+                    c.maxBodyTime()))) {
       check(small.get("/v1/events"), 429, "GET", "/v1/events");
       Answer claim = small.post("/v1/namespaces/shop/queues/q/firings:claim", "{}");
       check(claim, 429, "POST", CLAIM);

@@ -242,7 +242,14 @@ class QueueResourceTest {
         new Running(
             c ->
                 new ServerConfig(
-                    c.listen(), 0, c.hosts(), c.maxConnections(), 0, 0, c.maxBodyBytes()))) {
+                    c.listen(),
+                    0,
+                    c.hosts(),
+                    c.maxConnections(),
+                    0,
+                    0,
+                    c.maxBodyBytes(),
+                    c.maxBodyTime()))) {
       Answer answer = small.post(CLAIM, NOW);
       assertThat(answer.status()).isEqualTo(429);
       assertThat(answer.header("Retry-After")).isEqualTo("1");

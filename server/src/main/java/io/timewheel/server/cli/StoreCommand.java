@@ -21,10 +21,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/** Works on the files of a server that is not running. */
+/** Works on the data of a server, whether it runs or not. */
 @Command(
     name = "store",
-    description = "Checks, copies and converts the data of a server that is not running.",
+    description = {
+      "Checks, copies and converts the data of a server. While the server runs, it is asked for a",
+      "copy, of which the timers are checked or exported; only an import needs it to be stopped."
+    },
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel store verify --data ./timewheel-data",
@@ -51,7 +54,8 @@ final class StoreCommand {
 
   @Command(name = "verify", description = "Compares every timer with every index and counter.")
   int verify() {
-    try (RocksTimerStore store = existing()) {
+    try (Data existing = existing();
+        RocksTimerStore store = existing.open()) {
       VerifyReport report = store.verify();
       PrintWriter out = globals().out();
       report.texts().forEach(text -> out.println(Printer.clean(text)));
@@ -62,9 +66,10 @@ final class StoreCommand {
   }
 
   @Command(name = "backup", description = "Makes a copy that a server can open.")
-  int backup(@Parameters(paramLabel = "DIRECTORY", description = "Must not exist.") Path target) {
-    try (RocksTimerStore store = existing()) {
-      store.backup(target);
+  int backup(@Parameters(paramLabel = "DIRECTORY", description = "Must not exist.") Path target)
+      throws IOException {
+    try (Data existing = existing()) {
+      existing.copyTo(target);
     }
     globals().out().println("copied to " + target);
     globals().out().flush();
@@ -74,7 +79,8 @@ final class StoreCommand {
   @Command(name = "export", description = "Writes all timers as lines of JSON.")
   int export(@Parameters(paramLabel = "FILE", description = "- is standard output.") Path file)
       throws IOException {
-    try (RocksTimerStore store = existing()) {
+    try (Data existing = existing();
+        RocksTimerStore store = existing.open()) {
       Progress progress = new Progress(globals().err(), total(store));
       if (file.toString().equals("-")) {
         store.exportTo(new CountingOutput(System.out, progress));
@@ -112,11 +118,8 @@ final class StoreCommand {
     return ExitCode.DONE;
   }
 
-  private RocksTimerStore existing() {
-    if (!Files.isDirectory(data)) {
-      throw new CommandException(ExitCode.FAILED, data + ": there is no such directory (--data)");
-    }
-    return open();
+  private Data existing() {
+    return Data.of(data, globals()::client);
   }
 
   private RocksTimerStore open() {

@@ -47,7 +47,7 @@ export function connect(to = namespace) {
     cursor = {};
   }
   namespace = to;
-  if (state === "paused") {
+  if (state === "paused" || document.hidden) {
     return;
   }
   connection?.abort();
@@ -72,6 +72,16 @@ export function connect(to = namespace) {
     signal,
   );
 }
+
+// A browser has six connections for a server, for all tabs and for the pages that it keeps to go back to: one that nobody
+// sees must hold none, or else the seventh waits for ever.
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) {
+    connect();
+  } else if (state !== "paused") {
+    connection?.abort();
+  }
+});
 
 /** Stops the stream and the clock, or lets them go on. */
 export function togglePause() {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.time.temporal.ChronoUnit.SECONDS;
+
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.Route.Role;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies the store while it is at work, into its own directory: whoever may ask over HTTP does not
+ * thereby choose where this process writes. To carry the copy away is left to whom the directory
+ * belongs.
+ */
+final class BackupResource {
+  /** In the directory of the data, and so on the same file system. */
+  static final String FOLDER = "backups";
+
+  private static final int MAX_BODY = 1_024;
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,99}");
+
+  private final InstantSource clock;
+  private volatile @Nullable Embedded embedded;
+
+  private record Embedded(Path data, RocksTimerStore store) {}
+
+  BackupResource(InstantSource clock) {
+    this.clock = clock;
+  }
+
+  void addTo(Api api) {
+    api.add(Route.of("POST", "/v1/backups", Role.ADMIN, this::backup));
+  }
+
+  /** There is a store to copy from now on. */
+  void serve(Path data, RocksTimerStore store) {
+    embedded = new Embedded(data, store);
+  }
+
+  /** What is sent. */
+  private static final class Sent {
+    private @Nullable String name;
+
+    boolean field(String field, JsonReader value) {
+      if (!field.equals("name")) {
+        return false;
+      }
+      name = value.string();
+      return true;
+    }
+  }
+
+  private void backup(Exchange exchange) {
+    exchange.query();
+    if (!exchange.caller().namespaces().isEmpty()) {
+      throw Problem.of(403, "forbidden", "the token is not for all namespaces").failure();
+    }
+    exchange.body(
+        MAX_BODY,
+        text -> {
+          Sent sent = new Sent();
+          if (!text.isEmpty()) {
+            JsonReader.document(text, sent::field);
+          }
+          String name =
+              sent.name == null
+                  ? clock.instant().truncatedTo(SECONDS).toString().replace(':', '-')
+                  : sent.name;
+          if (!NAME.matcher(name).matches()) {
+            throw Problem.invalid("name", "name: " + name + " (expected: " + NAME + ")").failure();
+          }
+          exchange.note("backup", name);
+          answer(exchange, name, copy(name));
+        });
+  }
+
+  private Path copy(String name) {
+    Embedded present = embedded;
+    if (present == null) {
+      throw Problem.of(409, "no_directory", "the store is no directory: its database has backups")
+          .failure();
+    }
+    Path target = present.data.toAbsolutePath().normalize().resolve(FOLDER).resolve(name);
+    if (Files.exists(target)) {
+      throw Problem.of(409, "exists", "there is such a backup already").failure();
+    }
+    try {
+      present.store.backup(target);
+    } catch (StoreException e) {
+      throw Problem.unavailable(String.valueOf(e.getMessage())).failure();
+    }
+    return target;
+  }
+
+  private static void answer(Exchange exchange, String name, Path directory) {
+    exchange.json(
+        201,
+        json -> {
+          json.writeStartObject();
+          json.writeStringProperty("name", name);
+          json.writeStringProperty("directory", directory.toString());
+          json.writeEndObject();
+        });
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.server.settings.Settings;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** What the command line does with data that a server has open. */
+class BackupTest {
+  @TempDir private Path directory;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private Path data;
+  private TimewheelServer server;
+  private DurableTimer timer;
+
+  @BeforeEach
+  void start() throws IOException {
+    data = directory.resolve("data");
+    server = TimewheelServer.start(ServerConfig.loopback(0));
+    RocksTimerStore store = RocksTimerStore.open(data);
+    server.backups(data, store);
+    timer = DurableTimer.builder(server.watch("rocksdb", store)).start();
+    server.serve(timer);
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    timer.close();
+  }
+
+  private String address() {
+    return "http://127.0.0.1:" + server.port();
+  }
+
+  private void put(String id) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(address() + "/v1/namespaces/shop/timers/" + id))
+            .header("Content-Type", "application/json")
+            .PUT(
+                BodyPublishers.ofString(
+                    "{\"at\":\"2099-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}}"))
+            .build();
+    assertThat(HttpClient.newHttpClient().send(request, BodyHandlers.discarding()).statusCode())
+        .isEqualTo(201);
+  }
+
+  private int execute(String... arguments) throws IOException {
+    CommandLine line = Main.commandLine(Settings.read(Map.of()));
+    line.setOut(new PrintWriter(out));
+    line.setErr(new PrintWriter(err));
+    return line.execute(arguments);
+  }
+
+  private int store(String command, Path... files) throws IOException {
+    String[] arguments = {"store", command, "--data", data.toString(), "--server", address(), ""};
+    arguments[6] = files.length == 0 ? "-ojson" : files[0].toString();
+    return execute(arguments);
+  }
+
+  private boolean isTidy() throws IOException {
+    try (var copies = Files.list(data.resolve("backups"))) {
+      return copies.findAny().isEmpty();
+    }
+  }
+
+  @Test
+  void aBackupOfARunningServerOpensAndHasWhatWasAcknowledged() throws Exception {
+    put("a");
+    assertThat(store("backup", directory.resolve("copy"))).as("%s", err).isZero();
+    put("b");
+    assertThat(isTidy()).isTrue();
+    try (DurableTimer copy =
+        DurableTimer.builder(RocksTimerStore.open(directory.resolve("copy"))).start()) {
+      assertThat(copy.get("shop", "a")).isPresent();
+      assertThat(copy.get("shop", "b")).isEmpty();
+    }
+    assertThat(timer.get("shop", "b")).isPresent();
+  }
+
+  @Test
+  void aRunningServerIsCheckedAndExported() throws Exception {
+    put("a");
+    assertThat(store("verify")).as("%s", err).isZero();
+    assertThat(out.toString()).contains("1 timers, 0 problems");
+    assertThat(store("export", directory.resolve("lines"))).as("%s", err).isZero();
+    assertThat(directory.resolve("lines")).content().contains("\"a\"").contains("{\"timers\":1}");
+    assertThat(isTidy()).isTrue();
+  }
+
+  @Test
+  void nothingIsOverwritten() throws Exception {
+    Path target = Files.createDirectory(directory.resolve("copy"));
+    assertThat(store("backup", target)).isEqualTo(1);
+    assertThat(err.toString()).contains("is there already");
+    assertThat(target).isEmptyDirectory();
+    assertThat(isTidy()).isTrue();
+  }
+
+  @Test
+  void anImportNeedsTheServerToBeStopped() throws Exception {
+    Path lines = directory.resolve("lines");
+    assertThat(store("export", lines)).isZero();
+    assertThat(store("import", lines)).isEqualTo(1);
+    assertThat(err.toString()).contains("is in use");
+  }
+
+  @Test
+  void theServerOfOtherDataIsNoHelp() throws Exception {
+    Path other = directory.resolve("other");
+    try (RocksTimerStore used = RocksTimerStore.open(other)) {
+      assertThat(used.counts()).isEmpty();
+      assertThat(
+              execute("store", "backup", "--data", other.toString(), "--server", address(), "copy"))
+          .isEqualTo(1);
+    }
+    assertThat(err.toString()).contains("is in use by another server than that of --server");
+  }
+
+  @Test
+  void withoutItsServerDataInUseCannotBeReached() throws Exception {
+    assertThat(
+            execute("store", "verify", "--data", data.toString(), "--server", "http://127.0.0.1:1"))
+        .isEqualTo(5);
+    assertThat(err.toString()).contains("is in use, and its server is asked for a copy (--server)");
+  }
+}
