@@ -240,6 +240,13 @@ class PagesTest extends ConsoleTest {
     browser.awaitText(".live", "Live");
   }
 
+  @Test
+  void holdsNoConnectionWhenItIsOutOfSight() {
+    for (int visit = 0; visit < 8; visit++) { // a browser has six for a server, and keeps pages
+      show("#/");
+    }
+  }
+
   // Tokens
 
   @Test
