@@ -257,10 +257,24 @@ final class AttemptRun implements Runnable {
             claim.token(),
             claim.epoch(),
             Change.Finish.End.RESCHEDULED,
-            againMillis,
+            besideSeries(againMillis, seriesMillis),
             seriesMillis,
             null,
             engine.nowMillis()));
+  }
+
+  /**
+   * Not at a time of the series itself, but right after it: the time is part of the identity of a
+   * run, and the series has a run of its own then.
+   */
+  private long besideSeries(long millis, long seriesMillis) {
+    boolean mayBe = record.definition().isRecurring() && millis >= seriesMillis;
+    if (!mayBe) {
+      return millis;
+    }
+    Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
+    boolean meets = recurrence.fromEnd(1, seriesMillis, millis + 1) == millis;
+    return meets ? millis + 1 : millis;
   }
 
   /** With its stack trace, which the history does not keep. */

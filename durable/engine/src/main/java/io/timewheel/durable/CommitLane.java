@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -307,13 +306,10 @@ final class CommitLane {
     synchronized (this) {
       telling++;
     }
-    AtomicBoolean told = new AtomicBoolean(); // an executor may refuse what it runs all the same
     Runnable work =
         () -> {
-          if (!told.getAndSet(true)) {
-            complete(batch, outcomes, true);
-            toldEngine();
-          }
+          complete(batch, outcomes, true);
+          toldEngine();
         };
     try {
       settings.turns.execute(settings.ownExecutor, work);

@@ -79,7 +79,7 @@ record Decision(boolean fires, long atMillis, boolean late, boolean madeUp) {
    * @param record the timer, while the run is claimed
    */
   static boolean isMadeUp(TimerRecord record, long graceMillis) {
-    if (!record.definition().isRecurring() || record.runAt() != TimerRecord.NONE) {
+    if (!record.definition().isRecurring() || !record.isOfSeries()) {
       return false;
     }
     long beganMillis = firstBeganMillis(record);

@@ -207,7 +207,8 @@ public final class DurableTimerBuilder {
   /**
    * Sets what runs store work, instead of threads of the timer's own. It must run tasks in the
    * order in which they come if the store is used by one committer. One that runs them on the
-   * calling thread has callers, and the wheel, wait for the store.
+   * calling thread has callers, and the wheel, wait for the store. What it refuses, the timer hands
+   * over again in a second; what it drops without a word, after a minute or two, which is logged.
    *
    * @param executor the executor; a {@link StepExecutor} makes the timer single-threaded
    * @return this builder

@@ -407,6 +407,7 @@ final class Engine {
 
   /** Looks after what is left over. */
   void upkeep() {
+    turns.upkeep();
     lanes.upkeep();
     ends.upkeep();
     shards.forEach(Shard::upkeep);
@@ -431,6 +432,18 @@ final class Engine {
   /** Frees what was held by a pause that is over. */
   void resumed() {
     releases.start();
+  }
+
+  /** Whether a timer is in a shard of this session. */
+  boolean owns(TimerKey key) {
+    return shards.of(key) != null;
+  }
+
+  /** A shard has come from elsewhere: what is parked in it may have its handler here. */
+  void acquired() {
+    if (!store.traits().sweep().isZero()) {
+      releases.start();
+    }
   }
 
   /** Known handlers: what is parked for them goes on. */

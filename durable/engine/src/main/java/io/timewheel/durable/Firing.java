@@ -104,7 +104,8 @@ public final class Firing {
   /**
    * Has this run fire again at another time, with attempts counted anew, when the handler returns.
    * The other runs of a recurring timer stay where they are; those that become due before the
-   * postponed one has ended were missed.
+   * postponed one has ended were missed. At a time of the series itself it fires a millisecond
+   * later, as a run with an identity of its own.
    *
    * @param at when
    * @throws IllegalArgumentException if that never comes

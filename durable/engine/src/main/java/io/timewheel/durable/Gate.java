@@ -16,6 +16,11 @@ final class Gate {
   private int inside;
 
   /**
+   * Whether a thread admits: what enters or leaves meanwhile is its work, and not a call inside.
+   */
+  private boolean admitting;
+
+  /**
    * @param handling handles an entry, and calls {@link #leave} once in the end
    */
   Gate(Consumer<DueEntry> handling) {
@@ -37,6 +42,23 @@ final class Gate {
   }
 
   private void admit() {
+    synchronized (this) {
+      if (admitting) {
+        return;
+      }
+      admitting = true;
+    }
+    try {
+      admitAll();
+    } catch (RuntimeException | Error e) {
+      synchronized (this) {
+        admitting = false;
+      }
+      throw e;
+    }
+  }
+
+  private void admitAll() {
     for (DueEntry entry = next(); entry != null; entry = next()) {
       boolean begun = false;
       try {
@@ -57,6 +79,7 @@ final class Gate {
   private synchronized @Nullable DueEntry next() {
     DueEntry entry = inside < LIMIT ? waiting.poll() : null;
     inside += entry == null ? 0 : 1;
+    admitting = entry != null;
     return entry;
   }
 }

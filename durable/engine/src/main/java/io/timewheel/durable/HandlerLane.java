@@ -156,9 +156,27 @@ final class HandlerLane {
       engine.counters.lost.increment();
     }
     AttemptRun run = new AttemptRun(engine, this, config, entry.shard(), record);
+    try {
+      begin(entry, record, run);
+    } catch (RuntimeException | Error e) {
+      if (!holds(run)) { // or it goes on: its place must not be lost
+        LOG.log(System.Logger.Level.ERROR, "after the claim of " + entry.due.key(), e);
+        run.giveBack(entry.due.fireAt());
+      }
+      throw e;
+    }
+    return true;
+  }
+
+  private synchronized boolean holds(AttemptRun run) {
+    return claimed.contains(run) || running.contains(run);
+  }
+
+  /** Has an attempt that was claimed begin, at its time. */
+  private void begin(DueEntry entry, TimerRecord record, AttemptRun run) {
     if (run.isExhausted()) {
       run.recordLoss();
-      return true;
+      return;
     }
     long early = entry.due.fireAt() - engine.nowMillis();
     if (record.cancelRequested() || record.paused()) { // before its claim was answered
@@ -170,7 +188,6 @@ final class HandlerLane {
     } else {
       ready(run);
     }
-    return true;
   }
 
   // Runs
@@ -207,13 +224,13 @@ final class HandlerLane {
       waitMillis = refusedWaitMillis;
       refusedWaitMillis = Math.min(LONGEST_REFUSED_WAIT_MILLIS, 2 * waitMillis);
     }
+    engine.waits().start(this::tryAgain, Duration.ofMillis(waitMillis)); // before a log may throw
     if (waitMillis == FIRST_REFUSED_WAIT_MILLIS) {
       LOG.log(
           System.Logger.Level.WARNING,
           "the executor refuses attempts of the handler " + config.name() + "; they wait",
           why);
     }
-    engine.waits().start(this::tryAgain, Duration.ofMillis(waitMillis));
   }
 
   private void tryAgain() {

@@ -40,7 +40,8 @@ final class MissedRule {
     boolean mayBeMissed =
         entry.due.recurring()
             && entry.due.state() == TimerState.SCHEDULED
-            && engine.nowMillis() - entry.due.fireAt() > engine.minGraceMillis();
+            && (entry.due.deferred()
+                || engine.nowMillis() - entry.due.fireAt() > engine.minGraceMillis());
     if (mayBeMissed) {
       return engine.executeStoreWork(() -> decideNow(entry, run, left));
     }

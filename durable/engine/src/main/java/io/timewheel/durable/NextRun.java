@@ -23,7 +23,7 @@ record NextRun(long atMillis, long dropped) {
     }
     Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
     // A run by hand, or one that its handler has postponed, leaves the series as it is.
-    boolean ofSeries = record.runAt() == TimerRecord.NONE;
+    boolean ofSeries = record.isOfSeries();
     long nextMillis = ofSeries ? recurrence.next(claim.scheduledAt(), nowMillis) : record.dueAt();
     Decision decision =
         Decision.of(recurrence, record.definition().missed(), graceMillis, nextMillis, nowMillis);

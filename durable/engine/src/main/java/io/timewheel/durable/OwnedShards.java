@@ -79,6 +79,7 @@ final class OwnedShards implements StoreListener {
       before.close();
     }
     shard.look();
+    engine.acquired();
   }
 
   @Override

@@ -82,16 +82,22 @@ final class Queues {
             scheduledAt,
             engine.nowMillis()),
         outcome -> {
-          if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
-            engine.dropped(entry.due.key(), dropped);
+          try {
+            if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
+              engine.dropped(entry.due.key(), dropped);
+            }
+          } finally {
+            answered(entry, outcome);
           }
-          answered(entry, outcome);
         });
   }
 
   private void answered(DueEntry entry, @Nullable Outcome outcome) {
-    entry.shard().answered(entry.due.key(), outcome);
-    readying.leave();
+    try {
+      entry.shard().answered(entry.due.key(), outcome);
+    } finally {
+      readying.leave();
+    }
   }
 
   private void leaseIsOver(DueEntry entry) {

@@ -128,7 +128,8 @@ final class Releases {
 
     private boolean isFree(TimerRecord record) {
       return record.state() == TimerState.PARKED
-          ? engine.knows(record.definition().handler())
+          // In its own shards: another owner, that does not know the handler, would park it again.
+          ? engine.knows(record.definition().handler()) && engine.owns(record.key())
           : record.isHeld()
               && !paused.contains(TimerStore.EVERYTHING)
               && !paused.contains(record.key().namespace());

@@ -18,6 +18,7 @@ import io.timewheel.durable.TimerState;
  * @param handler the handler or queue
  * @param queue whether that is a queue
  * @param recurring whether the timer fires more than once
+ * @param deferred whether {@link TimerRecord#isDeferred} says so
  */
 public record DueTimer(
     TimerKey key,
@@ -27,7 +28,8 @@ public record DueTimer(
     TimerState state,
     String handler,
     boolean queue,
-    boolean recurring) {
+    boolean recurring,
+    boolean deferred) {
   /**
    * Checks that nothing is null.
    *
@@ -39,6 +41,7 @@ public record DueTimer(
    * @param handler the handler or queue
    * @param queue whether that is a queue
    * @param recurring whether the timer fires more than once
+   * @param deferred whether {@link TimerRecord#isDeferred} says so
    */
   public DueTimer {
     requireNonNull(key, "key");

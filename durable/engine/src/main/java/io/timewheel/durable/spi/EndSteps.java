@@ -38,7 +38,7 @@ final class EndSteps {
       case EXHAUSTED, LOST_EXHAUSTED -> exhausted(current, change, next);
       case FAILED, LOST -> again(current, next, RETRYING, change);
       case RESCHEDULED -> {
-        if (current.runAt() != NONE) {
+        if (!current.isOfSeries()) {
           next.runAt(change.nextAt());
         } else if (current.definition().isRecurring()) {
           next.runAt(change.nextAt()).dueAt(change.seriesAt());

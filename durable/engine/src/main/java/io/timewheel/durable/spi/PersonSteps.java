@@ -89,12 +89,19 @@ final class PersonSteps {
     };
   }
 
+  /** It runs, however late: the rule for missed runs is not asked. */
   private static Outcome revive(TimerRecord current, long now) {
+    boolean recurring = current.definition().isRecurring();
     boolean setAside = current.state() == SET_ASIDE || current.state() == PARKED;
     return setAside
         ? answer(
             Answer.APPLIED,
-            current.toBuilder().state(SCHEDULED, now).attempt(0).note(null).build(now))
+            current.toBuilder()
+                .state(SCHEDULED, now)
+                .runAt(recurring ? current.scheduledAt() : NONE)
+                .attempt(0)
+                .note(null)
+                .build(now))
         : answer(Answer.WRONG_STATE, current);
   }
 

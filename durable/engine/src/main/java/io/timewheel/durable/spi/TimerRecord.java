@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param fireAt when the engine must look at this record, its place in the due index; {@link
  *     #NEVER} if it is not in that index
  * @param runAt the time of a run beside the series, one by hand or one that its handler has
- *     postponed, until that run ends; otherwise {@link #NONE}
+ *     postponed, until that run ends; of a revived run, its own time; otherwise {@link #NONE}
  * @param attempt how many attempts of the present run have begun
  * @param claim the attempt that has not ended; null unless the state is FIRING
  * @param former the last claim that did end, for answering repeated calls
@@ -85,7 +85,7 @@ public record TimerRecord(
    * @param fireAt when the engine must look at this record, its place in the due index; {@link
    *     #NEVER} if it is not in that index
    * @param runAt the time of a run beside the series, one by hand or one that its handler has
-   *     postponed, until that run ends; otherwise {@link #NONE}
+   *     postponed, until that run ends; of a revived run, its own time; otherwise {@link #NONE}
    * @param attempt how many attempts of the present run have begun
    * @param claim the attempt that has not ended; null unless the state is FIRING
    * @param former the last claim that did end, for answering repeated calls
@@ -130,6 +130,22 @@ public record TimerRecord(
     return state == TimerState.PAUSED && !paused;
   }
 
+  /**
+   * {@return whether the next run of a series has a place in the due index that is later than its
+   * time: it was paused, held or parked then, so it may have been missed however soon it begins}
+   */
+  public boolean isDeferred() {
+    return state == TimerState.SCHEDULED && definition.isRecurring() && fireAt > dueAt;
+  }
+
+  /**
+   * {@return whether the present run is one of the series. A revived one has its own time as that
+   * of a run beside the series: so no rule for missed runs is asked about it}
+   */
+  public boolean isOfSeries() {
+    return runAt == NONE || runAt == dueAt;
+  }
+
   /** {@return the place of this record in the due index, as a scan gives it out} */
   public DueTimer due() {
     return new DueTimer(
@@ -140,7 +156,8 @@ public record TimerRecord(
         state,
         definition.handler(),
         definition.queue(),
-        definition.isRecurring());
+        definition.isRecurring(),
+        isDeferred());
   }
 
   /** {@return a builder that starts with this record} */

@@ -49,7 +49,7 @@ final class PostgreSqlQueries implements Queries {
 
   private static final String DUE =
       """
-      SELECT namespace, id, fire_at, version, revision, state, handler, flags
+      SELECT namespace, id, fire_at, version, revision, state, handler, flags, due_at
       FROM timewheel_timer WHERE shard = ? AND fire_at >= ? AND fire_at < ?
         AND (fire_at, namespace, id) > (?, ?, ?)
       ORDER BY fire_at, namespace, id LIMIT ?\
@@ -111,17 +111,21 @@ final class PostgreSqlQueries implements Queries {
       try (ResultSet rows = statement.executeQuery()) {
         List<DueTimer> due = new ArrayList<>();
         while (rows.next()) {
+          TimerState state = Codes.STATES.at(rows.getInt(6));
           int flags = rows.getInt(8);
+          boolean recurring = Rows.isRecurring(flags);
+          boolean afterItsTime = rows.getLong(3) > rows.getLong(9);
           due.add(
               new DueTimer(
                   new TimerKey(rows.getString(1), rows.getString(2)),
                   rows.getLong(3),
                   rows.getLong(4),
                   rows.getLong(5),
-                  Codes.STATES.at(rows.getInt(6)),
+                  state,
                   rows.getString(7),
                   Rows.isQueue(flags),
-                  Rows.isRecurring(flags)));
+                  recurring,
+                  recurring && afterItsTime && state == TimerState.SCHEDULED));
         }
         return due;
       }

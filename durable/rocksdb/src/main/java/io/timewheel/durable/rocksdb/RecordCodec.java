@@ -43,6 +43,7 @@ final class RecordCodec {
   private static final int PAYLOAD_APART = 1 << 6;
   private static final int RUN_AT = 1 << 7;
   private static final int RECURRING = 1 << 1;
+  private static final int DEFERRED = 1 << 2;
 
   private static final int CLAIM_HAS_LEASE = 1;
   private static final int CLAIM_HAS_ENDED = 1 << 1;
@@ -284,7 +285,8 @@ final class RecordCodec {
   static byte[] encodeDue(TimerRecord record, ByteWriter to) {
     int flags =
         (record.definition().queue() ? QUEUE : 0)
-            | (record.definition().isRecurring() ? RECURRING : 0);
+            | (record.definition().isRecurring() ? RECURRING : 0)
+            | (record.isDeferred() ? DEFERRED : 0);
     return to.reset()
         .u8(FORMAT)
         .u8(Codes.STATES.of(record.state()))
@@ -308,6 +310,7 @@ final class RecordCodec {
         state,
         from.text(),
         (flags & QUEUE) != 0,
-        (flags & RECURRING) != 0);
+        (flags & RECURRING) != 0,
+        (flags & DEFERRED) != 0);
   }
 }

@@ -66,6 +66,22 @@ class RefusingExecutorTest extends OnStand {
   }
 
   @Test
+  void goesOnWhenTheExecutorOfTheStoreHasDroppedTasks() {
+    start();
+    timer.schedule(spec("claimed").after(Duration.ofSeconds(1)));
+    stand.storeWork.drops = true;
+    var call = timer.scheduleAsync(spec("asked").after(Duration.ZERO)).toCompletableFuture();
+    advance(5_000);
+    stand.storeWork.drops = false;
+    advance(125_000);
+    assertThat(call).isCompleted();
+    assertThat(fired).containsExactlyInAnyOrder("claimed", "asked");
+    assertThat(timer("asked").state()).isEqualTo(TimerState.DONE);
+    assertThat(log.lines())
+        .anySatisfy(text -> assertThat(text).contains("store's executor", "does it drop tasks?"));
+  }
+
+  @Test
   void saysThatAnExecutorDropsAttempts() {
     start();
     stand.handlers.drops = true;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreTraits;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** An error where nobody expects one, of a log here: it costs an attempt, and no place. */
+class ThrowingLogTest extends OnStand {
+  private final Logger logger = Logger.getLogger(DurableTimer.class.getName());
+  private final Level levelBefore = logger.getLevel();
+  private Handler installed;
+
+  private void logThrowsOnce() {
+    installed =
+        new Handler() {
+          private boolean thrown;
+
+          @Override
+          public void publish(LogRecord record) {
+            if (!thrown) {
+              thrown = true;
+              throw new OutOfMemoryError("a log");
+            }
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    logger.setLevel(Level.WARNING); // a simulation may have silenced it
+    logger.addHandler(installed);
+  }
+
+  @AfterEach
+  void removeHandler() {
+    logger.removeHandler(installed);
+    logger.setLevel(levelBefore);
+  }
+
+  @Test
+  void anErrorBetweenAClaimAndItsAttemptGivesItBack() {
+    store =
+        InMemoryTimerStore.create(
+            new StoreTraits(
+                1, 1, 100, Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ZERO));
+    timer =
+        stand.start(
+            new ForwardingTimerStore(store) {
+              @Override
+              public List<Outcome> commit(List<Change> changes) {
+                boolean first =
+                    installed == null && changes.stream().anyMatch(Change.Begin.class::isInstance);
+                if (first) {
+                  stand.wheel.refusal = new OutOfMemoryError("a wheel");
+                  logThrowsOnce();
+                }
+                return super.commit(changes);
+              }
+            },
+            this::settings);
+    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    advance(950);
+    assertThat(installed).isNotNull();
+    stand.wheel.refusal = null;
+    advance(2_000);
+    assertThat(fired).containsExactly("a");
+    assertThat(timer("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(timer("a").attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.GIVEN_BACK, Attempt.End.SUCCEEDED);
+  }
+
+  @Test
+  void anErrorWhenAnAttemptIsRefusedKeepsItsLaneGoing() {
+    start();
+    stand.handlers.refusal = new RejectedExecutionException("full");
+    logThrowsOnce();
+    timer.schedule(spec("a").after(Duration.ZERO));
+    advance(100);
+    stand.handlers.refusal = null;
+    advance(2_000);
+    assertThat(fired).containsExactly("a");
+  }
+}
