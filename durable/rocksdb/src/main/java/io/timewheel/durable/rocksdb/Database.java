@@ -231,7 +231,15 @@ final class Database implements AutoCloseable {
     if (keys.isEmpty()) {
       return List.of();
     }
-    return db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
+    List<byte @Nullable []> values =
+        db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
+    for (int i = 0; i < keys.size(); i++) {
+      // It has nothing for what cannot be read, too; only a single get tells the two apart.
+      if (values.get(i) == null && get(family, keys.get(i)) != null) {
+        throw new AssertionError("read only the second time");
+      }
+    }
+    return values;
   }
 
   /** The sum of a property over all families. */

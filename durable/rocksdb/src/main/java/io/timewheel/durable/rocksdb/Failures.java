@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb;
 
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Status;
@@ -16,7 +19,10 @@ final class Failures {
   private static final Pattern BLAMES_MANIFEST =
       Pattern.compile("\\s*The file \\S*MANIFEST\\S* may be corrupted\\.?");
 
+  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+
   private final Path directory;
+  private final AtomicLong damagedReads = new AtomicLong();
 
   Failures(Path directory) {
     this.directory = directory;
@@ -48,6 +54,9 @@ final class Failures {
 
   /** A read or a step of maintenance that failed: nothing was done. */
   StoreException reading(String what, RocksDBException cause) {
+    if (isDamage(cause)) {
+      damaged(what, cause);
+    }
     Status status = cause.getStatus();
     boolean passes =
         status != null
@@ -56,6 +65,54 @@ final class Failures {
               default -> false;
             };
     return of(passes ? Kind.TRANSIENT : Kind.UNAVAILABLE, what, cause);
+  }
+
+  /**
+   * The lookup of a timer that failed. Damage is a matter of this timer alone: whoever has asked
+   * for several asks for the others again.
+   */
+  StoreException lookup(String what, RocksDBException cause) {
+    if (!isDamage(cause)) {
+      return reading(what, cause);
+    }
+    damaged(what, cause);
+    return of(Kind.REJECTED, what, cause);
+  }
+
+  /** A record that is not one. */
+  StoreException lookup(TimerKey key, MalformedException cause) {
+    String what = "the record of " + key + " cannot be read";
+    damaged(what, cause);
+    return of(Kind.REJECTED, what, cause);
+  }
+
+  private static boolean isDamage(RocksDBException cause) {
+    Status status = cause.getStatus();
+    return status != null && status.getCode() == Status.Code.Corruption;
+  }
+
+  /** A read has met damage: it is counted, and the first is told. */
+  void damaged(String what, Exception cause) {
+    if (damagedReads.getAndIncrement() == 0) {
+      LOG.log(
+          System.Logger.Level.ERROR,
+          directory
+              + ": the store is damaged: "
+              + what
+              + ": "
+              + reason(cause)
+              + "; further reads that meet damage are counted in its figures, and verify() names"
+              + " what is damaged");
+    }
+  }
+
+  long damagedReads() {
+    return damagedReads.get();
+  }
+
+  IncompleteExportException incomplete(
+      String what, long timers, long unread, List<String> texts, Throwable cause) {
+    return new IncompleteExportException(directory + ": " + what, timers, unread, texts, cause);
   }
 
   /** Ends long work when others wait for that. */

@@ -3,7 +3,6 @@ package io.timewheel.durable.rocksdb;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.StoreException.Kind;
-import io.timewheel.durable.spi.TimerRecord;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
@@ -11,7 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Snapshot;
@@ -76,33 +78,56 @@ final class Maintenance {
           paused.add(Meta.scope(at.key()));
           return true;
         });
+    long stored = stored(snapshot);
+    Unread unread = new Unread();
+    long timers;
     try (Export export =
         new Export(out, lastVersion == null ? 0 : Meta.number(lastVersion), paused)) {
-      database.scan(
-          Family.TIMERS,
-          null,
-          null,
-          snapshot,
-          at -> {
-            checkGoesOn();
-            export.timer(read(at.key(), at.value(), options));
-            return true;
-          });
-      return export.end();
+      new PastDamage(database, Family.TIMERS, options, this::checkGoesOn)
+          .scan(
+              at -> {
+                export(at.key(), at.value(), options, export, unread);
+                return true;
+              },
+              unread::gap);
+      if (unread.hasGaps()) {
+        for (Family index : List.of(Family.DUE, Family.READY, Family.FINISHED)) {
+          exportOneByOne(index, options, export, unread);
+        }
+      }
+      timers = export.end();
     }
+    unread.check(failures, timers, stored);
+    return timers;
+  }
+
+  /** How many timers there are, by the counters. */
+  private long stored(Snapshot snapshot) throws RocksDBException {
+    long[] stored = {0};
+    byte[] counters = Meta.allCounts();
+    database.scan(
+        Family.META,
+        counters,
+        Keys.behindAll(counters),
+        snapshot,
+        at -> {
+          stored[0] += LongStream.of(Counts.decode(at.value())).sum();
+          return true;
+        });
+    return stored[0];
   }
 
   private void checkGoesOn() {
     failures.checkGoesOn(database);
   }
 
-  /** An export without a timer that cannot be read would look whole: it is refused. */
-  private TimerRecord read(byte[] timer, byte[] value, ReadOptions options) {
-    TimerKey key = Keys.timer(timer);
+  private void export(
+      byte[] timer, byte[] value, ReadOptions options, Export export, Unread unread) {
     try {
-      return RecordCodec.decode(key, value, () -> payload(timer, options)).record();
+      TimerKey key = Keys.timer(timer);
+      export.timer(RecordCodec.decode(key, value, () -> payload(timer, options)).record());
     } catch (MalformedException e) {
-      throw failures.of(Kind.REJECTED, "the record of " + key + " cannot be read", e);
+      unread.timer(timer, e);
     }
   }
 
@@ -114,7 +139,41 @@ final class Maintenance {
       }
       return payload;
     } catch (RocksDBException e) {
-      throw failures.reading("cannot be exported", e);
+      throw new MalformedException("its payload cannot be read: " + Failures.reason(e));
+    }
+  }
+
+  /**
+   * Looks up what an index names within a gap. A lookup reads one block of each table at most, and
+   * none of most: it finds what a scan cannot, because that needs all tables sound at one place.
+   */
+  private void exportOneByOne(Family index, ReadOptions options, Export export, Unread unread)
+      throws RocksDBException {
+    new PastDamage(database, index, options, this::checkGoesOn)
+        .scan(
+            at -> {
+              byte[] timer = timerOf(index, at.key());
+              if (timer == null || !unread.isInGap(timer)) {
+                return true;
+              }
+              try {
+                byte[] value = database.get(Family.TIMERS, timer, options);
+                if (value != null) {
+                  export(timer, value, options, export, unread);
+                }
+              } catch (RocksDBException e) {
+                unread.timer(timer, e);
+              }
+              return true;
+            },
+            (behind, before, why) -> {}); // no timer is lost by it
+  }
+
+  private static byte @Nullable [] timerOf(Family index, byte[] entry) {
+    try {
+      return Keys.timer(Verifier.position(index, entry).key());
+    } catch (MalformedException e) {
+      return null;
     }
   }
 
@@ -136,7 +195,8 @@ final class Maintenance {
           database.number("rocksdb.block-cache-usage"),
           database.sum("rocksdb.estimate-pending-compaction-bytes"),
           database.number("rocksdb.is-write-stopped") != 0,
-          database.number("rocksdb.background-errors"));
+          database.number("rocksdb.background-errors"),
+          failures.damagedReads());
     } catch (IOException e) {
       throw failures.of(Kind.UNAVAILABLE, "cannot be read", e);
     } catch (RocksDBException e) {

@@ -5,7 +5,6 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -25,8 +24,6 @@ import org.rocksdb.Snapshot;
  * anything.
  */
 final class Reader {
-  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
-
   /** How many records one page looks at. */
   private static final int MAX_LOOKED_AT = 10_000;
 
@@ -48,9 +45,9 @@ final class Reader {
           ? null
           : RecordCodec.decode(key, value, () -> payload(timer, moment)).record();
     } catch (MalformedException e) {
-      throw failures.of(Kind.REJECTED, "the record of " + key + " cannot be read", e);
+      throw failures.lookup(key, e);
     } catch (RocksDBException e) {
-      throw failures.reading("cannot read " + key, e);
+      throw failures.lookup("cannot read " + key, e);
     }
   }
 
@@ -62,7 +59,7 @@ final class Reader {
       }
       return payload;
     } catch (RocksDBException e) {
-      throw failures.reading("cannot read the payload of " + Keys.timer(timer), e);
+      throw failures.lookup("cannot read the payload of " + Keys.timer(timer), e);
     }
   }
 
@@ -97,13 +94,12 @@ final class Reader {
     return found;
   }
 
-  private static void addDue(RocksIterator at, List<DueTimer> found) {
+  private void addDue(RocksIterator at, List<DueTimer> found) {
     try {
       DuePosition position = Keys.due(at.key());
       found.add(RecordCodec.decodeDue(position.key(), position.fireAt(), at.value()));
     } catch (MalformedException e) {
-      LOG.log(
-          System.Logger.Level.ERROR, "an entry of the due index cannot be read: " + e.getMessage());
+      failures.damaged("an entry of the due index cannot be read", e);
     }
   }
 
@@ -163,9 +159,7 @@ final class Reader {
                   : record);
         }
       } catch (MalformedException e) {
-        LOG.log(
-            System.Logger.Level.ERROR,
-            "the record of " + key + " cannot be read: " + e.getMessage());
+        failures.damaged("the record of " + key + " cannot be read", e);
       }
       return true;
     }
@@ -185,7 +179,7 @@ final class Reader {
             try {
               count(at, namespace, bounds, buckets);
             } catch (MalformedException e) {
-              LOG.log(System.Logger.Level.ERROR, "an entry of the due index cannot be read", e);
+              failures.damaged("an entry of the due index cannot be read", e);
             }
             return true;
           });

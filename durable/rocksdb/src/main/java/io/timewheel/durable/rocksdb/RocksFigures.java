@@ -14,6 +14,8 @@ package io.timewheel.durable.rocksdb;
  *     that the disk is too slow for what is written
  * @param writesStopped whether writes wait for compactions
  * @param backgroundErrors how many flushes and compactions have failed
+ * @param damagedReads how many reads have met something that is damaged since the store was opened;
+ *     the first is in the log, and {@link RocksTimerStore#verify} names all
  */
 public record RocksFigures(
     long diskBytes,
@@ -24,4 +26,5 @@ public record RocksFigures(
     long blockCacheBytes,
     long pendingCompactionBytes,
     boolean writesStopped,
-    long backgroundErrors) {}
+    long backgroundErrors,
+    long damagedReads) {}

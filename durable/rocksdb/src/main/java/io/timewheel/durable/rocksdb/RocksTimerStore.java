@@ -385,8 +385,13 @@ public final class RocksTimerStore implements TimerStore {
    * Writes all timers as lines of JSON, as of one moment, while the store is at work. With them go
    * the pauses, and the last version, so that versions grow on in another store.
    *
+   * <p>What is damaged is passed over, and all that can be read is written before this is said by
+   * an exception: keep what was written, it can be imported as any other.
+   *
    * @param out where to; flushed, and not closed
    * @return how many timers there are
+   * @throws IncompleteExportException at the end, if some timers could not be read: says how many,
+   *     and where
    * @throws java.io.UncheckedIOException if it cannot be written to
    */
   public long exportTo(OutputStream out) {

@@ -222,7 +222,8 @@ final class Verifier {
     }
   }
 
-  private static DuePosition position(Family family, byte[] entry) {
+  /** The time and the timer that an entry of an index names. */
+  static DuePosition position(Family family, byte[] entry) {
     return switch (family) {
       case DUE -> Keys.due(entry);
       case FINISHED -> Keys.finished(entry);

@@ -37,7 +37,6 @@ import org.rocksdb.RocksDBException;
  * record as it was before the batch and as it is after it, however many steps lie between.
  */
 final class Writer implements Transitions.Context {
-  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
   private static final int MAX_CLAIMED = 8_192;
 
   private final Database database;
@@ -230,7 +229,8 @@ final class Writer implements Transitions.Context {
         }
       }
     } catch (RocksDBException e) {
-      throw failures.reading("cannot read timers", e);
+      throw failures.lookup(
+          keys.size() == 1 ? "cannot read " + wanted.get(0).key : "cannot read timers", e);
     }
   }
 
@@ -239,7 +239,7 @@ final class Writer implements Transitions.Context {
       return RecordCodec.decode(
           cell.key, value, cell.wantsPayload ? () -> payload(cell) : RecordCodec.LEFT_OUT);
     } catch (MalformedException e) {
-      throw failures.of(Kind.REJECTED, "the record of " + cell.key + " cannot be read", e);
+      throw failures.lookup(cell.key, e);
     }
   }
 
@@ -251,7 +251,7 @@ final class Writer implements Transitions.Context {
       }
       return payload;
     } catch (RocksDBException e) {
-      throw failures.reading("cannot read the payload of " + cell.key, e);
+      throw failures.lookup("cannot read the payload of " + cell.key, e);
     }
   }
 
@@ -369,7 +369,7 @@ final class Writer implements Transitions.Context {
     }
   }
 
-  /** Reads a timer that an index names; null, and a word in the log, if it cannot be read. */
+  /** Reads a timer that an index names; null if it cannot be read. */
   private @Nullable Cell readIfSound(TimerKey key) {
     Cell cell = new Cell(key);
     cell.wantsPayload = true;
@@ -380,7 +380,6 @@ final class Writer implements Transitions.Context {
       if (e.kind() != Kind.REJECTED) {
         throw e;
       }
-      LOG.log(System.Logger.Level.ERROR, e.getMessage());
       return null;
     }
   }

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import static io.timewheel.durable.rocksdb.Fixture.NOW;
+import static io.timewheel.durable.rocksdb.Fixture.key;
+import static io.timewheel.durable.rocksdb.Fixture.schedule;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerDefinition;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Filter;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.LiveFileMetaData;
+import org.rocksdb.RocksDBException;
+
+/** A damaged table costs what is in the blocks that are damaged, and no other timer. */
+class DamagedTableTest {
+  private static final int TIMERS = 2_000;
+
+  /** A block has 8 KiB, and a timer of these some 400 bytes. */
+  private static final int TIMERS_A_BLOCK = 40;
+
+  @TempDir Path directory;
+
+  private final Random random = new Random(7);
+
+  private static String id(int number) {
+    return "t%05d".formatted(number);
+  }
+
+  /** With a payload that no compression makes smaller. */
+  private Change.Schedule timer(int number, int payloadBytes) {
+    byte[] payload = new byte[payloadBytes];
+    random.nextBytes(payload);
+    TimerDefinition definition =
+        new TimerDefinition(
+            "", "orders", false, payload, Map.of(), RetryPolicy.DEFAULT, MissedRuns.SKIP, 0);
+    return schedule(key(id(number)), NOW + number, definition);
+  }
+
+  private Path store() {
+    return directory.resolve("store");
+  }
+
+  private void fill(int payloadBytes) {
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      List<Change> changes = new ArrayList<>();
+      for (int i = 0; i < TIMERS; i++) {
+        changes.add(timer(i, payloadBytes));
+      }
+      new Fixture(store).store.commit(changes);
+    }
+  }
+
+  /** The table files of a family, the oldest first. */
+  private List<Path> tables(Family family) throws RocksDBException {
+    Failures failures = new Failures(store());
+    try (Database database = new Opening(store(), Settings.DEFAULT, failures).open()) {
+      return database.db().getLiveFilesMetaData().stream()
+          .filter(file -> Arrays.equals(file.columnFamilyName(), family.bytes()))
+          .map(LiveFileMetaData::fileName)
+          .sorted(Comparator.naturalOrder())
+          .map(name -> store().resolve(name.substring(1)))
+          .toList();
+    }
+  }
+
+  private static void damage(Path file, double... at) throws IOException {
+    byte[] bytes = Files.readAllBytes(file);
+    for (double part : at) {
+      bytes[(int) (part * (bytes.length - 1))] ^= 4;
+    }
+    Files.write(file, bytes);
+  }
+
+  /** What an export says and has. */
+  private record Rescued(IncompleteExportException says, List<String> ids) {
+    List<String> missing(int... except) {
+      List<String> missing = new ArrayList<>();
+      IntStream.range(0, TIMERS).mapToObj(DamagedTableTest::id).forEach(missing::add);
+      missing.removeAll(ids);
+      for (int number : except) {
+        missing.remove(id(number));
+      }
+      return missing;
+    }
+  }
+
+  private Rescued rescue() {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    IncompleteExportException says;
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      says = catchThrowableOfType(IncompleteExportException.class, () -> store.exportTo(out));
+    }
+    assertThat(says).as("an export that says it is incomplete").isNotNull();
+    assertThat(out.toString(UTF_8).lines()).hasSize((int) says.timers() + 2);
+    try (RocksTimerStore other = RocksTimerStore.open(directory.resolve("other"))) {
+      assertThat(other.importFrom(new ByteArrayInputStream(out.toByteArray())))
+          .isEqualTo(says.timers());
+      assertThat(other.verify().texts()).isEmpty();
+      return new Rescued(
+          says, Fixture.all(other).stream().map(record -> record.key().id()).toList());
+    }
+  }
+
+  private static void assertConsecutive(List<String> ids) {
+    int first = Integer.parseInt(ids.get(0).substring(1));
+    assertThat(ids)
+        .containsExactlyElementsOf(
+            IntStream.range(first, first + ids.size()).mapToObj(DamagedTableTest::id).toList());
+  }
+
+  @Test
+  void exportsAllButWhatIsInADamagedBlock() throws Exception {
+    fill(300);
+    damage(tables(Family.TIMERS).get(0), 0.4);
+
+    Rescued rescued = rescue();
+
+    List<String> missing = rescued.missing();
+    assertThat(missing).hasSizeBetween(1, TIMERS_A_BLOCK);
+    assertConsecutive(missing);
+    assertThat(rescued.says.timers()).isEqualTo(TIMERS - missing.size());
+    assertThat(rescued.says.unread()).isEqualTo(missing.size());
+    int first = Integer.parseInt(missing.get(0).substring(1));
+    assertThat(rescued.says.texts().get(0))
+        .startsWith(
+            "the timers after shop/%s before shop/%s: "
+                .formatted(id(first - 1), id(first + missing.size())));
+    assertThat(rescued.says)
+        .hasMessageStartingWith(
+            store()
+                + ": the export is incomplete: %d timers are in it, and %d could not be read; "
+                    .formatted(rescued.says.timers(), missing.size()));
+  }
+
+  @Test
+  void exportsWhatIsBetweenDamagedBlocks() throws Exception {
+    fill(300);
+    damage(tables(Family.TIMERS).get(0), 0, 0.2, 0.25, 0.5, 0.9);
+
+    Rescued rescued = rescue();
+
+    assertThat(rescued.missing()).hasSizeBetween(5, 5 * TIMERS_A_BLOCK).contains(id(0));
+    assertThat(rescued.says.texts().get(0)).startsWith("the timers before shop/t000");
+    // Of the two that are close together, the search may find the end of the second.
+    assertThat(rescued.says.texts())
+        .filteredOn(text -> text.startsWith("the timers"))
+        .hasSizeBetween(4, 5);
+  }
+
+  @Test
+  void exportsWithADamagedIndexToo() throws Exception {
+    fill(300);
+    damage(tables(Family.TIMERS).get(0), 0.4);
+    damage(tables(Family.DUE).get(0), 0.3);
+
+    assertThat(rescue().missing()).hasSizeBetween(1, TIMERS_A_BLOCK);
+  }
+
+  /** A scan needs all tables sound at one place, a lookup but the newest that has the timer. */
+  @Test
+  void exportsWhatIsNewerThanADamagedBlock() throws Exception {
+    fill(300);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      List<Change> changes = new ArrayList<>();
+      for (int i = 0; i < TIMERS; i += 10) {
+        changes.add(timer(i, 301));
+      }
+      new Fixture(store).store.commit(changes);
+    }
+    List<Path> tables = tables(Family.TIMERS);
+    assertThat(tables).hasSize(2);
+    damage(tables.get(0), 0.4);
+
+    Rescued rescued = rescue();
+
+    assertThat(rescued.missing())
+        .hasSizeBetween(1, TIMERS_A_BLOCK)
+        .allMatch(id -> !id.endsWith("0"));
+  }
+
+  /** What is older than the damage is no longer true. */
+  @Test
+  void exportsNothingThatIsOlderThanADamagedBlock() throws Exception {
+    fill(300);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      List<Change> changes = new ArrayList<>();
+      for (int i = 0; i < TIMERS; i += 2) {
+        changes.add(timer(i, 301));
+      }
+      new Fixture(store).store.commit(changes);
+    }
+    damage(tables(Family.TIMERS).get(1), 0.4);
+
+    Rescued rescued = rescue();
+
+    assertThat(rescued.missing()).hasSizeBetween(1, TIMERS_A_BLOCK);
+    try (RocksTimerStore other = RocksTimerStore.open(directory.resolve("other"))) {
+      assertThat(Fixture.all(other))
+          .allMatch(
+              record ->
+                  record.definition().payload().length
+                      == 300 + (Integer.parseInt(record.key().id(), 1, 6, 10) + 1) % 2);
+    }
+  }
+
+  @Test
+  void exportsWhatHasItsPayload() throws Exception {
+    fill(2_000);
+    try (var files = Files.list(store())) {
+      Path blobs =
+          files.filter(file -> file.toString().endsWith(".blob")).findFirst().orElseThrow();
+      damage(blobs, 0.4);
+    }
+
+    Rescued rescued = rescue();
+
+    assertThat(rescued.missing()).hasSize(1);
+    assertThat(rescued.says.unread()).isEqualTo(1);
+    assertThat(rescued.says.texts())
+        .singleElement()
+        .asString()
+        .startsWith("shop/" + rescued.missing().get(0) + ": its payload cannot be read: ");
+  }
+
+  @Test
+  void leavesOutARecordThatIsNone() throws Exception {
+    fill(3);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      store.inspect(
+          (database, bounds) -> {
+            try {
+              database
+                  .db()
+                  .put(database.handle(Family.TIMERS), Keys.timer(key(id(5))), new byte[] {9, 9});
+              return true;
+            } catch (RocksDBException e) {
+              throw new AssertionError(e);
+            }
+          });
+    }
+    Rescued rescued = rescue();
+    assertThat(rescued.missing()).containsExactly(id(5));
+    assertThat(rescued.says.texts()).containsExactly("shop/t00005: it has format 9 (expected: 1)");
+  }
+
+  /** Finds a timer that is in the damaged block. */
+  private static TimerKey damagedIn(RocksTimerStore store) {
+    for (int i = 0; i < TIMERS; i++) {
+      try {
+        assertThat(store.get(key(id(i)))).isNotNull();
+      } catch (StoreException e) {
+        assertThat(e.kind()).isEqualTo(StoreException.Kind.REJECTED);
+        return key(id(i));
+      }
+    }
+    throw new AssertionError("none");
+  }
+
+  @Test
+  void countsWhatMeetsDamageAndTellsOfTheFirst() throws Exception {
+    fill(300);
+    damage(tables(Family.TIMERS).get(0), 0.4);
+    List<String> errors = new CopyOnWriteArrayList<>();
+    Logger logger = Logger.getLogger(RocksTimerStore.class.getName());
+    Filter filter =
+        line -> {
+          if (line.getLevel().equals(Level.SEVERE)) {
+            errors.add(line.getMessage());
+          }
+          return true;
+        };
+    logger.setFilter(filter);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      assertThat(store.figures().damagedReads()).isZero();
+      TimerKey damaged = damagedIn(store);
+      assertThat(store.figures().damagedReads()).isEqualTo(1);
+      assertThat(errors)
+          .singleElement()
+          .asString()
+          .startsWith(store() + ": the store is damaged: cannot read " + damaged + ": ");
+
+      Change good = new Change.Cancel(key(id(1)), 0, NOW);
+      Change bad = new Change.Cancel(damaged, 0, NOW);
+      assertThatThrownBy(() -> store.commit(List.of(good, bad)))
+          .isInstanceOfSatisfying(
+              StoreException.class,
+              e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.REJECTED));
+      assertThat(store.figures().damagedReads()).isEqualTo(2);
+      assertThat(errors).hasSize(1);
+    } finally {
+      logger.setFilter(null);
+    }
+  }
+}
