@@ -93,7 +93,8 @@ public final class TransactionFiring {
 
   /**
    * Has this run fire again at another time, as {@link Firing#reschedule} does. What the handler
-   * has done is committed.
+   * has done is committed. Keep it off the times of its own series: it shares its {@link #fireId}
+   * with the run that the series has then.
    *
    * @param at when
    * @throws IllegalArgumentException if that never comes

@@ -29,8 +29,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Cuts {
   private static final String USAGE =
-      "--cuts N (20), --per-copy N (10), --seed N, --fault NAME, --directory PATH";
-  private static final Set<String> NAMES = Set.of("cuts", "per-copy", "seed", "fault", "directory");
+      "--cuts N (20), --minutes N (as many cuts as begin in so long), --per-copy N (10), --seed N,"
+          + " --fault NAME, --directory PATH";
+  private static final Set<String> NAMES =
+      Set.of("cuts", "minutes", "per-copy", "seed", "fault", "directory");
 
   /** The fault that is found by this proof: a timer is missing that was there before others. */
   static final String HOLE = "hole";
@@ -39,6 +41,7 @@ public final class Cuts {
   private static final int PAGE = 1_000;
 
   private final int cuts;
+  private final TimeLimit limit;
   private final int perCopy;
   private final Random random;
   private final String fault;
@@ -66,8 +69,9 @@ public final class Cuts {
     }
   }
 
-  Cuts(int cuts, int perCopy, long seed, String fault, Path directory) {
+  Cuts(int cuts, int minutes, int perCopy, long seed, String fault, Path directory) {
     this.cuts = cuts;
+    limit = new TimeLimit(minutes);
     this.perCopy = perCopy;
     random = new Random(seed);
     this.fault = fault;
@@ -78,9 +82,11 @@ public final class Cuts {
 
   public static void main(String[] args) throws Exception {
     Options options = Options.parse(args, USAGE, NAMES);
+    int minutes = (int) options.number("minutes", 0);
     Report report =
         new Cuts(
-                (int) options.number("cuts", 20),
+                (int) options.number("cuts", minutes == 0 ? 20 : TimeLimit.MANY),
+                minutes,
                 (int) options.number("per-copy", 10),
                 options.number("seed", System.nanoTime()),
                 options.text("fault", Log.NONE),
@@ -94,16 +100,20 @@ public final class Cuts {
   Report run() throws IOException, InterruptedException {
     Directories.delete(directory);
     Files.createDirectories(directory);
-    while (report.cuts < cuts && report.violations.isEmpty()) {
+    while (goesOn() && report.violations.isEmpty()) {
       Path copy = directory.resolve("copy-" + report.copies++);
       Changes changes = takeCopy(copy);
       judge(copy, changes, "whole", true);
-      for (int i = 0; i < perCopy && report.cuts < cuts; i++) {
+      for (int i = 0; i < perCopy && goesOn(); i++) {
         cut(copy, changes);
       }
       Directories.delete(copy);
     }
     return report;
+  }
+
+  private boolean goesOn() {
+    return report.cuts < cuts && !limit.isOver();
   }
 
   /** Lets a child work, and copies its store: while it is suspended, or after its death. */

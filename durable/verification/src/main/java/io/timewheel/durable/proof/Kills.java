@@ -25,10 +25,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Kills {
   private static final String USAGE =
-      "--rounds N (10), --life N rounds on one store (50), --parallel N (2), --skew MILLIS (0),"
-          + " --suspend MILLIS (each child, for so long), --seed N, --fault NAME, --directory PATH";
+      "--rounds N (10), --minutes N (as many rounds as begin in so long), --life N rounds on one"
+          + " store (50), --parallel N (2), --skew MILLIS (0), --suspend MILLIS (each child, for so"
+          + " long), --seed N, --fault NAME, --directory PATH";
   private static final Set<String> NAMES =
-      Set.of("rounds", "life", "parallel", "skew", "suspend", "seed", "fault", "directory");
+      Set.of(
+          "rounds", "minutes", "life", "parallel", "skew", "suspend", "seed", "fault", "directory");
 
   /** The fault that is the parent's to do: cuts the end off the write-ahead log. */
   static final String CUT = "cut";
@@ -39,11 +41,13 @@ public final class Kills {
 
   private final Plan plan;
   private final Consumer<String> progress;
+  private final TimeLimit limit;
 
   /**
    * What to do.
    *
    * @param rounds how many children are started in all, without those that drain
+   * @param minutes after which no round begins; 0 for no limit
    * @param life how many rounds there are on one store
    * @param parallel how many stores are worked on at a time
    * @param skewMillis how wrong the clocks of children may be
@@ -54,6 +58,7 @@ public final class Kills {
    */
   record Plan(
       int rounds,
+      int minutes,
       int life,
       int parallel,
       int skewMillis,
@@ -116,13 +121,16 @@ public final class Kills {
   Kills(Plan plan, Consumer<String> progress) {
     this.plan = plan;
     this.progress = progress;
+    limit = new TimeLimit(plan.minutes);
   }
 
   public static void main(String[] args) throws Exception {
     Options options = Options.parse(args, USAGE, NAMES);
+    int minutes = (int) options.number("minutes", 0);
     Plan plan =
         new Plan(
-            (int) options.number("rounds", 10),
+            (int) options.number("rounds", minutes == 0 ? 10 : TimeLimit.MANY),
+            minutes,
             (int) options.number("life", 50),
             (int) options.number("parallel", 2),
             (int) options.number("skew", 0),
@@ -179,10 +187,13 @@ public final class Kills {
     }
 
     Report run() throws IOException, InterruptedException {
+      if (limit.isOver()) {
+        return report;
+      }
       Directories.delete(directory);
       Files.createDirectories(directory);
       Files.createFile(log);
-      for (int round = 1; round <= rounds; round++) {
+      for (int round = 1; round <= rounds && !limit.isOver(); round++) {
         round(round);
         if (plan.fault.equals(CUT)) {
           WriteAheadLog.cutNewest(store, 2_000);

@@ -13,7 +13,7 @@ class CutsTest {
 
   @Test
   void leavesWhatWasThereAtAnEarlierMoment() throws Exception {
-    Cuts.Report report = new Cuts(16, 8, System.nanoTime(), Log.NONE, directory).run();
+    Cuts.Report report = new Cuts(16, 0, 8, System.nanoTime(), Log.NONE, directory).run();
     assertThat(report.violations).isEmpty();
     assertThat(report.cuts).isEqualTo(16);
     assertThat(report.effective).isPositive();
@@ -21,7 +21,7 @@ class CutsTest {
 
   @Test
   void findsAHole() throws Exception {
-    assertThat(new Cuts(2, 2, System.nanoTime(), Cuts.HOLE, directory).run().violations)
+    assertThat(new Cuts(2, 0, 2, System.nanoTime(), Cuts.HOLE, directory).run().violations)
         .anySatisfy(found -> assertThat(found).contains("is gone, and was acknowledged before"));
   }
 }

@@ -19,7 +19,7 @@ class KillsTest {
   private Kills.Report kills(int rounds, int life, int skewMillis, String fault) throws Exception {
     long seed = System.nanoTime();
     Path stores = directory.resolve("run-" + ++runs);
-    Kills.Plan plan = new Kills.Plan(rounds, life, 2, skewMillis, 0, seed, fault, stores);
+    Kills.Plan plan = new Kills.Plan(rounds, 0, life, 2, skewMillis, 0, seed, fault, stores);
     return new Kills(plan, line -> {}).run();
   }
 
