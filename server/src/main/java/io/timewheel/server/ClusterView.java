@@ -30,8 +30,13 @@ final class ClusterView {
   byte[] json() {
     WatchedStore store = node.store();
     JdbcTimerStore shared = store == null ? null : store.shared();
-    Membership members = shared == null ? alone(store) : shared.membership();
+    Membership members = shared == null ? alone(store) : members(shared);
     return Json.bytes(json -> write(json, store, members, shared != null));
+  }
+
+  /** One at a time: it takes a connection of those that the node lives by. */
+  private synchronized Membership members(JdbcTimerStore shared) {
+    return shared.membership();
   }
 
   private Membership alone(@Nullable WatchedStore store) {

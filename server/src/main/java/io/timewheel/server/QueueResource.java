@@ -28,12 +28,14 @@ final class QueueResource {
   private static final int MAX_ERROR = 4_000;
 
   private final Supplier<DurableTimer> timers;
+  private final FirstAnswers firstAnswers;
   private final int maxWaiting;
   private final Set<Claim> waiting = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
 
-  QueueResource(Supplier<DurableTimer> timers, int maxWaiting) {
+  QueueResource(Supplier<DurableTimer> timers, FirstAnswers firstAnswers, int maxWaiting) {
     this.timers = timers;
+    this.firstAnswers = firstAnswers;
     this.maxWaiting = maxWaiting;
   }
 
@@ -252,7 +254,9 @@ final class QueueResource {
         body -> {
           End end = new End(verb);
           JsonReader.document(body, end::field);
-          exchange.on(end.apply(timer, fireId), result -> ended(exchange, result));
+          firstAnswers.answer(
+              exchange,
+              () -> end.apply(timer, fireId).thenApply(result -> each -> ended(each, result)));
         });
   }
 

@@ -60,7 +60,11 @@ final class ServeCommand implements Callable<Integer> {
               InstantSource.system());
     } catch (IOException e) {
       return failed(
-          "cannot listen on %s:%d: %s".formatted(config.listen(), config.port(), reason(e)));
+          "cannot listen on %s:%d: %s"
+              .formatted(
+                  config.listen(),
+                  config.port(),
+                  reason(e.getCause() == null ? e : e.getCause()))); // Address already in use
     }
     DurableTimer timer;
     try {
@@ -86,7 +90,8 @@ final class ServeCommand implements Callable<Integer> {
     if (opened instanceof RocksTimerStore embedded) {
       server.backups(options.data, embedded);
     }
-    TimerStore store = server.watch(kind, opened);
+    TimerStore watched = server.watch(kind, opened);
+    TimerStore store = options.store == null ? watched : new LimitedReads(watched, Stores.READS);
     DurableTimerBuilder builder = DurableTimer.builder(store).queueCapacity(CHANGES_IN_WAIT, true);
     if (secrets != null) {
       InstantSource clock = InstantSource.system();

@@ -8,11 +8,20 @@ import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.util.List;
 
 /** Opens the store that the settings name. */
 final class Stores {
-  /** As many as the store takes at a time. */
-  private static final int CONNECTIONS = 6;
+  /** As many requests as may read a database at a time. */
+  static final int READS = 8;
+
+  /** As many as the store takes at a time for its own work. */
+  private static final int OWN_CONNECTIONS = 6;
+
+  /** What is silent is given up while there is time left to save the lease of the node. */
+  private static final int SILENCE_SECONDS = 8;
+
+  private static final int POOL_PATIENCE_MILLIS = 3_000;
 
   private Stores() {}
 
@@ -38,7 +47,12 @@ final class Stores {
     pool.setJdbcUrl(options.store);
     pool.setUsername(options.storeUser);
     pool.setPassword(options.storePassword());
-    pool.setMaximumPoolSize(CONNECTIONS);
+    pool.setMaximumPoolSize(OWN_CONNECTIONS + READS + 1); // and one to see the cluster
+    pool.setMinimumIdle(OWN_CONNECTIONS);
+    pool.setConnectionTimeout(POOL_PATIENCE_MILLIS);
+    for (String limit : List.of("socketTimeout", "connectTimeout")) { // unless the URL says more
+      pool.addDataSourceProperty(limit, Integer.toString(SILENCE_SECONDS));
+    }
     String node = InetAddress.getLocalHost().getHostName() + ":" + ProcessHandle.current().pid();
     return JdbcTimerStore.postgresqlBuilder(new HikariDataSource(pool)).node(node).open();
   }

@@ -52,6 +52,7 @@ public final class TimewheelServer implements AutoCloseable {
   private final ServerConnector connector;
   private final Api api;
   private final Node node;
+  private final FirstAnswers firstAnswers = new FirstAnswers();
   private final QueueResource queues;
   private final Connections connections;
   private final StatsView stats;
@@ -95,7 +96,7 @@ public final class TimewheelServer implements AutoCloseable {
         new NetworkConnectionLimit(config.maxConnections() + REFUSED_CONNECTIONS, connector));
     jetty.setErrorHandler(new Errors());
     node = new Node(clock, () -> address(config.listen()) + ":" + port());
-    queues = new QueueResource(this::timer, config.maxWaitingClaims());
+    queues = new QueueResource(this::timer, firstAnswers, config.maxWaitingClaims());
     stats = new StatsView(node);
     cluster = new ClusterView(node);
     events = new EventResource(this::timer, node, stats, cluster, config.maxStreams());
@@ -109,7 +110,6 @@ public final class TimewheelServer implements AutoCloseable {
     api.add(Route.of("GET", "/healthz", Role.OPEN, exchange -> state(exchange, 200, "ok")));
     api.add(Route.of("GET", "/readyz", Role.OPEN, this::ready));
     new ConsoleFiles().addTo(api);
-    FirstAnswers firstAnswers = new FirstAnswers();
     new TimerResource(this::timer, firstAnswers, webhookSecrets).addTo(api);
     new VerbResource(this::timer, firstAnswers).addTo(api);
     new ListResource(this::timer).addTo(api);

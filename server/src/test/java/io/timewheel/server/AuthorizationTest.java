@@ -244,6 +244,21 @@ class AuthorizationTest {
   }
 
   @Test
+  void aPageTokenOfAnotherNamespaceShowsNothingOfIt() {
+    String all = "Bearer " + admin;
+    running.put("/v1/namespaces/aside/timers/hidden1", AT, "Authorization", all);
+    running.put("/v1/namespaces/aside/timers/hidden2", AT, "Authorization", all);
+    String page =
+        running
+            .get("/v1/namespaces/aside/timers?pageSize=1", "Authorization", all)
+            .text("nextPageToken");
+    Answer list =
+        running.get(
+            "/v1/namespaces/shop/timers?pageToken=" + page, "Authorization", "Bearer " + shop);
+    assertThat(list.response().body()).doesNotContain("hidden");
+  }
+
+  @Test
   void aTokenSeesItsNamespacesOnly() {
     String all = "Bearer " + admin;
     running.put("/v1/namespaces/shop/timers/seen", AT, "Authorization", all);

@@ -102,7 +102,7 @@ class BackupTest {
   void aRunningServerIsCheckedAndExported() throws Exception {
     put("a");
     assertThat(store("verify")).as("%s", err).isZero();
-    assertThat(out.toString()).contains("1 timers, 0 problems");
+    assertThat(out.toString()).contains("\"timers\":1,\"problems\":0");
     assertThat(store("export", directory.resolve("lines"))).as("%s", err).isZero();
     assertThat(directory.resolve("lines")).content().contains("\"a\"").contains("{\"timers\":1}");
     assertThat(isTidy()).isTrue();

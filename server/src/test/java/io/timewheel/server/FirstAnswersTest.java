@@ -124,6 +124,20 @@ class FirstAnswersTest {
     assertThat(state("if")).isEqualTo(TimerState.SCHEDULED);
   }
 
+  /** Without a key, the second one finds a lease that is not open any more. */
+  @Test
+  void aRepeatedNackAnswersAsTheFirst() {
+    running.put(path("nack"), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"nack\"}}");
+    var claim =
+        running.timer.claim("shop", "nack", 1, Duration.ofSeconds(30), Duration.ofSeconds(60));
+    var firing = claim.toCompletableFuture().join().get(0);
+    String nack = "/v1/namespaces/shop/firings/" + firing.firing().fireId() + ":nack";
+    String body = "{\"lease\":\"" + firing.lease() + "\",\"after\":\"PT1H\"}";
+    assertThat(running.post(nack, body, "Idempotency-Key", "k").status()).isEqualTo(200);
+    assertThat(running.post(nack, body, "Idempotency-Key", "k").status()).isEqualTo(200);
+    assertThat(running.post(nack, body, "Idempotency-Key", "k2").status()).isEqualTo(409);
+  }
+
   @Test
   void whatWasRefusedIsTriedAgain() {
     String version = running.put(path("refused"), AFTER).header("ETag");

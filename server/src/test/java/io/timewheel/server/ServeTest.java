@@ -92,6 +92,16 @@ class ServeTest {
   }
 
   @Test
+  void aSecondServerOnTheSamePortSaysThatItIsInUse() throws Exception {
+    int port = URI.create(address(serve())).getPort();
+    Process second =
+        run("serve", "--port", "" + port, "--data", directory.resolve("other").toString());
+    String errors = new String(second.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(second.waitFor()).isEqualTo(1);
+    assertThat(errors).contains("127.0.0.1:" + port).contains("in use").hasLineCount(1);
+  }
+
+  @Test
   void refusesToListenBeyondLoopbackWithoutTokens() throws Exception {
     Process server = run("serve", "--listen", "0.0.0.0", "--data", directory.toString());
     String errors = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);

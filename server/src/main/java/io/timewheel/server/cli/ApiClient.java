@@ -14,6 +14,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
@@ -21,7 +22,12 @@ import tools.jackson.databind.node.MissingNode;
  * Speaks to a server. Each method fails with a {@link CommandException} that says what happened.
  */
 final class ApiClient {
-  static final JsonMapper JSON = JsonMapper.builder().build();
+  /** Numbers come out as they went in, however long they are. */
+  static final JsonMapper JSON =
+      JsonMapper.builder()
+          .enable(JsonNodeFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+          .build();
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
@@ -147,14 +153,13 @@ final class ApiClient {
     JsonNode problem = problem(answer);
     String title = problem.path("title").asString("");
     String detail = problem.path("detail").asString("");
-    String outcome = problem.path("outcome").asString("");
+    String outcome = problem.path("outcome").asString("").replace('_', ' ');
     String text = detail.isEmpty() ? title.isEmpty() ? outcome : title : detail;
     if (answer.statusCode() == 401) {
       text =
           (text.isEmpty() ? "not authorized" : text) + " (the token is read from TIMEWHEEL_TOKEN)";
     }
     return new CommandException(
-        ExitCode.of(answer.statusCode()),
-        answer.statusCode() + (text.isEmpty() ? "" : " " + text.replace('_', ' ')));
+        ExitCode.of(answer.statusCode()), answer.statusCode() + (text.isEmpty() ? "" : " " + text));
   }
 }

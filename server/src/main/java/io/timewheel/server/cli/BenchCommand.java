@@ -2,6 +2,7 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.server.cli.ApiClient.Call;
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,6 +29,7 @@ import tools.jackson.databind.node.ObjectNode;
     })
 final class BenchCommand implements Callable<Integer> {
   private static final int MAX_BATCH = 1_000;
+  private static final int REPORTS = 5;
 
   @ParentCommand private @Nullable Timewheel root;
 
@@ -46,6 +48,7 @@ final class BenchCommand implements Callable<Integer> {
   private int connections;
 
   private final String namespace = "bench-" + UUID.randomUUID();
+  private @Nullable PrintWriter err;
 
   /** One call, and how long it took. */
   private interface Step {
@@ -59,6 +62,8 @@ final class BenchCommand implements Callable<Integer> {
       throw globals.usage("expected: --timers of 1000 or more, --connections of 1 to 1000");
     }
     ApiClient client = globals.client();
+    err = globals.err();
+    say("the timers are in the namespace " + namespace);
     ObjectNode result = ApiClient.JSON.createObjectNode();
     ArrayNode rows = result.putArray("results");
     try {
@@ -79,6 +84,7 @@ final class BenchCommand implements Callable<Integer> {
                   client.call(
                       Call.of("PUT", ApiClient.timer(namespace, "s" + number)).with(timer()))));
     } finally {
+      say("cancelling them");
       ObjectNode cancel = ApiClient.JSON.createObjectNode();
       cancel.putObject("filter");
       client.call(Call.post("/v1/namespaces/" + namespace + "/timers:cancel", cancel));
@@ -87,6 +93,13 @@ final class BenchCommand implements Callable<Integer> {
         .printer()
         .rows(result, rows.values(), "what", "timers", "perSecond", "p50Millis", "p99Millis");
     return ExitCode.DONE;
+  }
+
+  private void say(String what) {
+    if (err != null) {
+      err.println("timewheel: " + what);
+      err.flush();
+    }
   }
 
   private ObjectNode measure(String what, int calls, int timersPerCall, Step step)
@@ -107,6 +120,9 @@ final class BenchCommand implements Callable<Integer> {
                     long before = System.nanoTime();
                     step.run(number);
                     nanos[number] = System.nanoTime() - before;
+                    if ((number + 1) % Math.max(1, calls / REPORTS) == 0) {
+                      say("%s: %,d of %,d calls".formatted(what, number + 1, calls));
+                    }
                   }
                 }));
       }

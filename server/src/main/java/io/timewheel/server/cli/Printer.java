@@ -4,6 +4,8 @@ package io.timewheel.server.cli;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -12,6 +14,9 @@ import tools.jackson.databind.JsonNode;
  */
 final class Printer {
   private static final int MAX_CELL = 60;
+
+  /** Between the words of a field's name. */
+  private static final Pattern WORDS = Pattern.compile("(?<=[a-z0-9])(?=[A-Z])");
 
   private final PrintWriter out;
   private final boolean json;
@@ -57,7 +62,7 @@ final class Printer {
     List<String[]> lines = new ArrayList<>();
     String[] head = new String[columns.length];
     for (int i = 0; i < columns.length; i++) {
-      head[i] = columns[i].toUpperCase(java.util.Locale.ROOT);
+      head[i] = WORDS.matcher(columns[i]).replaceAll(" ").toUpperCase(Locale.ROOT);
     }
     lines.add(head);
     for (JsonNode row : rows) {

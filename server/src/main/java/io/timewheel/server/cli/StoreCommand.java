@@ -20,6 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Works on the data of a server, whether it runs or not. */
 @Command(
@@ -57,10 +58,11 @@ final class StoreCommand {
     try (Data existing = existing();
         RocksTimerStore store = existing.open()) {
       VerifyReport report = store.verify();
-      PrintWriter out = globals().out();
-      report.texts().forEach(text -> out.println(Printer.clean(text)));
-      out.println("%,d timers, %,d problems".formatted(report.timers(), report.problems()));
-      out.flush();
+      ObjectNode result = ApiClient.JSON.createObjectNode();
+      result.put("timers", report.timers()).put("problems", report.problems());
+      report.texts().forEach(result.putArray("texts")::add);
+      report.texts().forEach(globals().printer()::line);
+      done(result, "%,d timers, %,d problems".formatted(report.timers(), report.problems()));
       return report.isClean() ? ExitCode.DONE : ExitCode.FAILED;
     }
   }
@@ -71,8 +73,9 @@ final class StoreCommand {
     try (Data existing = existing()) {
       existing.copyTo(target);
     }
-    globals().out().println("copied to " + target);
-    globals().out().flush();
+    done(
+        ApiClient.JSON.createObjectNode().put("directory", target.toString()),
+        "copied to " + target);
     return ExitCode.DONE;
   }
 
@@ -95,8 +98,7 @@ final class StoreCommand {
           timers = store.exportTo(new CountingOutput(out, progress));
         }
         Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
-        globals().out().println("%,d timers written to %s".formatted(timers, file));
-        globals().out().flush();
+        done(counted(timers, file), "%,d timers written to %s".formatted(timers, file));
       } finally {
         Files.deleteIfExists(part);
       }
@@ -112,10 +114,23 @@ final class StoreCommand {
     try (RocksTimerStore store = open();
         InputStream in = file.toString().equals("-") ? System.in : Files.newInputStream(file)) {
       long timers = store.importFrom(new CountingInput(in, new Progress(globals().err(), 0)));
-      globals().out().println("%,d timers taken from %s".formatted(timers, file));
-      globals().out().flush();
+      done(counted(timers, file), "%,d timers taken from %s".formatted(timers, file));
     }
     return ExitCode.DONE;
+  }
+
+  private static ObjectNode counted(long timers, Path file) {
+    return ApiClient.JSON.createObjectNode().put("timers", timers).put("file", file.toString());
+  }
+
+  /** Says what was done, as a line or as JSON. */
+  private void done(ObjectNode result, String line) {
+    Printer printer = globals().printer();
+    if (printer.isJson()) {
+      printer.json(result);
+    } else {
+      printer.line(line);
+    }
   }
 
   private Data existing() {

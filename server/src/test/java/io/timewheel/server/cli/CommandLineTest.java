@@ -114,6 +114,17 @@ final class CommandLineTest {
     assertThat(json(asked.get(0).body()).path("payload")).isEqualTo(json("[1,2]"));
   }
 
+  @Test
+  void numbersAreSentAndShownAsTheyWereWritten() {
+    String number = "0.12345678901234567890123456789100";
+    answer = "{\"payload\":" + number + "}";
+
+    run("timers create shop order-42 --after PT1S --queue q -o json --payload " + number);
+
+    assertThat(asked.get(0).body()).contains("\"payload\":" + number);
+    assertThat(out.toString()).contains("\"payload\":" + number);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "timers get shop a:b, GET /v1/namespaces/shop/timers/a%3Ab,",
@@ -153,7 +164,7 @@ final class CommandLineTest {
             "GET /v1/namespaces/shop/timers?state=set_aside&prefix=or&pageSize=1&pageToken=t");
     assertThat(out.toString().lines())
         .containsExactly(
-            "ID  STATE      DUEAT  ATTEMPT  TARGET  LASTERROR",
+            "ID  STATE      DUE AT  ATTEMPT  TARGET  LAST ERROR",
             "a   scheduled",
             "a   scheduled",
             "… and more: --limit 0 shows all");
@@ -308,6 +319,8 @@ final class CommandLineTest {
     assertThat(lines).last().asString().endsWith("timers:cancel");
     assertThat(out.toString().lines().skip(1).map(line -> line.split(" {2,}")[0]))
         .containsExactly("in batches of 1,000", "one by one");
+    assertThat(err.toString())
+        .contains("the namespace bench-", "in batches of 1,000: 2 of 2 calls", "cancelling them");
   }
 
   @Test
@@ -323,6 +336,9 @@ final class CommandLineTest {
             + "{\"timers\":0}\n");
     assertThat(execute("store import --data " + data + " " + lines)).isZero();
     assertThat(execute("store verify --data " + data)).isZero();
+    out.getBuffer().setLength(0);
+    assertThat(execute("store verify -o json --data " + data)).isZero();
+    assertThat(json(out.toString())).isEqualTo(json("{\"timers\":0,\"problems\":0,\"texts\":[]}"));
     assertThat(execute("store backup --data " + data + " " + directory.resolve("copy"))).isZero();
     assertThat(
             execute(

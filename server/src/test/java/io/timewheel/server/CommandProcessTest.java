@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The command line as a shell sees it: processes, what they print where, and how they exit. */
+class CommandProcessTest {
+  @TempDir private Path directory;
+  private final Programs programs = new Programs();
+
+  @AfterEach
+  void kill() {
+    programs.close();
+  }
+
+  private record Ended(int exitCode, String out, String err) {}
+
+  private Process serve(String... more) throws IOException {
+    List<String> line = new ArrayList<>(List.of("serve", "--port", "0", "--data"));
+    line.add(directory.resolve("data").toString());
+    line.addAll(List.of(more));
+    return programs.run(Map.of(), line.toArray(String[]::new));
+  }
+
+  private Ended run(Map<String, String> environment, String server, String command)
+      throws Exception {
+    String[] line = (command + " --server " + server).split(" ", -1);
+    Process process = programs.run(environment, line);
+    String out = new String(process.getInputStream().readAllBytes(), UTF_8);
+    String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
+    return new Ended(process.waitFor(), out, err);
+  }
+
+  private Ended run(String server, String command) throws Exception {
+    return run(Map.of(), server, command);
+  }
+
+  @Test
+  void whatItMadeComesOutOfAClaimThoughTheServerWasKilled() throws Exception {
+    Process killed = serve();
+    Ended made =
+        run(
+            Programs.address(killed, "127.0.0.1"),
+            "timers create shop order-42 --after PT1S --queue unpaid --payload {\"order\":42}");
+    assertThat(made.exitCode()).as(made.err()).isZero();
+    killed.destroyForcibly().waitFor();
+
+    String address = Programs.address(serve(), "127.0.0.1");
+    Ended claimed = run(address, "queues claim shop unpaid --wait PT1M -o json");
+    assertThat(claimed.exitCode()).as(claimed.err()).isZero();
+    assertThat(claimed.err()).isEmpty();
+    var firing = Running.MAPPER.readTree(claimed.out()).at("/firings/0");
+    assertThat(firing.at("/payload/order").asInt()).isEqualTo(42);
+    String ack =
+        "queues ack shop %s --lease %s"
+            .formatted(firing.get("fireId").asString(), firing.get("lease").asString());
+    assertThat(run(address, ack).exitCode()).isZero();
+    assertThat(run(address, "timers get shop order-42 -o json").out())
+        .contains("\"state\":\"done\"");
+  }
+
+  @Test
+  void exitsAsTheContractSays() throws Exception {
+    Process server = serve();
+    String address = Programs.address(server, "127.0.0.1");
+    String create = "timers create shop a --after PT1H --queue q";
+    assertThat(run(address, create).exitCode()).isZero();
+    assertThat(run(address, create + " --if-absent").exitCode()).isEqualTo(4);
+    assertThat(run(address, "timers resume shop b").exitCode()).isEqualTo(3);
+    assertThat(run(address, "timers create shop b --cron never --queue q").exitCode()).isEqualTo(1);
+    assertThat(run(address, "timers create shop b").exitCode()).isEqualTo(2);
+    server.destroyForcibly().waitFor();
+    Ended unreachable = run(address, "stats");
+    assertThat(unreachable.exitCode()).isEqualTo(5);
+    assertThat(unreachable.out()).isEmpty();
+    assertThat(unreachable.err()).contains(address).hasLineCount(1);
+  }
+
+  @Test
+  void theTokenIsTakenFromTheEnvironmentOrAFileAndNeverShown() throws Exception {
+    Path tokens = directory.resolve("tokens");
+    String token = Tokens.add(tokens, "reader", "read", Set.of());
+    String address = Programs.address(serve("--tokens", tokens.toString()), "127.0.0.1");
+    Ended stranger = run(address, "stats");
+    assertThat(stranger.exitCode()).isEqualTo(1);
+    assertThat(stranger.err()).contains("TIMEWHEEL_TOKEN");
+    Map<String, String> environment = Map.of("TIMEWHEEL_TOKEN", token);
+    assertThat(run(environment, address, "stats").exitCode()).isZero();
+    Ended refused = run(environment, address, "timers create shop a --after PT1H --queue q");
+    assertThat(refused.exitCode()).isEqualTo(1);
+    assertThat(refused.err()).contains("403").doesNotContain(token);
+    Path file = directory.resolve("token");
+    Files.writeString(file, token + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    assertThat(run(address, "stats --token-file " + file).exitCode()).isZero();
+    assertThat(run(environment, address, "config").out())
+        .contains("********")
+        .doesNotContain(token);
+  }
+}

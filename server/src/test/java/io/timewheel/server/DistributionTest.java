@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.server.settings.Settings;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** What operators copy speaks of what there is. */
+class DistributionTest {
+  private static final Path FILES = Path.of("dist");
+
+  @Test
+  void everyMetricOfTheAlertsIsMeasured() throws Exception {
+    TreeSet<String> measured = new TreeSet<>();
+    try (Running running = new Running()) {
+      // A meter of states begins with the first timer.
+      assertThat(
+              running
+                  .put(
+                      "/v1/namespaces/shop/timers/a",
+                      "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}")
+                  .status())
+          .isEqualTo(201);
+      running
+          .get("/metrics")
+          .response()
+          .body()
+          .lines()
+          .filter(line -> !line.startsWith("#"))
+          .map(line -> line.split("[{ ]", 2)[0])
+          .forEach(measured::add);
+    }
+    List<String> asked =
+        Pattern.compile("timewheel_\\w+")
+            .matcher(Files.readString(FILES.resolve("alerts.yml")))
+            .results()
+            .map(MatchResult::group)
+            .toList();
+    assertThat(asked).isNotEmpty();
+    assertThat(measured).containsAll(asked);
+  }
+
+  @Test
+  void everySettingIsOne() throws Exception {
+    Path file = FILES.resolve("timewheel.properties");
+    CommandLine line = Main.commandLine(Settings.read(Map.of(Settings.FILE, file.toString())));
+    StringWriter out = new StringWriter();
+    line.setOut(new PrintWriter(out));
+    assertThat(line.execute("config")).isZero();
+    assertThat(out.toString()).contains("/etc/timewheel/tokens").contains("timers.example");
+  }
+}

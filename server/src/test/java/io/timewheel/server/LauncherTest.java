@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The script at the root, in a tree of its own, with a Java and a Maven that only say what they are
+ * asked.
+ */
+class LauncherTest {
+  @TempDir private Path directory;
+  private Path root;
+  private Path jar;
+
+  private record Ended(long pid, int exitCode, String out, String err) {}
+
+  @BeforeEach
+  void copy() throws IOException {
+    root = Files.createDirectory(directory.resolve("a root"));
+    jar = root.resolve("server/target/timewheel-server.jar");
+    Files.copy(Path.of("..", "timewheel"), root.resolve("timewheel"));
+    script("jdk/bin/java", "for each in \"$$\" \"$@\"; do echo \"$each\"; done; exit 7");
+    maven("mkdir -p server/target && touch server/target/timewheel-server.jar");
+  }
+
+  private void script(String name, String... lines) throws IOException {
+    Path file = directory.resolve(name);
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, "#!/bin/sh\n" + String.join("\n", lines) + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  private void maven(String build) throws IOException {
+    script(
+        "bin/mvn",
+        "echo \"$@\" >>'" + directory.resolve("built") + "'",
+        "echo '[INFO] Building Timewheel Server 1.0 [1/1]'",
+        build);
+  }
+
+  private Process start(Path launcher, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>(List.of("bash", launcher.toString()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+    builder.environment().put("JAVA_HOME", directory.resolve("jdk").toString());
+    builder.environment().merge("PATH", "", (path, none) -> directory.resolve("bin") + ":" + path);
+    builder.environment().remove("TIMEWHEEL_JAVA_OPTS");
+    return builder.start();
+  }
+
+  private static Ended end(Process process) throws Exception {
+    String out = new String(process.getInputStream().readAllBytes(), UTF_8);
+    String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
+    return new Ended(process.pid(), process.waitFor(), out, err);
+  }
+
+  private void pretendItIsBuilt() throws IOException {
+    Files.createDirectories(jar.getParent());
+    Files.createFile(jar);
+  }
+
+  @Test
+  void becomesTheProgramWithItsArgumentsAndExitCode() throws Exception {
+    pretendItIsBuilt();
+    Ended ended = end(start(root.resolve("timewheel"), "serve", "--data", "a b", ""));
+    assertThat(ended.exitCode()).isEqualTo(7);
+    assertThat(ended.err()).isEmpty();
+    assertThat(ended.out().lines())
+        .startsWith(Long.toString(ended.pid()))
+        .endsWith("-jar", jar.toRealPath().toString(), "serve", "--data", "a b", "");
+    assertThat(directory.resolve("built")).doesNotExist();
+  }
+
+  @Test
+  void isFoundThroughLinks() throws Exception {
+    pretendItIsBuilt();
+    Path far = Files.createSymbolicLink(directory.resolve("far"), Path.of("a root", "timewheel"));
+    Path near = Files.createSymbolicLink(directory.resolve("near"), far);
+    Ended ended = end(start(near, "stats"));
+    assertThat(ended.exitCode()).as(ended.err()).isEqualTo(7);
+    assertThat(ended.out().lines()).contains(jar.toRealPath().toString());
+  }
+
+  @Test
+  void buildsOnceForAllWhoAskAndSaysSoOnStandardError() throws Exception {
+    List<Process> started = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      started.add(start(root.resolve("timewheel"), "stats"));
+    }
+    StringBuilder errors = new StringBuilder();
+    for (Process process : started) {
+      Ended ended = end(process);
+      assertThat(ended.exitCode()).as(ended.err()).isEqualTo(7);
+      assertThat(ended.out().lines()).startsWith(Long.toString(ended.pid())).endsWith("stats");
+      errors.append(ended.err());
+    }
+    assertThat(directory.resolve("built")).content().hasLineCount(1);
+    assertThat(errors.toString().lines())
+        .containsExactly(
+            "timewheel: building, once; this takes a minute or two",
+            "timewheel: building Timewheel Server 1.0 (1/1)");
+  }
+
+  @Test
+  void aBuildThatFailsIsTheEnd() throws Exception {
+    maven("echo '[ERROR] no space left'; exit 1");
+    Ended ended = end(start(root.resolve("timewheel"), "stats"));
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.out()).isEmpty();
+    assertThat(ended.err()).contains("[ERROR] no space left");
+  }
+}
