@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The process is killed, again and again, while clients make, cancel and claim timers. */
+class KillTest {
+  private static final int KILLS = 4;
+  private static final int MAKERS = 3;
+  private static final int CONSUMERS = 3;
+
+  /** Each of them, before the next kill: so many timers are acknowledged at least. */
+  private static final int TIMERS_A_ROUND = 150;
+
+  private static final String TIMER =
+      "{\"after\":\"%s\",\"target\":{\"queue\":\"q\"},\"retry\":{\"maxAttempts\":1000,\"backoff\":\"PT0.01S\"}}";
+
+  @TempDir private Path directory;
+  private final Programs programs = new Programs();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final ExecutorService clients = Executors.newCachedThreadPool();
+
+  private final AtomicInteger ids = new AtomicInteger();
+  private final Set<String> made = ConcurrentHashMap.newKeySet();
+  private final Set<String> cancelled = ConcurrentHashMap.newKeySet();
+  private final Set<String> claimed = ConcurrentHashMap.newKeySet();
+  private final Set<String> acknowledged = ConcurrentHashMap.newKeySet();
+  private final Set<String> againAfterTheirEnd = ConcurrentHashMap.newKeySet();
+  private volatile String address;
+  private volatile boolean down;
+  private volatile boolean making = true;
+  private volatile boolean consuming = true;
+
+  @AfterEach
+  void stop() {
+    making = false;
+    consuming = false;
+    programs.close();
+    clients.shutdownNow();
+  }
+
+  private Process serve() throws IOException {
+    Process server =
+        programs.run(
+            Map.of(),
+            "serve",
+            "--port",
+            "0",
+            "--data",
+            directory.resolve("data").toString(),
+            "--audit-log",
+            directory.resolve("audit").toString());
+    address = Programs.address(server, "127.0.0.1");
+    return server;
+  }
+
+  private HttpResponse<String> send(String method, String path, String body)
+      throws IOException, InterruptedException {
+    return client.send(
+        HttpRequest.newBuilder(URI.create(address + "/v1/namespaces/shop" + path))
+            .timeout(Duration.ofMinutes(2))
+            .header("Content-Type", "application/json")
+            .method(method, BodyPublishers.ofString(body))
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  private synchronized void await(BooleanSupplier so) throws InterruptedException {
+    while (!so.getAsBoolean()) {
+      wait();
+    }
+  }
+
+  private synchronized void changed() {
+    notifyAll();
+  }
+
+  private static boolean isDone(HttpResponse<String> answer) {
+    return answer.statusCode() / 100 == 2;
+  }
+
+  /** Makes timers that are due at once, and some for later, which it cancels. */
+  private void make() throws InterruptedException {
+    while (making) {
+      int number = ids.incrementAndGet();
+      String id = "t" + number;
+      boolean cancels = number % 5 == 0;
+      String after = cancels ? "PT1H" : "PT0.05S";
+      try {
+        String body = TIMER.formatted(after);
+        if (isDone(send("PUT", "/timers/" + id, body))) {
+          if (!cancels) {
+            made.add(id);
+            changed();
+          } else if (isDone(send("DELETE", "/timers/" + id, ""))) {
+            cancelled.add(id);
+          }
+        }
+      } catch (IOException e) {
+        await(() -> !down);
+      }
+    }
+  }
+
+  private void consume() throws InterruptedException {
+    while (consuming) {
+      Set<String> before = Set.copyOf(acknowledged);
+      try {
+        HttpResponse<String> answer =
+            send(
+                "POST",
+                "/queues/q/firings:claim",
+                "{\"max\":5,\"wait\":\"PT0.2S\",\"lease\":\"PT2S\"}");
+        if (isDone(answer)) {
+          for (JsonNode firing : Running.MAPPER.readTree(answer.body()).get("firings")) {
+            end(firing, before);
+          }
+        }
+      } catch (IOException e) {
+        await(() -> !down);
+      }
+    }
+  }
+
+  /** Ends a firing; {@code before} had ended when it was claimed. */
+  private void end(JsonNode firing, Set<String> before) throws IOException, InterruptedException {
+    String id = firing.get("id").asString();
+    if (before.contains(id)) {
+      againAfterTheirEnd.add(id);
+    }
+    claimed.add(id);
+    String lease = "{\"lease\":\"" + firing.get("lease").asString() + "\"}";
+    if (isDone(send("POST", "/firings/" + firing.get("fireId").asString() + ":ack", lease))) {
+      acknowledged.add(id);
+    }
+  }
+
+  @Test
+  void whatWasAcknowledgedIsSoWhateverIsKilled() throws Exception {
+    Process server = serve();
+    List<Future<?>> makers = new ArrayList<>();
+    for (int i = 0; i < MAKERS; i++) {
+      makers.add(clients.submit(() -> uninterrupted(this::make)));
+    }
+    List<Future<?>> consumers = new ArrayList<>();
+    for (int i = 0; i < CONSUMERS; i++) {
+      consumers.add(clients.submit(() -> uninterrupted(this::consume)));
+    }
+    for (int kill = 0; kill < KILLS; kill++) {
+      int enough = made.size() + TIMERS_A_ROUND;
+      await(() -> made.size() >= enough);
+      down = true;
+      server.destroyForcibly().waitFor();
+      server = serve();
+      down = false;
+      changed();
+    }
+    making = false;
+    for (Future<?> maker : makers) {
+      maker.get();
+    }
+    String unfinished = "/timers?pageSize=1&dueTo=" + Instant.now().plus(Duration.ofMinutes(30));
+    while (!Running.MAPPER.readTree(send("GET", unfinished, "").body()).get("timers").isEmpty()) {
+      Thread.onSpinWait(); // what a kill left comes again when its lease has run out
+    }
+    consuming = false;
+    for (Future<?> consumer : consumers) {
+      consumer.get();
+    }
+    assertThat(claimed).as("acknowledged, and fired").containsAll(made);
+    assertThat(claimed).as("cancelled, and fired").doesNotContainAnyElementsOf(cancelled);
+    assertThat(againAfterTheirEnd).as("fired again after their end").isEmpty();
+    assertThat(cancelled).isNotEmpty();
+    for (String id : cancelled) {
+      assertThat(send("GET", "/timers/" + id, "").body()).contains("\"state\":\"cancelled\"");
+    }
+    server.destroy();
+    assertThat(server.waitFor()).isZero();
+  }
+
+  private interface Work {
+    void run() throws InterruptedException;
+  }
+
+  private static void uninterrupted(Work work) {
+    try {
+      work.run();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
