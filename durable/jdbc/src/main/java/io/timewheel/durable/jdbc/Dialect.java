@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.StoreException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -12,14 +18,28 @@ import org.jspecify.annotations.Nullable;
 
 /** What differs from database to database: the statements. */
 interface Dialect {
+  /** {@return what the resources of the database are called} */
+  String resource();
+
   /** {@return the statements that make the tables of a format} */
-  List<String> migration(int format);
+  default List<String> migration(int format) {
+    String name = resource() + "-" + format + ".sql";
+    try (InputStream in = requireNonNull(Dialect.class.getResourceAsStream(name), name)) {
+      String all = new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+      return List.of(all.split("(?<=;)\n", -1));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   /** Refuses a database that cannot hold the tables. */
   void check(Connection connection) throws SQLException;
 
-  /** Takes the right to change the tables, until the transaction ends. */
+  /** Takes the right to change the tables, until {@link #unlockSchema}. */
   void lockSchema(Connection connection) throws SQLException;
+
+  /** Gives it back, after the transaction. */
+  default void unlockSchema(Connection connection) throws SQLException {}
 
   /** {@return whether there is the table in which the format is} */
   boolean hasSchema(Connection connection) throws SQLException;
@@ -33,8 +53,18 @@ interface Dialect {
   /** {@return whether a statement has waited for a lock for too long} */
   boolean isHeldUp(SQLException failure);
 
+  /**
+   * {@return whether a lock is waited for so briefly that one who begins timers may do so too, and
+   * need not pass over them at once}
+   */
+  default boolean waitsBriefly() {
+    return true;
+  }
+
   /** {@return whether a commit may have been refused because a hint went with it} */
-  boolean mayBeForItsHint(SQLException failure);
+  default boolean mayBeForItsHint(SQLException failure) {
+    return false;
+  }
 
   /** {@return what to ask {@link #isCommitted} about; null if there is nothing to commit} */
   @Nullable String transactionId(Connection connection) throws SQLException;
@@ -50,6 +80,9 @@ interface Dialect {
    */
   long begin(Connection connection, boolean wantsVersions) throws SQLException;
 
+  /** Gives back what {@link #begin} has set, after the transaction. */
+  default void end(Connection connection) throws SQLException {}
+
   /** {@return the paused scopes, which stay as they are until the transaction ends} */
   Set<String> holdPauses(Connection connection) throws SQLException;
 
@@ -61,18 +94,31 @@ interface Dialect {
 
   // Hints
 
-  /** {@return the name under which nodes on the same tables exchange hints} */
-  String hintChannel(Connection connection) throws SQLException;
+  /**
+   * {@return the name under which nodes on the same tables exchange hints; null if the database
+   * passes none on}
+   */
+  default @Nullable String hintChannel(Connection connection) throws SQLException {
+    return null;
+  }
 
   /** Tells other nodes, if the transaction commits. */
-  void hint(Connection connection, String channel, String text) throws SQLException;
+  default void hint(Connection connection, String channel, String text) throws SQLException {
+    throw new UnsupportedOperationException();
+  }
 
-  void listen(Connection connection, String channel) throws SQLException;
+  default void listen(Connection connection, String channel) throws SQLException {
+    throw new UnsupportedOperationException();
+  }
 
-  void unlisten(Connection connection, String channel) throws SQLException;
+  default void unlisten(Connection connection, String channel) throws SQLException {
+    throw new UnsupportedOperationException();
+  }
 
   /** Waits for hints. {@return those that came; none if the time is over} */
-  List<String> hints(Connection connection, int timeoutMillis) throws SQLException;
+  default List<String> hints(Connection connection, int timeoutMillis) throws SQLException {
+    throw new UnsupportedOperationException();
+  }
 
   /** {@return the statements for the records of a group} */
   Records records();
@@ -85,4 +131,12 @@ interface Dialect {
 
   /** {@return an expression for the time of the database in milliseconds, as it passes} */
   String nowMillis();
+
+  /** {@return what makes a SELECT lock its rows, so that others can do so too, but not write} */
+  default String forShare() {
+    return "FOR SHARE";
+  }
+
+  /** {@return an expression for the number of a node that comes} */
+  String nextIncarnation();
 }

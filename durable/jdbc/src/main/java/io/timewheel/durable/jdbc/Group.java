@@ -232,7 +232,9 @@ final class Group {
   }
 
   private void read(Connection connection, List<Cell> cells) throws SQLException {
-    boolean passOver = heldUp && any(Group::isLeftForLater);
+    boolean mayPassOver = any(Group::isLeftForLater);
+    boolean mayWait = any(change -> !isLeftForLater(change)) || dialect.waitsBriefly();
+    boolean passOver = mayPassOver && (heldUp || !mayWait);
     Map<TimerKey, TimerRecord> unfinished =
         records.lock(connection, cells.stream().map(cell -> cell.key).toList(), passOver);
     // After the locks: a timer that was just finished by somebody else is in the history by now.

@@ -88,7 +88,7 @@ final class HandlerTransactions {
 
   private List<Outcome> handle(Connection connection, List<TransactionFiring> firings)
       throws SQLException {
-    String id = statements.beginHandler(connection, IDLE_MILLIS);
+    String begun = statements.beginHandler(connection, IDLE_MILLIS);
     HandlerConnection lent = new HandlerConnection(connection);
     try {
       handler.handle(firings, lent.connection());
@@ -97,12 +97,11 @@ final class HandlerTransactions {
     } finally {
       lent.end();
     }
-    if (connection.getAutoCommit() || !id.equals(store.dialect().transactionId(connection))) {
+    if (connection.getAutoCommit() || !statements.endHandler(connection, begun)) {
       throw new IllegalStateException(
           "the handler has ended the transaction that it was given: what it has done may happen"
               + " again");
     }
-    statements.endHandler(connection);
     List<Outcome> outcomes = finish(connection, firings);
     if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
       throw new NotTaken(outcomes);

@@ -13,11 +13,11 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Forgets finished timers. To forget is to move a position ahead, behind which the history is not
- * seen any more. Rows are never deleted for it: the history is written to one of a few parts, to
- * the next one after a day, and a part of which nothing is remembered is emptied as a whole.
+ * seen any more. Rows need not be deleted for it: the history is written to one of a few parts, to
+ * the next one after a day, and a part of which nothing is remembered is emptied as a whole. A
+ * database that cannot do that in a transaction has one part, and deletes what it forgets.
  */
 final class History {
-  private static final int PARTS = 4;
   private static final long PART_MILLIS = TimeUnit.DAYS.toMillis(1);
 
   private final Transactions transactions;
@@ -40,7 +40,7 @@ final class History {
   int forget(long finishedBefore, long keep, int limit) {
     int forgotten =
         transactions.write(connection -> forget(connection, finishedBefore, keep, limit));
-    if (forgotten < limit) {
+    if (forgotten < limit && queries.parts() > 1) {
       transactions.write(this::turn);
       part = transactions.read(queries::historyPart);
     }
@@ -54,6 +54,7 @@ final class History {
     if (history == null) {
       return 0; // another node is at it
     }
+    queries.tidy(connection);
     long surplus = finished(queries.counts(connection)) - keep;
     Map<String, Map<TimerState, Long>> counts = new HashMap<>();
     DuePosition position = history.forgotten();
@@ -93,13 +94,13 @@ final class History {
     if (history == null) {
       return false;
     }
-    int next = (history.part() + 1) % PARTS;
+    int next = (history.part() + 1) % queries.parts();
     boolean due = history.now() - history.since() >= PART_MILLIS;
     if (due && queries.endOfPart(connection, next) == null) {
       queries.startPart(connection, next);
       return true;
     }
-    for (int other = 0; other < PARTS; other++) {
+    for (int other = 0; other < queries.parts(); other++) {
       Long end = other == history.part() ? null : queries.endOfPart(connection, other);
       if (end != null && end < history.forgotten().fireAt()) {
         queries.emptyPart(connection, other);

@@ -96,7 +96,12 @@ public final class JdbcTimerStore implements TimerStore {
             Duration.ofMillis(100),
             Duration.ofMillis(500),
             settings.lease());
-    hintChannel = builder.hints ? transactions.read(dialect::hintChannel) : null;
+    hintChannel =
+        builder.hints
+            ? transactions
+                .read(connection -> Optional.ofNullable(dialect.hintChannel(connection)))
+                .orElse(null)
+            : null;
     sentHints = new HintChannel(hintChannel, clock::nanoTime);
     history = new History(transactions, dialect);
     ownership = new Ownership(transactions, dialect, clock, settings, shards);
@@ -122,6 +127,26 @@ public final class JdbcTimerStore implements TimerStore {
    */
   public static Builder postgresqlBuilder(DataSource source) {
     return new Builder(new PostgreSql(), requireNonNull(source, "source"));
+  }
+
+  /**
+   * Opens the store in a MariaDB database, version 10.11 or newer.
+   *
+   * @param source where connections come from
+   * @return the store
+   */
+  public static JdbcTimerStore mariadb(DataSource source) {
+    return mariadbBuilder(source).open();
+  }
+
+  /**
+   * Begins to open the store in a MariaDB database, version 10.11 or newer.
+   *
+   * @param source where connections come from
+   * @return a builder with the default settings
+   */
+  public static Builder mariadbBuilder(DataSource source) {
+    return new Builder(new MariaDb(), requireNonNull(source, "source"));
   }
 
   /** How to open a store. Not thread-safe. */
@@ -178,7 +203,7 @@ public final class JdbcTimerStore implements TimerStore {
      * Sets whether nodes tell each other of timers that are due within a second, and of queues that
      * have something ready: they do, unless set otherwise. Without hints such a timer fires up to
      * half a second late, if another node than that of its shard has scheduled it. A pooler in
-     * transaction mode cannot pass them on. All nodes should agree.
+     * transaction mode cannot pass them on, and MariaDB has none. All nodes should agree.
      *
      * @param hints whether
      * @return this
@@ -374,6 +399,7 @@ public final class JdbcTimerStore implements TimerStore {
         queries.takeReady(
             connection, request.namespace(), request.queue(), request.tokens().size());
     if (ready.isEmpty()) {
+      connection.rollback(); // nothing is to be committed, and nobody will ask what became of it
       return List.of();
     }
     List<Records.Step> steps = new ArrayList<>();

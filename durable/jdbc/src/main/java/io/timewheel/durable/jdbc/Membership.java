@@ -68,7 +68,10 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
         "SELECT n.node, n.name, n.lease_until, n.clock_offset, n.lease_until > "
             + dialect.nowMillis()
             + ", s.shard, s.epoch FROM timewheel_node n"
-            + " FULL JOIN timewheel_shard s ON s.owner = n.node ORDER BY n.node, s.shard";
+            + " LEFT JOIN timewheel_shard s ON s.owner = n.node"
+            + " UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, s.shard, s.epoch"
+            + " FROM timewheel_shard s LEFT JOIN timewheel_node n ON n.node = s.owner"
+            + " WHERE n.node IS NULL ORDER BY 1, 6";
     try (PreparedStatement statement = connection.prepareStatement(sql);
         ResultSet rows = statement.executeQuery()) {
       long last = 0;

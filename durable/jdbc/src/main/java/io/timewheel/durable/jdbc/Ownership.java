@@ -164,7 +164,9 @@ final class Ownership {
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "INSERT INTO timewheel_node (node, name, lease_until, clock_offset)"
-                          + " VALUES (nextval('timewheel_incarnation'), ?, "
+                          + " VALUES ("
+                          + dialect.nextIncarnation()
+                          + ", ?, "
                           + dialect.nowMillis()
                           + " + ?, ?) RETURNING node, lease_until")) {
                 statement.setString(1, settings.name());
@@ -173,7 +175,7 @@ final class Ownership {
                 long askedNanos = clock.nanoTime();
                 try (ResultSet rows = statement.executeQuery()) {
                   rows.next();
-                  read(rows.getLong(2), askedNanos);
+                  read(rows.getLong(2), askedNanos, clock.nanoTime());
                   return new Lease(rows.getLong(1), sentNanos, sentMillis);
                 }
               }
@@ -193,8 +195,21 @@ final class Ownership {
     }
   }
 
-  private void read(long leaseUntil, long askedNanos) {
-    keep(DatabaseTime.of(leaseUntil - settings.lease().toMillis(), askedNanos, clock.nanoTime()));
+  private void read(long leaseUntil, long askedNanos, long answeredNanos) {
+    keep(DatabaseTime.of(leaseUntil - settings.lease().toMillis(), askedNanos, answeredNanos));
+  }
+
+  /** Reads the time at which the lease was renewed. */
+  private void readRenewed(Connection connection, long node, long askedNanos, long answeredNanos)
+      throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement("SELECT lease_until FROM timewheel_node WHERE node = ?")) {
+      statement.setLong(1, node);
+      try (ResultSet rows = statement.executeQuery()) {
+        rows.next();
+        read(rows.getLong(1), askedNanos, answeredNanos);
+      }
+    }
   }
 
   /** Renews the lease; a node whose lease has run out comes back as another one. */
@@ -214,19 +229,16 @@ final class Ownership {
                       "UPDATE timewheel_node SET lease_until = "
                           + dialect.nowMillis()
                           + " + ?, clock_offset = ? WHERE node = ? AND lease_until > "
-                          + dialect.nowMillis()
-                          + " RETURNING lease_until")) {
+                          + dialect.nowMillis())) {
                 statement.setLong(1, settings.lease().toMillis());
                 statement.setLong(2, clockOffsetMillis());
                 statement.setLong(3, last.node());
                 long askedNanos = clock.nanoTime();
-                try (ResultSet rows = statement.executeQuery()) {
-                  if (rows.next()) {
-                    read(rows.getLong(1), askedNanos);
-                    return true;
-                  }
+                if (statement.executeUpdate() == 0) {
                   return false;
                 }
+                readRenewed(connection, last.node(), askedNanos, clock.nanoTime());
+                return true;
               }
             });
     if (renewed) {
@@ -384,10 +396,10 @@ final class Ownership {
   private long take(Connection connection, long node, Row row) throws SQLException {
     dialect.begin(connection, false);
     Long former = row.owner();
-    if (former != null && former != node && isAlive(connection, former, "FOR SHARE")) {
+    if (former != null && former != node && isAlive(connection, former, dialect.forShare())) {
       return NOT_TAKEN;
     }
-    if (!isAlive(connection, node, "FOR SHARE")) {
+    if (!isAlive(connection, node, dialect.forShare())) {
       return NOT_TAKEN;
     }
     try (PreparedStatement statement =

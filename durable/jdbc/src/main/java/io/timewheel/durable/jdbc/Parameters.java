@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Binds the columns of many rows, each as one array. */
+/** Binds values, one after the other, or the columns of many rows, each as one array. */
 final class Parameters {
   private final Connection connection;
   private final PreparedStatement statement;
@@ -72,6 +74,20 @@ final class Parameters {
 
   Parameters text(String value) throws SQLException {
     statement.setString(++at, value);
+    return this;
+  }
+
+  /** A time; null for one that never comes. */
+  Parameters time(long value) throws SQLException {
+    if (value == TimerRecord.NEVER) {
+      statement.setNull(++at, Types.BIGINT);
+      return this;
+    }
+    return number(value);
+  }
+
+  Parameters bytes(byte @Nullable [] value) throws SQLException {
+    statement.setBytes(++at, value);
     return this;
   }
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,7 +11,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -61,14 +54,8 @@ final class PostgreSql implements Dialect {
   static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
   @Override
-  public List<String> migration(int format) {
-    String name = "postgresql-" + format + ".sql";
-    try (InputStream in = requireNonNull(PostgreSql.class.getResourceAsStream(name), name)) {
-      String all = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-      return List.of(all.split("(?<=;)\n", -1));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  public String resource() {
+    return "postgresql";
   }
 
   @Override
@@ -203,18 +190,7 @@ final class PostgreSql implements Dialect {
 
   @Override
   public Set<String> holdPauses(Connection connection) throws SQLException {
-    return scopes(connection, "SELECT scope FROM timewheel_pause FOR SHARE");
-  }
-
-  static Set<String> scopes(Connection connection, String sql) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql);
-        ResultSet rows = statement.executeQuery()) {
-      Set<String> scopes = new HashSet<>();
-      while (rows.next()) {
-        scopes.add(rows.getString(1));
-      }
-      return scopes;
-    }
+    return Queries.scopes(connection, "SELECT scope FROM timewheel_pause FOR SHARE");
   }
 
   private record Delta(String namespace, TimerState state, long delta) {}
@@ -309,11 +285,16 @@ final class PostgreSql implements Dialect {
 
   @Override
   public UserTransactions userTransactions() {
-    return new PostgreSqlUserTransactions();
+    return new PostgreSqlUserTransactions(this);
   }
 
   @Override
   public String nowMillis() {
     return NOW;
+  }
+
+  @Override
+  public String nextIncarnation() {
+    return "nextval('timewheel_incarnation')";
   }
 }

@@ -20,11 +20,8 @@ import java.util.Set;
  * the planner makes of that.
  */
 final class PostgreSqlRecords implements Records {
-  private static final String COLUMNS =
-      "t.namespace, t.id, t.version, t.revision, t.state, t.flags, t.due_at, t.created_at,"
-          + " t.changed_at, t.attempt, t.handler, t.spec, t.progress";
-  static final String TIMER_COLUMNS = COLUMNS + ", t.fire_at, t.payload";
-  static final String DONE_COLUMNS = COLUMNS + ", NULL::bigint AS fire_at, ''::bytea AS payload";
+  static final String DONE_COLUMNS =
+      Rows.COLUMNS + ", NULL::bigint AS fire_at, ''::bytea AS payload";
 
   private static final String KEYS =
       "unnest(?::text[], ?::text[]) WITH ORDINALITY AS k (namespace, id, n)";
@@ -40,14 +37,10 @@ final class PostgreSqlRecords implements Records {
       "t.namespace = k.namespace AND t.id = k.id AND t.version = k.version"
           + " AND t.revision = k.revision";
 
-  static final String NOT_FORGOTTEN =
-      "(t.changed_at, t.namespace, t.id)"
-          + " > (h.forgotten_at, h.forgotten_namespace, h.forgotten_id)";
-
   // Locked in the order of the keys, whatever the plan: the sort comes before the locks.
   static final String LOCK =
       "SELECT "
-          + TIMER_COLUMNS
+          + Rows.TIMER_COLUMNS
           + " FROM timewheel_timer t JOIN "
           + KEYS
           + " ON t.namespace = k.namespace AND t.id = k.id ORDER BY k.n FOR NO KEY UPDATE OF t";
@@ -61,7 +54,7 @@ final class PostgreSqlRecords implements Records {
           + " CROSS JOIN LATERAL (SELECT * FROM timewheel_done d"
           + " WHERE d.namespace = k.namespace AND d.id = k.id OFFSET 0) t"
           + " CROSS JOIN timewheel_history h WHERE "
-          + NOT_FORGOTTEN;
+          + Rows.NOT_FORGOTTEN;
 
   private static final String INSERT =
       """

@@ -52,6 +52,12 @@ final class PostgreSqlUserTransactions implements UserTransactions {
   /** Longer than for a group, since an effect is at stake; but no deadlock lasts as long. */
   private static final String END_HANDLER = PostgreSql.limits("500ms");
 
+  private final Dialect dialect;
+
+  PostgreSqlUserTransactions(Dialect dialect) {
+    this.dialect = dialect;
+  }
+
   @Override
   public @Nullable String tables(Connection connection) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement("SELECT " + TABLES);
@@ -109,7 +115,11 @@ final class PostgreSqlUserTransactions implements UserTransactions {
   }
 
   @Override
-  public void endHandler(Connection connection) throws SQLException {
+  public boolean endHandler(Connection connection, String begun) throws SQLException {
+    if (!begun.equals(dialect.transactionId(connection))) {
+      return false;
+    }
     PostgreSql.execute(connection, END_HANDLER);
+    return true;
   }
 }

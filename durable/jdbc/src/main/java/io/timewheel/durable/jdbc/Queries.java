@@ -8,17 +8,100 @@ import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The part of a {@link Dialect} that looks, claims for queues, and keeps the history short. */
-interface Queries {
+/**
+ * The part of a {@link Dialect} that looks, claims for queues, and keeps the history short. What
+ * all databases understand is here.
+ */
+abstract class Queries {
+  /** Behind every id that begins with what stands in front of it: an id has 256 bytes at most. */
+  private static final String LAST = new String(Character.toChars(0x10FFFF)).repeat(64);
+
+  private static final Set<TimerState> FINISHED = EnumSet.of(TimerState.DONE, TimerState.CANCELLED);
+
+  /** Those that are in the due index. */
+  private static final Set<TimerState> INDEXED =
+      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
+
+  private static final String DUE =
+      """
+      SELECT namespace, id, fire_at, version, revision, state, handler, flags, due_at
+      FROM timewheel_timer WHERE shard = ? AND fire_at >= ? AND fire_at < ?
+        AND (fire_at, namespace, id) > (?, ?, ?)
+      ORDER BY fire_at, namespace, id LIMIT ?\
+      """;
+
+  private final String nowMillis;
+  private final String doneColumns;
+  private final String get;
+
+  /**
+   * Makes the statements.
+   *
+   * @param nowMillis an expression for the time of the database
+   * @param doneColumns of a finished timer, as {@link Rows#record} reads them
+   */
+  Queries(String nowMillis, String doneColumns) {
+    this.nowMillis = nowMillis;
+    this.doneColumns = doneColumns;
+    // In one statement, so that a timer that moves between the tables is seen once.
+    get =
+        "SELECT "
+            + Rows.TIMER_COLUMNS
+            + " FROM timewheel_timer t WHERE t.namespace = ? AND t.id = ? UNION ALL SELECT "
+            + doneColumns
+            + " FROM timewheel_done t, timewheel_history h WHERE t.namespace = ? AND t.id = ? AND "
+            + Rows.NOT_FORGOTTEN;
+  }
+
+  static void update(Connection connection, String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.executeUpdate();
+    }
+  }
+
+  /** Reads pauses. */
+  static Set<String> scopes(Connection connection, String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql);
+        ResultSet rows = statement.executeQuery()) {
+      Set<String> scopes = new HashSet<>();
+      while (rows.next()) {
+        String scope = rows.getString(1);
+        if (scope != null) { // null in an outer join
+          scopes.add(scope);
+        }
+      }
+      return scopes;
+    }
+  }
+
   // Reading
 
-  @Nullable TimerRecord get(Connection connection, TimerKey key) throws SQLException;
+  @Nullable TimerRecord get(Connection connection, TimerKey key) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(get)) {
+      new Parameters(connection, statement)
+          .text(key.namespace())
+          .text(key.id())
+          .text(key.namespace())
+          .text(key.id());
+      try (ResultSet rows = statement.executeQuery()) {
+        return rows.next() ? Rows.record(rows) : null;
+      }
+    }
+  }
 
   List<DueTimer> due(
       Connection connection,
@@ -27,32 +110,173 @@ interface Queries {
       long until,
       @Nullable DuePosition after,
       int limit)
-      throws SQLException;
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(DUE)) {
+      Parameters to = new Parameters(connection, statement).number(shard);
+      if (after == null) {
+        to.number(from).number(until).number(Long.MIN_VALUE).text("").text("");
+      } else {
+        to.number(after.fireAt()).number(until).number(after.fireAt());
+        to.text(after.key().namespace()).text(after.key().id());
+      }
+      to.number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<DueTimer> due = new ArrayList<>();
+        while (rows.next()) {
+          TimerState state = Codes.STATES.at(rows.getInt(6));
+          int flags = rows.getInt(8);
+          boolean recurring = Rows.isRecurring(flags);
+          boolean afterItsTime = rows.getLong(3) > rows.getLong(9);
+          due.add(
+              new DueTimer(
+                  new TimerKey(rows.getString(1), rows.getString(2)),
+                  rows.getLong(3),
+                  rows.getLong(4),
+                  rows.getLong(5),
+                  state,
+                  rows.getString(7),
+                  Rows.isQueue(flags),
+                  recurring,
+                  recurring && afterItsTime && state == TimerState.SCHEDULED));
+        }
+        return due;
+      }
+    }
+  }
+
+  // Lists
 
   List<TimerRecord> page(
       Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
+      throws SQLException {
+    Set<TimerState> unfinished = EnumSet.noneOf(TimerState.class);
+    unfinished.addAll(query.states());
+    unfinished.removeAll(FINISHED);
+    boolean idle = unfinished.stream().noneMatch(INDEXED::contains);
+    List<String> parts = new ArrayList<>();
+    List<Object> values = new ArrayList<>();
+    if (!unfinished.isEmpty()) {
+      parts.add(
+          "(SELECT "
+              + Rows.TIMER_COLUMNS
+              + " FROM timewheel_timer t WHERE "
+              + (idle ? "t.fire_at IS NULL AND " : "")
+              + conditions(query, after, limit, values));
+    }
+    if (query.states().stream().anyMatch(FINISHED::contains)) {
+      parts.add(
+          "(SELECT "
+              + doneColumns
+              + " FROM timewheel_done t, timewheel_history h WHERE "
+              + Rows.NOT_FORGOTTEN
+              + " AND "
+              + conditions(query, after, limit, values));
+    }
+    if (parts.isEmpty()) {
+      return List.of();
+    }
+    String sql = String.join(" UNION ALL ", parts);
+    if (parts.size() > 1) {
+      sql += " ORDER BY namespace, id LIMIT ?";
+      values.add(limit);
+    }
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (int i = 0; i < values.size(); i++) {
+        statement.setObject(i + 1, values.get(i));
+      }
+      try (ResultSet rows = statement.executeQuery()) {
+        List<TimerRecord> records = new ArrayList<>();
+        while (rows.next()) {
+          records.add(Rows.record(rows));
+        }
+        return records;
+      }
+    }
+  }
+
+  private static String conditions(
+      TimerQuery query, @Nullable TimerKey after, int limit, List<Object> values) {
+    String marks = String.join(", ", Collections.nCopies(query.states().size(), "?"));
+    StringBuilder sql =
+        new StringBuilder("t.due_at >= ? AND t.due_at < ? AND t.state IN (" + marks + ")");
+    values.add(query.dueFrom());
+    values.add(query.dueTo());
+    query.states().forEach(state -> values.add(Codes.STATES.of(state)));
+    if (query.namespace() != null) {
+      sql.append(" AND t.namespace = ?");
+      values.add(query.namespace());
+    }
+    if (!query.prefix().isEmpty()) {
+      sql.append(" AND t.id >= ? AND t.id <= ?"); // by bytes: nothing else is between
+      values.add(query.prefix());
+      values.add(query.prefix() + LAST);
+    }
+    if (query.handler() != null) {
+      sql.append(" AND t.handler = ?");
+      values.add(query.handler());
+    }
+    if (after != null && after.namespace().equals(query.namespace())) {
+      sql.append(" AND t.id > ?");
+      values.add(after.id());
+    } else if (after != null) {
+      sql.append(" AND t.namespace >= ? AND (t.namespace, t.id) > (?, ?)");
+      values.add(after.namespace());
+      values.add(after.namespace());
+      values.add(after.id());
+    }
+    values.add(limit);
+    return sql.append(" ORDER BY t.namespace, t.id LIMIT ?)").toString();
+  }
+
+  abstract long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
       throws SQLException;
 
-  long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
-      throws SQLException;
-
-  Map<String, Map<TimerState, Long>> counts(Connection connection) throws SQLException;
+  Map<String, Map<TimerState, Long>> counts(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT namespace, state, sum(delta) FROM timewheel_count GROUP BY namespace, state"
+                    + " HAVING sum(delta) > 0");
+        ResultSet rows = statement.executeQuery()) {
+      Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+      while (rows.next()) {
+        counts
+            .computeIfAbsent(rows.getString(1), namespace -> new EnumMap<>(TimerState.class))
+            .put(Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
+      }
+      return counts;
+    }
+  }
 
   /** Has the sums of the counters take the place of what they were made from. */
-  void compactCounts(Connection connection) throws SQLException;
+  abstract void compactCounts(Connection connection) throws SQLException;
 
-  Set<String> paused(Connection connection) throws SQLException;
+  // Pauses
+
+  Set<String> paused(Connection connection) throws SQLException {
+    return scopes(connection, "SELECT scope FROM timewheel_pause");
+  }
 
   /** Lets no transaction that holds the pauses go on beside this one. */
-  void lockPauses(Connection connection) throws SQLException;
+  abstract void lockPauses(Connection connection) throws SQLException;
 
-  void pause(Connection connection, String scope) throws SQLException;
+  abstract void pause(Connection connection, String scope) throws SQLException;
 
-  void resume(Connection connection, String scope) throws SQLException;
+  void resume(Connection connection, String scope) throws SQLException {
+    scope(connection, "DELETE FROM timewheel_pause WHERE scope = ?", scope);
+  }
+
+  static void scope(Connection connection, String sql, String scope) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setString(1, scope);
+      statement.executeUpdate();
+    }
+  }
+
+  // Queues
 
   /** Takes ready timers of a queue that nobody else is taking, and locks their records. */
-  List<TimerRecord> takeReady(Connection connection, String namespace, String queue, int limit)
-      throws SQLException;
+  abstract List<TimerRecord> takeReady(
+      Connection connection, String namespace, String queue, int limit) throws SQLException;
 
   // History
 
@@ -67,22 +291,86 @@ interface Queries {
   record History(DuePosition forgotten, int part, long since, long now) {}
 
   /** {@return the history, locked; null if another transaction is at it} */
-  @Nullable History lockHistory(Connection connection) throws SQLException;
+  @Nullable History lockHistory(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT forgotten_at, forgotten_namespace, forgotten_id, part, part_since, "
+                    + nowMillis
+                    + " FROM timewheel_history FOR UPDATE SKIP LOCKED");
+        ResultSet rows = statement.executeQuery()) {
+      return rows.next()
+          ? new History(
+              new DuePosition(rows.getLong(1), new TimerKey(rows.getString(2), rows.getString(3))),
+              rows.getInt(4),
+              rows.getLong(5),
+              rows.getLong(6))
+          : null;
+    }
+  }
 
-  int historyPart(Connection connection) throws SQLException;
+  /** Clears away what has piled up, while the history is locked. */
+  void tidy(Connection connection) throws SQLException {}
+
+  int historyPart(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement("SELECT part FROM timewheel_history");
+        ResultSet rows = statement.executeQuery()) {
+      rows.next();
+      return rows.getInt(1);
+    }
+  }
 
   /** A finished timer in the order of the history. */
   record Past(DuePosition position, TimerState state) {}
 
-  List<Past> past(Connection connection, DuePosition after, int limit) throws SQLException;
+  List<Past> past(Connection connection, DuePosition after, int limit) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "SELECT changed_at, namespace, id, state FROM timewheel_done WHERE changed_at >= ?"
+                + " AND (changed_at, namespace, id) > (?, ?, ?)"
+                + " ORDER BY changed_at, namespace, id LIMIT ?")) {
+      new Parameters(connection, statement)
+          .number(after.fireAt())
+          .number(after.fireAt())
+          .text(after.key().namespace())
+          .text(after.key().id())
+          .number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<Past> past = new ArrayList<>();
+        while (rows.next()) {
+          TimerKey key = new TimerKey(rows.getString(2), rows.getString(3));
+          past.add(
+              new Past(new DuePosition(rows.getLong(1), key), Codes.STATES.at(rows.getInt(4))));
+        }
+        return past;
+      }
+    }
+  }
 
-  void forgetUpTo(Connection connection, DuePosition position) throws SQLException;
+  void forgetUpTo(Connection connection, DuePosition position) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "UPDATE timewheel_history SET forgotten_at = ?, forgotten_namespace = ?,"
+                + " forgotten_id = ?")) {
+      new Parameters(connection, statement)
+          .number(position.fireAt())
+          .text(position.key().namespace())
+          .text(position.key().id());
+      statement.executeUpdate();
+    }
+  }
+
+  /** {@return in how many parts the history is, which are emptied one by one} */
+  abstract int parts();
 
   /** Puts what finishes from now on elsewhere. */
-  void startPart(Connection connection, int part) throws SQLException;
+  void startPart(Connection connection, int part) throws SQLException {
+    update(
+        connection, "UPDATE timewheel_history SET part = " + part + ", part_since = " + nowMillis);
+  }
 
   /** {@return when the last timer of a part ended; null if the part is empty} */
-  @Nullable Long endOfPart(Connection connection, int part) throws SQLException;
+  abstract @Nullable Long endOfPart(Connection connection, int part) throws SQLException;
 
-  void emptyPart(Connection connection, int part) throws SQLException;
+  abstract void emptyPart(Connection connection, int part) throws SQLException;
 }

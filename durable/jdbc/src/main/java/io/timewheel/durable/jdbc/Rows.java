@@ -14,6 +14,18 @@ import org.jspecify.annotations.Nullable;
 
 /** A record as a row. */
 final class Rows {
+  static final String COLUMNS =
+      "t.namespace, t.id, t.version, t.revision, t.state, t.flags, t.due_at, t.created_at,"
+          + " t.changed_at, t.attempt, t.handler, t.spec, t.progress";
+
+  /** Of an unfinished timer; for a finished one, something else stands for the last two. */
+  static final String TIMER_COLUMNS = COLUMNS + ", t.fire_at, t.payload";
+
+  /** Whether a finished timer is still remembered, by the row {@code h} about the history. */
+  static final String NOT_FORGOTTEN =
+      "(t.changed_at, t.namespace, t.id)"
+          + " > (h.forgotten_at, h.forgotten_namespace, h.forgotten_id)";
+
   /** Behind the columns that every query for records has. */
   static final int PAYLOAD_HASH = 16;
 

@@ -53,11 +53,16 @@ final class Schema {
         : transactions.write(
             connection -> {
               dialect.lockSchema(connection);
-              int meanwhile = shards(connection);
-              if (meanwhile == NONE) {
-                make(connection, shards);
+              try {
+                int meanwhile = shards(connection);
+                if (meanwhile == NONE) {
+                  make(connection, shards);
+                }
+                connection.commit(); // before anybody else may look
+                return meanwhile == NONE ? shards : meanwhile;
+              } finally {
+                dialect.unlockSchema(connection);
               }
-              return meanwhile == NONE ? shards : meanwhile;
             });
   }
 

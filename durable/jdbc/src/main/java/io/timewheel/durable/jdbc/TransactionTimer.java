@@ -44,11 +44,12 @@ import org.jspecify.annotations.Nullable;
  * <h2>Deadlocks</h2>
  *
  * Transactions that take the same rows in different orders may wait for each other, and PostgreSQL
- * ends one of them after its {@code deadlock_timeout}, a second. The timers of one call are taken
- * in the order of their namespaces and ids, and calls one after the other. A transaction that takes
- * its own rows first, always in one order, and then all timers in one call, has nothing to fear
- * from another that does the same. It never loses to the engine, which gives way sooner: after 100
- * ms, a {@linkplain TransactionHandler handler in a transaction} after 500.
+ * ends one of them after its {@code deadlock_timeout}, a second; MariaDB at once the one that has
+ * written less. The timers of one call are taken in the order of their namespaces and ids, and
+ * calls one after the other. A transaction that takes its own rows first, always in one order, and
+ * then all timers in one call, has nothing to fear from another that does the same. On PostgreSQL
+ * it never loses to the engine, which gives way sooner: after 100 ms, a {@linkplain
+ * TransactionHandler handler in a transaction} after 500.
  */
 public final class TransactionTimer {
   /** So that no payloads are too large for one commit. */

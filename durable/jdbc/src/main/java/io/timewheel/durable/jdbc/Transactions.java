@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * asked for on another connection; only what was certainly aborted is repeated.
  */
 final class Transactions {
+  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final int MAX_TRIES = 6;
   private static final int MAX_LOOKS = 40;
   private static final long FIRST_WAIT_MILLIS = 5;
@@ -70,7 +71,12 @@ final class Transactions {
   private <T extends @Nullable Object> T write(Work<T> work, int maxTries) {
     for (int tries = 1; ; tries++) {
       try (Connection connection = open(false)) {
-        Try<T> done = once(connection, work);
+        Try<T> done;
+        try {
+          done = once(connection, work);
+        } finally {
+          end(connection);
+        }
         if (done.failure == null) {
           return done.result;
         }
@@ -122,6 +128,15 @@ final class Transactions {
       connection.rollback();
     } catch (SQLException e) {
       cause.addSuppressed(e);
+    }
+  }
+
+  /** Leaves the connection as it was. What fails here, the pool finds out. */
+  private void end(Connection connection) {
+    try {
+      dialect.end(connection);
+    } catch (SQLException e) {
+      LOG.log(System.Logger.Level.DEBUG, "a connection is broken after its transaction", e);
     }
   }
 

@@ -38,12 +38,21 @@ interface UserTransactions {
   void leave(Connection connection, Visit visit) throws SQLException;
 
   /**
+   * Takes back what a call has done before it failed, where the database does not do that itself.
+   */
+  default void undo(Connection connection, SQLException failure) {}
+
+  /**
    * Begins the transaction of a handler. From then on it may stand still for so long.
    *
-   * @return what {@link Dialect#transactionId} says of it
+   * @return by what {@link #endHandler} knows it
    */
   String beginHandler(Connection connection, long idleMillis) throws SQLException;
 
-  /** Sets the limits of what is left of it when the handler has returned. */
-  void endHandler(Connection connection) throws SQLException;
+  /**
+   * Sets the limits of what is left of it when the handler has returned.
+   *
+   * @return whether it is the transaction that was begun, and not one that has come after it
+   */
+  boolean endHandler(Connection connection, String begun) throws SQLException;
 }

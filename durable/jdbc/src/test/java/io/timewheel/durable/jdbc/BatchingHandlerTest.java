@@ -26,10 +26,15 @@ import org.junit.jupiter.api.Timeout;
 class BatchingHandlerTest {
   private static final int TIMERS = 60;
 
-  private final Ledger ledger = new Ledger();
+  private final Ledger ledger = new Ledger(server());
   private final Queue<Integer> sizes = new ConcurrentLinkedQueue<>();
   private final CountDownLatch allWait = new CountDownLatch(1);
   private BatchingHandler batching;
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {

@@ -31,9 +31,16 @@ import javax.sql.DataSource;
 final class Fixture implements AutoCloseable {
   static final long NOW = 1_800_000_000_000L;
 
-  final Database database = EmptySchema.create();
-  final HikariDataSource pool = database.pool(8);
+  final Server server;
+  final Database database;
+  final HikariDataSource pool;
   private final List<Node> nodes = new ArrayList<>();
+
+  Fixture(Server server) {
+    this.server = server;
+    database = server.empty();
+    pool = database.pool(8);
+  }
 
   /** The clocks of a node: as far ahead of the real ones as a test says. */
   static final class Clock implements NodeClock {
@@ -70,8 +77,7 @@ final class Fixture implements AutoCloseable {
     Runnable onAcquired = () -> {};
     CompletableFuture<Void> drained = CompletableFuture.completedFuture(null);
 
-    Node(DataSource source, int shards) {
-      JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(source).shards(shards);
+    Node(JdbcTimerStore.Builder builder) {
       builder.clock = clock;
       builder.pauses = millis -> onPause.run();
       builder.withThreads = false;
@@ -131,12 +137,16 @@ final class Fixture implements AutoCloseable {
     }
   }
 
+  JdbcTimerStore.Builder builder(DataSource source) {
+    return server.builder(source);
+  }
+
   Node open() {
     return open(pool, 4);
   }
 
   Node open(DataSource source, int shards) {
-    Node node = new Node(source, shards);
+    Node node = new Node(builder(source).shards(shards));
     nodes.add(node);
     return node;
   }

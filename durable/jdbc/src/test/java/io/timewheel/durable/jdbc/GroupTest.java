@@ -27,8 +27,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class GroupTest {
-  private final Fixture fixture = new Fixture();
-  private final Fixture.Node node = fixture.start();
+  final Fixture fixture = new Fixture(server());
+  final Fixture.Node node = fixture.start();
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {
@@ -70,7 +75,7 @@ class GroupTest {
         Connection looker = fixture.database.connect()) {
       holder.setAutoCommit(false);
       looker.setAutoCommit(false);
-      free(holder, "WHERE id = 'b'");
+      free(holder, "WHERE namespace = 'shop' AND id = 'b'");
       CompletableFuture<List<Outcome>> commit =
           CompletableFuture.supplyAsync(() -> node.store.commit(cancels));
       List<String> free;

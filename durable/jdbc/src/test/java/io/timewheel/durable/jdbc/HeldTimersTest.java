@@ -25,9 +25,14 @@ import org.junit.jupiter.api.Test;
 
 /** A transaction of a user that stays open: its timers wait for it, and nothing else does. */
 class HeldTimersTest {
-  private final Fixture fixture = new Fixture();
+  private final Fixture fixture = new Fixture(server());
   private final Fixture.Node node = fixture.start();
   private Connection holder;
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @BeforeEach
   void hold() throws SQLException {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
 class HintsTest {
-  private final Fixture fixture = new Fixture();
+  private final Fixture fixture = new Fixture(Server.POSTGRESQL);
   private final PostgreSql dialect = new PostgreSql();
 
   @AfterEach
@@ -132,7 +132,7 @@ class HintsTest {
 
   @Test
   void canBeSwitchedOff() throws SQLException {
-    JdbcTimerStore quiet = JdbcTimerStore.postgresqlBuilder(fixture.pool).hints(false).open();
+    JdbcTimerStore quiet = fixture.builder(fixture.pool).hints(false).open();
     Fixture.Node loud = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
       dialect.listen(listener, dialect.hintChannel(listener));

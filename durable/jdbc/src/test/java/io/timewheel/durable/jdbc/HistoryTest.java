@@ -17,20 +17,25 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class HistoryTest {
-  private final Fixture fixture = new Fixture();
-  private final Fixture.Node node = fixture.start();
+  final Fixture fixture = new Fixture(server());
+  final Fixture.Node node = fixture.start();
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {
     fixture.close();
   }
 
-  private void finish(String id, long now) {
+  void finish(String id, long now) {
     node.commit(schedule(id, NOW));
     node.commit(new Change.Cancel(key(id), 0, now));
   }
 
-  private long rows(int part) throws SQLException {
+  long rows(int part) throws SQLException {
     return fixture.number("SELECT count(*) FROM timewheel_done_" + part);
   }
 

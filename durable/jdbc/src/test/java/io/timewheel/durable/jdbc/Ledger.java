@@ -7,7 +7,6 @@ import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -28,21 +27,24 @@ final class Ledger implements AutoCloseable {
   static final RetryPolicy AT_ONCE =
       new RetryPolicy(3, Duration.ofMillis(10), Duration.ofMillis(10));
 
-  final Database database = EmptySchema.create();
-  final HikariDataSource pool = database.pool(16);
-  final LossySource source = new LossySource(pool);
+  private final Server server;
+  final HikariDataSource pool;
+  final LossySource source;
   final JdbcTimerStore store;
   final TransactionTimers timers;
   private DurableTimer timer;
 
-  Ledger() {
-    this(() -> {});
+  Ledger(Server server) {
+    this(server, () -> {});
   }
 
   /** {@code onPause}: is called instead of each wait of the store. */
-  Ledger(Runnable onPause) {
+  Ledger(Server server, Runnable onPause) {
+    this.server = server;
+    pool = server.empty().pool(16);
+    source = new LossySource(pool);
     execute("CREATE TABLE ledger (id text, attempt integer)");
-    JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(source).shards(4);
+    JdbcTimerStore.Builder builder = server.builder(source).shards(4);
     builder.pauses = millis -> onPause.run();
     store = builder.hints(false).open();
     timers = TransactionTimers.of(store);
@@ -73,13 +75,13 @@ final class Ledger implements AutoCloseable {
 
   /** The server end of a connection dies. */
   void kill(Connection connection) throws SQLException {
-    int backend;
+    long number;
     try (Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery("SELECT pg_backend_pid()")) {
+        ResultSet rows = statement.executeQuery("SELECT " + server.ownConnection())) {
       rows.next();
-      backend = rows.getInt(1);
+      number = rows.getLong(1);
     }
-    execute("SELECT pg_terminate_backend(" + backend + ", 10000)");
+    execute(server.kill(number));
   }
 
   void execute(String sql) {
@@ -97,7 +99,7 @@ final class Ledger implements AutoCloseable {
         Statement statement = connection.createStatement();
         ResultSet rows =
             statement.executeQuery(
-                "SELECT id || ' ' || attempt FROM ledger ORDER BY id, attempt")) {
+                "SELECT concat(id, ' ', attempt) FROM ledger ORDER BY id, attempt")) {
       List<String> effects = new ArrayList<>();
       while (rows.next()) {
         effects.add(rows.getString(1));

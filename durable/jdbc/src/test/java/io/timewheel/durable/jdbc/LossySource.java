@@ -29,6 +29,9 @@ final class LossySource extends BareDataSource {
   /** How many more connections the thread of the test gets. */
   int connections = Integer.MAX_VALUE;
 
+  /** The one that is delayed, or was. */
+  private volatile Connection dead;
+
   private final Thread test = Thread.currentThread();
 
   int refused;
@@ -72,7 +75,7 @@ final class LossySource extends BareDataSource {
                 commit(real);
                 return null;
               }
-              if (real == delayed && method.getName().matches("rollback|close")) {
+              if (real == dead && method.getName().matches("rollback|close")) {
                 return null; // for this side the connection is dead
               }
               try {
@@ -103,7 +106,10 @@ final class LossySource extends BareDataSource {
       }
       case ANSWER_LOST -> real.commit();
       case COMMIT_LOST -> real.rollback();
-      case COMMIT_DELAYED -> delayed = real;
+      case COMMIT_DELAYED -> {
+        dead = real;
+        delayed = real;
+      }
     }
     throw new SQLException("the connection is gone", "08006");
   }

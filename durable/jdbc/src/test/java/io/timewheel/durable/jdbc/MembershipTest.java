@@ -11,7 +11,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class MembershipTest {
-  private final Fixture fixture = new Fixture();
+  private final Fixture fixture = new Fixture(server());
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {
@@ -63,8 +68,7 @@ class MembershipTest {
 
   @Test
   void aNameIsPartOfTheId() {
-    try (JdbcTimerStore store =
-        JdbcTimerStore.postgresqlBuilder(fixture.pool).node("db-client").open()) {
+    try (JdbcTimerStore store = fixture.builder(fixture.pool).node("db-client").open()) {
       assertThat(store.nodeId()).isEqualTo("db-client");
       Fixture.Node engine = fixture.open();
       store.start(engine);

@@ -9,7 +9,6 @@ import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
-import io.timewheel.durable.jdbc.testing.TestDatabases;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -30,13 +29,22 @@ import org.junit.jupiter.api.Timeout;
 class OutageTest {
   private static final Logger LOGGER = Logger.getLogger(JdbcTimerStore.class.getName());
 
-  private final DatabaseServer server = TestDatabases.postgresql();
+  final DatabaseServer server = kind().server();
   private final Database database = server.createDatabase();
   private final HikariDataSource pool = database.pool(8);
   private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
   private final CountDownLatch fired = new CountDownLatch(2);
   private final Handler handler = new Warnings();
   private final DurableTimer timer;
+
+  /** Which one is tested. */
+  Server kind() {
+    return Server.POSTGRESQL;
+  }
+
+  String readOnlyReason() {
+    return "in a read-only transaction";
+  }
 
   private final class Warnings extends Handler {
     @Override
@@ -57,7 +65,7 @@ class OutageTest {
     pool.setConnectionTimeout(1_000);
     LOGGER.addHandler(handler);
     timer =
-        DurableTimer.builder(JdbcTimerStore.postgresql(pool))
+        DurableTimer.builder(kind().builder(pool).open())
             .handler("orders", firing -> fired.countDown())
             .start();
   }
@@ -106,7 +114,7 @@ class OutageTest {
   }
 
   /** As of an administrator who holds off all writers; a standby refuses in the same way. */
-  private void setReadOnly(boolean readOnly) throws SQLException {
+  void setReadOnly(boolean readOnly) throws SQLException {
     String name = database.url().replaceFirst(".*/", "");
     try (Connection connection = server.administration().connect();
         Statement statement = connection.createStatement()) {
@@ -121,7 +129,7 @@ class OutageTest {
   void saysThatTheDatabaseIsReadOnlyAndGoesOnWhenItIsNot() throws Exception {
     timer.schedule(spec("before", Duration.ofSeconds(2)));
     setReadOnly(true);
-    awaitRefusal("in a read-only transaction");
+    awaitRefusal(readOnlyReason());
     awaitWarning("the lease cannot be kept");
     setReadOnly(false);
     awaitAcknowledgement("after");

@@ -25,7 +25,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class OwnershipTest {
-  private final Fixture fixture = new Fixture();
+  private final Fixture fixture = new Fixture(server());
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {
@@ -147,7 +152,8 @@ class OwnershipTest {
     try (Connection commit = fixture.database.connect();
         Statement statement = commit.createStatement()) {
       commit.setAutoCommit(false);
-      statement.execute("SELECT epoch FROM timewheel_shard WHERE shard = 2 FOR SHARE");
+      String share = second.store.dialect().forShare();
+      statement.execute("SELECT epoch FROM timewheel_shard WHERE shard = 2 " + share);
       balance(second);
       assertThat(second.epochs.keySet()).isEqualTo(Set.of(0, 1, 3));
       commit.rollback();
@@ -314,7 +320,7 @@ class OwnershipTest {
     node.clock.aheadMillis = 3_600_000;
     assertThat(node.store.clockOffsetMillis()).as("before the start").isNegative();
     node.store.start(node);
-    long database = fixture.number("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+    long database = fixture.number("SELECT " + node.store.dialect().nowMillis());
     assertThat(node.clock.millis() + node.store.clockOffsetMillis())
         .isCloseTo(database, within(60_000L));
     long offset = node.store.clockOffsetMillis();

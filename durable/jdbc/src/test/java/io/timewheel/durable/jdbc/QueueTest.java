@@ -25,9 +25,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class QueueTest {
-  private final Fixture fixture = new Fixture();
+  private final Fixture fixture = new Fixture(server());
   private final Fixture.Node node = fixture.start();
   private long tokens;
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {
@@ -107,8 +112,14 @@ class QueueTest {
     try (Connection holder = fixture.database.connect();
         Statement statement = holder.createStatement()) {
       holder.setAutoCommit(false);
-      statement.execute("SELECT 1 FROM timewheel_ready WHERE id = 'id-000' FOR UPDATE");
-      statement.execute("SELECT 1 FROM timewheel_timer WHERE id = 'id-001' FOR UPDATE");
+      String inShop = " WHERE namespace = 'shop' AND id = ";
+      statement.execute(
+          "SELECT 1 FROM timewheel_ready"
+              + inShop
+              + "'id-000' AND queue = 'orders' AND ready_at = "
+              + NOW
+              + " FOR UPDATE");
+      statement.execute("SELECT 1 FROM timewheel_timer" + inShop + "'id-001' FOR UPDATE");
       assertThat(node.store.lease(request(2)))
           .extracting(record -> record.key().id())
           .containsExactly("id-002");

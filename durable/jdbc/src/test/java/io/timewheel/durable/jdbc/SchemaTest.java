@@ -16,7 +16,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SchemaTest {
-  private final Fixture fixture = new Fixture();
+  final Fixture fixture = new Fixture(server());
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {
@@ -34,13 +39,7 @@ class SchemaTest {
     List<Integer> shards =
         IntStream.of(2, 3, 4, 5)
             .parallel()
-            .map(
-                n ->
-                    JdbcTimerStore.postgresqlBuilder(fixture.pool)
-                        .shards(n)
-                        .open()
-                        .traits()
-                        .shards())
+            .map(n -> fixture.builder(fixture.pool).shards(n).open().traits().shards())
             .distinct()
             .boxed()
             .toList();
@@ -49,7 +48,7 @@ class SchemaTest {
 
   @Test
   void printsWhatItWouldDo() throws SQLException {
-    fixture.execute(JdbcTimerStore.postgresqlBuilder(fixture.pool).shards(3).schema());
+    fixture.execute(fixture.builder(fixture.pool).shards(3).schema());
     assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(3);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_shard")).isEqualTo(3);
   }

@@ -29,7 +29,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class TransactionHandlerTest {
   private Runnable onPause = () -> {};
-  private final Ledger ledger = new Ledger(() -> onPause.run());
+  final Ledger ledger = new Ledger(server(), () -> onPause.run());
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {
@@ -50,7 +55,7 @@ class TransactionHandlerTest {
         4);
   }
 
-  private TimerInfo fire(TransactionHandler onFirstAttempt) {
+  TimerInfo fire(TransactionHandler onFirstAttempt) {
     start(onFirstAttempt).schedule(spec("a"));
     return ledger.awaitDone("a");
   }

@@ -35,11 +35,16 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
 class TransactionTimerTest {
-  private final Fixture fixture = new Fixture();
-  private final Fixture.Node node = fixture.start();
-  private final TransactionTimers timers = TransactionTimers.of(node.store);
-  private Connection connection;
-  private TransactionTimer timer;
+  final Fixture fixture = new Fixture(server());
+  final Fixture.Node node = fixture.start();
+  final TransactionTimers timers = TransactionTimers.of(node.store);
+  Connection connection;
+  TransactionTimer timer;
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @BeforeEach
   void begin() throws SQLException {
@@ -54,20 +59,20 @@ class TransactionTimerTest {
     fixture.close();
   }
 
-  private static TimerSpec spec(String id) {
+  static TimerSpec spec(String id) {
     return TimerSpec.of("shop", id).after(Duration.ofMinutes(30)).handler("orders");
   }
 
-  private static TimerSpec at(String id, long dueMillis) {
+  static TimerSpec at(String id, long dueMillis) {
     return TimerSpec.of("shop", id).at(Instant.ofEpochMilli(dueMillis)).handler("orders");
   }
 
-  private TimerState state(String id) {
+  TimerState state(String id) {
     TimerRecord record = node.store.get(key(id));
     return record == null ? null : record.state();
   }
 
-  private void execute(String sql) throws SQLException {
+  void execute(String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(sql);
     }
@@ -262,7 +267,7 @@ class TransactionTimerTest {
 
   @Test
   void refusesOtherTables() throws SQLException {
-    try (Fixture other = new Fixture();
+    try (Fixture other = new Fixture(server());
         Connection elsewhere = other.database.connect()) {
       elsewhere.setAutoCommit(false);
       assertThatIllegalStateException()

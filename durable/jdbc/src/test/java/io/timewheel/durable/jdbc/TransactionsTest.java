@@ -18,10 +18,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TransactionsTest {
-  private final Fixture fixture = new Fixture();
+  final Fixture fixture = new Fixture(server());
   private final LossySource source = new LossySource(fixture.pool);
-  private final Fixture.Node node = fixture.open(source, 4);
+  final Fixture.Node node = fixture.open(source, 4);
   private int looks;
+
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
 
   @AfterEach
   void close() {

@@ -24,9 +24,14 @@ class TwoTimersTest {
   private final Map<String, Integer> fired = new ConcurrentHashMap<>();
   private final CountDownLatch all = new CountDownLatch(2 * TIMERS);
 
+  /** Which one is tested. */
+  Server server() {
+    return Server.POSTGRESQL;
+  }
+
   @Test
   void whatEitherSchedulesFiresOnce() throws InterruptedException {
-    Database database = EmptySchema.create();
+    Database database = server().empty();
     try (HikariDataSource firstPool = database.pool(6);
         HikariDataSource secondPool = database.pool(6);
         DurableTimer first = start(firstPool);
@@ -40,13 +45,13 @@ class TwoTimersTest {
       assertThat(first.cancel("shop", "second-0").toString()).contains("FIR");
     }
     try (HikariDataSource pool = database.pool(6);
-        JdbcTimerStore store = JdbcTimerStore.postgresql(pool)) {
+        JdbcTimerStore store = server().builder(pool).open()) {
       assertThat(store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.DONE, 2L * TIMERS)));
     }
   }
 
   private DurableTimer start(HikariDataSource pool) {
-    return DurableTimer.builder(JdbcTimerStore.postgresql(pool))
+    return DurableTimer.builder(server().builder(pool).open())
         .handler("orders", this::handle)
         .start();
   }

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreException.Kind;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * MariaDB, 10.11 or newer. It has no settings that end with a transaction: those of a session are
+ * kept in variables, and given back when the transaction has ended. It has no notifications, and so
+ * no hints. It cannot be asked what became of a transaction: each leaves a row, which is there if
+ * it was committed, and locked while it is in progress.
+ */
+final class MariaDb implements Dialect {
+  private static final int LEAST_MAJOR = 10;
+  private static final int LEAST_MINOR = 11;
+
+  /** Room for the largest statement: a megabyte and one timer, each byte of which may take two. */
+  private static final long LEAST_PACKET = 4 << 20;
+
+  private static final int SCHEMA_SECONDS = 60;
+
+  private static final int LOCK_WAIT_TIMEOUT = 1205;
+  private static final int DEADLOCK = 1213;
+  private static final int RECORD_CHANGED = 1020;
+  private static final int PACKET_TOO_LARGE = 1153;
+
+  /** A server that stops, a connection that was killed. */
+  private static final Set<Integer> GONE = Set.of(1053, 1927);
+
+  /** Too many connections, three kinds of that; a statement that was killed, or took too long. */
+  private static final Set<Integer> BUSY = Set.of(1040, 1203, 1226, 1317, 1969);
+
+  /** In UTC, since local times come twice in autumn. As it was when the statement began. */
+  static final String NOW = "(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)) DIV 1000)";
+
+  private static final String KEEP =
+      "SET @timewheel_isolation = coalesce(@timewheel_isolation, @@tx_isolation),"
+          + " @timewheel_lock = coalesce(@timewheel_lock, @@innodb_lock_wait_timeout),"
+          + " @timewheel_idle = coalesce(@timewheel_idle, @@idle_transaction_timeout),"
+          + " SESSION tx_isolation = 'READ-COMMITTED', ";
+
+  /** In whole seconds, and no less than one: there is nothing shorter. */
+  private static final String LIMITS =
+      "SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 2";
+
+  private static final String BEGIN = KEEP + LIMITS;
+
+  private static final String END =
+      "SET SESSION tx_isolation = coalesce(@timewheel_isolation, @@tx_isolation),"
+          + " SESSION innodb_lock_wait_timeout ="
+          + " CAST(coalesce(@timewheel_lock, @@innodb_lock_wait_timeout) AS SIGNED),"
+          + " SESSION idle_transaction_timeout ="
+          + " CAST(coalesce(@timewheel_idle, @@idle_transaction_timeout) AS SIGNED),"
+          + " @timewheel_isolation = NULL, @timewheel_lock = NULL, @timewheel_idle = NULL";
+
+  /** How the transaction of a handler begins, which waits for locks as long as the user likes. */
+  static void beginHandler(Connection connection, long idleMillis) throws SQLException {
+    execute(connection, KEEP + "SESSION idle_transaction_timeout = " + idleMillis / 1_000);
+  }
+
+  static void limit(Connection connection) throws SQLException {
+    execute(connection, "SET " + LIMITS);
+  }
+
+  @Override
+  public String resource() {
+    return "mariadb";
+  }
+
+  @Override
+  public void check(Connection connection) throws SQLException {
+    String version = text(connection, "SELECT version()");
+    String[] parts = version.split("[.-]", 3);
+    if (!version.contains("MariaDB")) {
+      throw new StoreException(
+          Kind.UNAVAILABLE, "the database is MySQL " + version + " (expected: MariaDB)", null);
+    }
+    int major = Integer.parseInt(parts[0]);
+    int minor = Integer.parseInt(parts[1]);
+    if (major < LEAST_MAJOR || (major == LEAST_MAJOR && minor < LEAST_MINOR)) {
+      throw new StoreException(
+          Kind.UNAVAILABLE,
+          "the database is MariaDB %d.%d (expected: at least %d.%d)"
+              .formatted(major, minor, LEAST_MAJOR, LEAST_MINOR),
+          null);
+    }
+    long packet = number(connection, "SELECT @@max_allowed_packet");
+    if (packet < LEAST_PACKET) {
+      throw new StoreException(
+          Kind.UNAVAILABLE,
+          "max_allowed_packet of the database is %,d (expected: at least %,d)"
+              .formatted(packet, LEAST_PACKET),
+          null);
+    }
+  }
+
+  static String text(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return String.valueOf(rows.getString(1));
+    }
+  }
+
+  static long number(Connection connection, String sql) throws SQLException {
+    return Long.parseLong(text(connection, sql));
+  }
+
+  /** {@return the places of so many values} */
+  static String marks(int count) {
+    return "?" + ", ?".repeat(count - 1);
+  }
+
+  static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static final String SCHEMA_LOCK = "concat('timewheel.', md5(database()))";
+
+  @Override
+  public void lockSchema(Connection connection) throws SQLException {
+    String lock = "SELECT get_lock(" + SCHEMA_LOCK + ", " + SCHEMA_SECONDS + ")";
+    if (number(connection, lock) != 1) {
+      throw new StoreException(
+          Kind.TRANSIENT, "another node has been making the tables for a minute", null);
+    }
+  }
+
+  @Override
+  public void unlockSchema(Connection connection) throws SQLException {
+    connection.rollback();
+    execute(connection, "DO release_lock(" + SCHEMA_LOCK + ")");
+  }
+
+  /** The tables without rows are those that nobody has made to the end. */
+  @Override
+  public boolean hasSchema(Connection connection) throws SQLException {
+    String tables =
+        "SELECT count(*) FROM information_schema.tables"
+            + " WHERE table_schema = database() AND table_name = 'timewheel_meta'";
+    return number(connection, tables) > 0
+        && number(connection, "SELECT count(*) FROM timewheel_meta") > 0;
+  }
+
+  // Failures
+
+  @Override
+  public Kind kind(SQLException failure) {
+    if (mayGoWellNextTime(failure) || BUSY.contains(code(failure))) {
+      return Kind.TRANSIENT;
+    }
+    String state = state(failure);
+    return state.startsWith("22") || state.startsWith("23") || code(failure) == PACKET_TOO_LARGE
+        ? Kind.REJECTED
+        : Kind.UNAVAILABLE;
+  }
+
+  @Override
+  public boolean mayGoWellNextTime(SQLException failure) {
+    int code = code(failure);
+    return code == DEADLOCK
+        || code == LOCK_WAIT_TIMEOUT
+        || code == RECORD_CHANGED
+        || GONE.contains(code)
+        || (state(failure).startsWith("08") && code != PACKET_TOO_LARGE && !BUSY.contains(code));
+  }
+
+  @Override
+  public boolean isHeldUp(SQLException failure) {
+    return code(failure) == LOCK_WAIT_TIMEOUT;
+  }
+
+  @Override
+  public boolean waitsBriefly() {
+    return false;
+  }
+
+  /** The number of a failure; that of a batch may be in its cause. */
+  static int code(SQLException failure) {
+    return failure.getErrorCode() == 0 && failure.getCause() instanceof SQLException cause
+        ? cause.getErrorCode()
+        : failure.getErrorCode();
+  }
+
+  private static String state(SQLException failure) {
+    String state = failure.getSQLState();
+    return state == null ? "" : state;
+  }
+
+  // A commit
+
+  /** Leaves a row, if anything was looked at or written. */
+  @Override
+  public @Nullable String transactionId(Connection connection) throws SQLException {
+    if (number(connection, "SELECT @@in_transaction") == 0) {
+      return null;
+    }
+    long id = ThreadLocalRandom.current().nextLong();
+    String insert =
+        "INSERT INTO timewheel_commit (made_at, id) VALUES ("
+            + NOW
+            + ", "
+            + id
+            + ") RETURNING concat(made_at, '/', id)";
+    return text(connection, insert);
+  }
+
+  @Override
+  public @Nullable Boolean isCommitted(Connection connection, String transactionId)
+      throws SQLException {
+    connection.setAutoCommit(false); // in which mode alone a SELECT locks, and meets locks
+    try {
+      return isCommittedNow(connection, transactionId);
+    } finally {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    }
+  }
+
+  private @Nullable Boolean isCommittedNow(Connection connection, String transactionId)
+      throws SQLException {
+    String[] parts = transactionId.split("/", 2);
+    String look =
+        "SELECT count(*) FROM timewheel_commit WHERE made_at = "
+            + parts[0]
+            + " AND id = "
+            + parts[1]
+            + " LOCK IN SHARE MODE NOWAIT";
+    try {
+      if (number(connection, look) == 1) {
+        return true;
+      }
+    } catch (SQLException e) {
+      if (isHeldUp(e)) {
+        return null;
+      }
+      throw e;
+    }
+    // Later than that, the row may have been there.
+    String isRecent =
+        "SELECT " + NOW + " - " + parts[0] + " < " + MariaDbQueries.COMMITS_MILLIS / 2;
+    return number(connection, isRecent) == 1 ? Boolean.FALSE : null;
+  }
+
+  // A group
+
+  @Override
+  public long begin(Connection connection, boolean wantsVersions) throws SQLException {
+    execute(connection, BEGIN);
+    return wantsVersions ? nextVersion(connection) : 0;
+  }
+
+  static long nextVersion(Connection connection) throws SQLException {
+    return number(connection, "SELECT nextval(timewheel_version)");
+  }
+
+  @Override
+  public void end(Connection connection) throws SQLException {
+    execute(connection, END);
+  }
+
+  @Override
+  public Set<String> holdPauses(Connection connection) throws SQLException {
+    // The row stands for all pauses that are not there yet, and cannot be locked.
+    return Queries.scopes(
+        connection,
+        "SELECT p.scope FROM timewheel_meta m LEFT JOIN timewheel_pause p ON TRUE"
+            + " WHERE m.name = 'pauses' "
+            + forShare());
+  }
+
+  private record Delta(String namespace, TimerState state, long delta) {}
+
+  @Override
+  public void count(Connection connection, Map<String, Map<TimerState, Long>> deltas)
+      throws SQLException {
+    insertCounts(connection, deltas);
+  }
+
+  static void insertCounts(Connection connection, Map<String, Map<TimerState, Long>> deltas)
+      throws SQLException {
+    List<Delta> rows = new ArrayList<>();
+    deltas.forEach(
+        (namespace, states) ->
+            states.forEach((state, delta) -> rows.add(new Delta(namespace, state, delta))));
+    MariaDbRecords.insert(
+        connection,
+        "INSERT INTO timewheel_count (namespace, state, delta)",
+        3,
+        rows,
+        (to, row) ->
+            to.text(row.namespace()).number(Codes.STATES.of(row.state())).number(row.delta()));
+  }
+
+  @Override
+  public Map<Integer, Long> holdEpochs(Connection connection, List<Integer> shards)
+      throws SQLException {
+    String sql =
+        "SELECT shard, epoch FROM timewheel_shard FORCE INDEX (PRIMARY) WHERE shard IN ("
+            + marks(shards.size())
+            + ") ORDER BY shard "
+            + forShare();
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      Parameters to = new Parameters(connection, statement);
+      for (int shard : shards) {
+        to.number(shard);
+      }
+      try (ResultSet rows = statement.executeQuery()) {
+        Map<Integer, Long> epochs = new HashMap<>();
+        while (rows.next()) {
+          epochs.put(rows.getInt(1), rows.getLong(2));
+        }
+        return epochs;
+      }
+    }
+  }
+
+  @Override
+  public Records records() {
+    return new MariaDbRecords();
+  }
+
+  @Override
+  public Queries queries() {
+    return new MariaDbQueries(records());
+  }
+
+  @Override
+  public UserTransactions userTransactions() {
+    return new MariaDbUserTransactions();
+  }
+
+  @Override
+  public String nowMillis() {
+    return NOW;
+  }
+
+  @Override
+  public String forShare() {
+    return "LOCK IN SHARE MODE";
+  }
+
+  @Override
+  public String nextIncarnation() {
+    return "nextval(timewheel_incarnation)";
+  }
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Records on MariaDB. There are no arrays: what is read and inserted is listed in the statement,
+ * and what is changed or deleted is a batch of statements, each for one row by its whole key. So
+ * none of them looks at, and waits for, the row of another timer, whatever the optimizer makes of
+ * small tables.
+ */
+final class MariaDbRecords implements Records {
+  static final String DONE_COLUMNS = Rows.COLUMNS + ", NULL AS fire_at, '' AS payload";
+
+  /** Beyond a thousand, a list would become a join with a table. */
+  private static final int MAX_KEYS = 500;
+
+  /** What goes into one statement, which the server must take as one packet. */
+  private static final int MAX_BYTES = 1 << 20;
+
+  private static final String READING =
+      " WHERE namespace = ? AND id = ? AND version = ? AND revision = ?";
+
+  private static final String INSERT =
+      "INSERT INTO timewheel_timer (namespace, id, handler, version, due_at, fire_at, created_at,"
+          + " changed_at, revision, shard, attempt, state, flags, spec, progress, payload)";
+
+  // What is there already stays, and tells by its version that it is not what was to be inserted.
+  private static final String UNLESS_PRESENT =
+      " ON DUPLICATE KEY UPDATE version = timewheel_timer.version RETURNING namespace, id, version";
+
+  private static final String ADVANCE =
+      "UPDATE timewheel_timer SET revision = ?, due_at = ?, fire_at = ?, changed_at = ?,"
+          + " attempt = ?, state = ?, flags = ?, progress = ?"
+          + READING;
+
+  private static final String REPLACE =
+      "UPDATE timewheel_timer SET revision = ?, due_at = ?, fire_at = ?, changed_at = ?,"
+          + " attempt = ?, state = ?, flags = ?, progress = ?, version = ?, created_at = ?,"
+          + " handler = ?, spec = ?, payload = ?"
+          + READING;
+
+  private static final String INSERT_DONE =
+      "INSERT INTO timewheel_done (namespace, id, handler, version, due_at, created_at,"
+          + " changed_at, revision, attempt, state, flags, spec, progress, payload_hash)";
+
+  // Lists of keys
+
+  /** What is asked about some keys. */
+  private interface Look {
+    void take(ResultSet row) throws SQLException;
+  }
+
+  /** Asks about keys, in the order of the primary key, in which rows are locked too. */
+  private static void look(
+      Connection connection, String select, List<TimerKey> keys, String end, Look look)
+      throws SQLException {
+    for (int from = 0; from < keys.size(); from += MAX_KEYS) {
+      List<TimerKey> some = keys.subList(from, Math.min(keys.size(), from + MAX_KEYS));
+      try (PreparedStatement statement =
+          connection.prepareStatement(select + " WHERE (" + among(some) + ")" + end)) {
+        Parameters to = new Parameters(connection, statement);
+        String namespace = null;
+        for (TimerKey key : some) {
+          if (!key.namespace().equals(namespace)) {
+            namespace = key.namespace();
+            to.text(namespace);
+          }
+          to.text(key.id());
+        }
+        try (ResultSet rows = statement.executeQuery()) {
+          while (rows.next()) {
+            look.take(rows);
+          }
+        }
+      }
+    }
+  }
+
+  /** A condition that the optimizer takes for ranges of the primary key. */
+  private static String among(List<TimerKey> keys) {
+    StringBuilder sql = new StringBuilder();
+    String namespace = null;
+    for (TimerKey key : keys) {
+      if (key.namespace().equals(namespace)) {
+        sql.append(", ?");
+      } else {
+        sql.append(namespace == null ? "" : ") OR ").append("t.namespace = ? AND t.id IN (?");
+        namespace = key.namespace();
+      }
+    }
+    return sql.append(')').toString();
+  }
+
+  @Override
+  public Map<TimerKey, TimerRecord> lock(
+      Connection connection, List<TimerKey> keys, boolean passOver) throws SQLException {
+    Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
+    look(
+        connection,
+        "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)",
+        keys,
+        " ORDER BY t.namespace, t.id FOR UPDATE" + (passOver ? " SKIP LOCKED" : ""),
+        row -> {
+          TimerRecord record = Rows.record(row);
+          found.put(record.key(), record);
+        });
+    return found;
+  }
+
+  @Override
+  public Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException {
+    Set<TimerKey> found = new HashSet<>();
+    look(
+        connection,
+        "SELECT t.namespace, t.id FROM timewheel_timer t FORCE INDEX (PRIMARY)",
+        keys,
+        "",
+        row -> found.add(new TimerKey(row.getString(1), row.getString(2))));
+    return found;
+  }
+
+  @Override
+  public Map<TimerKey, Finished> finished(Connection connection, List<TimerKey> keys)
+      throws SQLException {
+    Map<TimerKey, Finished> found = new HashMap<>();
+    look(
+        connection,
+        "SELECT "
+            + DONE_COLUMNS
+            + ", t.payload_hash FROM timewheel_done t FORCE INDEX (PRIMARY)"
+            + " JOIN timewheel_history h ON "
+            + Rows.NOT_FORGOTTEN,
+        keys,
+        "",
+        row -> {
+          TimerRecord record = Rows.record(row);
+          found.put(record.key(), new Finished(record, row.getBytes(Rows.PAYLOAD_HASH)));
+        });
+    return found;
+  }
+
+  // Lists of rows
+
+  /** Sets the columns of a row. */
+  interface Columns<T> {
+    void set(Parameters to, T row) throws SQLException;
+  }
+
+  /** Inserts rows, in so many statements that each is short enough. */
+  static <T> void insert(
+      Connection connection, String into, int columns, List<T> rows, Columns<T> values)
+      throws SQLException {
+    insert(connection, into, columns, rows, row -> 0, values, "", returned -> {});
+  }
+
+  private interface Size<T> {
+    int of(T row);
+  }
+
+  private static <T> void insert(
+      Connection connection,
+      String into,
+      int columns,
+      List<T> rows,
+      Size<T> size,
+      Columns<T> values,
+      String end,
+      Look look)
+      throws SQLException {
+    String row = "(" + MariaDb.marks(columns) + ")";
+    int from = 0;
+    while (from < rows.size()) {
+      int to = from;
+      for (int bytes = 0; to < rows.size() && to - from < MAX_KEYS && bytes < MAX_BYTES; to++) {
+        bytes += size.of(rows.get(to));
+      }
+      String sql = into + " VALUES " + row + (", " + row).repeat(to - from - 1) + end;
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        Parameters parameters = new Parameters(connection, statement);
+        for (T one : rows.subList(from, to)) {
+          values.set(parameters, one);
+        }
+        if (end.isEmpty()) {
+          statement.executeUpdate();
+        } else {
+          try (ResultSet returned = statement.executeQuery()) {
+            while (returned.next()) {
+              look.take(returned);
+            }
+          }
+        }
+      }
+      from = to;
+    }
+  }
+
+  private static int size(TimerRecord record) {
+    byte[] progress = Rows.progress(record);
+    return 1_024
+        + Rows.spec(record).length
+        + (progress == null ? 0 : progress.length)
+        + record.definition().payload().length;
+  }
+
+  @Override
+  public boolean[] insert(Connection connection, List<TimerRecord> records, int shards)
+      throws SQLException {
+    Map<TimerKey, Long> present = new HashMap<>();
+    insert(
+        connection,
+        INSERT,
+        16,
+        records,
+        MariaDbRecords::size,
+        (to, record) ->
+            key(to, record)
+                .text(record.definition().handler())
+                .number(record.version())
+                .number(record.dueAt())
+                .time(record.fireAt())
+                .number(record.createdAt())
+                .number(record.changedAt())
+                .number(record.revision())
+                .number(Shards.of(record.key(), shards))
+                .number(record.attempt())
+                .number(Rows.state(record))
+                .number(Rows.flags(record))
+                .bytes(Rows.spec(record))
+                .bytes(Rows.progress(record))
+                .bytes(record.definition().payload()),
+        UNLESS_PRESENT,
+        row -> present.put(new TimerKey(row.getString(1), row.getString(2)), row.getLong(3)));
+    boolean[] which = new boolean[records.size()];
+    for (int i = 0; i < which.length; i++) {
+      Long version = present.get(records.get(i).key());
+      which[i] = version != null && version == records.get(i).version();
+    }
+    return which;
+  }
+
+  private static void insertDone(Connection connection, List<TimerRecord> records)
+      throws SQLException {
+    insert(
+        connection,
+        INSERT_DONE,
+        14,
+        records,
+        MariaDbRecords::size,
+        (to, record) ->
+            key(to, record)
+                .text(record.definition().handler())
+                .number(record.version())
+                .number(record.dueAt())
+                .number(record.createdAt())
+                .number(record.changedAt())
+                .number(record.revision())
+                .number(record.attempt())
+                .number(Rows.state(record))
+                .number(Rows.flags(record))
+                .bytes(Rows.spec(record))
+                .bytes(Rows.progress(record))
+                .bytes(Rows.hash(record.definition().payload())),
+        "",
+        returned -> {});
+  }
+
+  /** Executes a statement for each row. {@return for which it has found something} */
+  private static <T> boolean[] each(
+      Connection connection, String sql, List<T> rows, Columns<T> values) throws SQLException {
+    boolean[] done = new boolean[rows.size()];
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (T row : rows) {
+        values.set(new Parameters(connection, statement), row);
+        statement.addBatch();
+      }
+      int[] counts = statement.executeBatch();
+      for (int i = 0; i < done.length; i++) {
+        if (counts[i] == Statement.SUCCESS_NO_INFO) {
+          throw new StoreException(
+              StoreException.Kind.UNAVAILABLE,
+              "the driver does not say what each statement of a batch has changed (expected:"
+                  + " useBulkStmts=false)",
+              null);
+        }
+        done[i] = counts[i] > 0;
+      }
+    }
+    return done;
+  }
+
+  private static Parameters progress(Parameters to, TimerRecord after) throws SQLException {
+    return to.number(after.revision())
+        .number(after.dueAt())
+        .time(after.fireAt())
+        .number(after.changedAt())
+        .number(after.attempt())
+        .number(Rows.state(after))
+        .number(Rows.flags(after))
+        .bytes(Rows.progress(after));
+  }
+
+  @Override
+  public boolean[] advance(Connection connection, List<Step> steps) throws SQLException {
+    return each(
+        connection,
+        ADVANCE,
+        steps,
+        (to, step) -> reading(progress(to, step.after()), step.before()));
+  }
+
+  @Override
+  public boolean[] replace(Connection connection, List<Step> steps) throws SQLException {
+    return each(
+        connection,
+        REPLACE,
+        steps,
+        (to, step) -> {
+          TimerRecord after = step.after();
+          progress(to, after)
+              .number(after.version())
+              .number(after.createdAt())
+              .text(after.definition().handler())
+              .bytes(Rows.spec(after))
+              .bytes(after.definition().payload());
+          reading(to, step.before());
+        });
+  }
+
+  @Override
+  public boolean[] finish(Connection connection, List<Step> steps, int part) throws SQLException {
+    boolean[] gone =
+        each(
+            connection,
+            "DELETE FROM timewheel_timer" + READING,
+            steps,
+            (to, step) -> reading(to, step.before()));
+    List<TimerRecord> finished = new ArrayList<>(steps.size());
+    for (int i = 0; i < gone.length; i++) {
+      if (gone[i]) {
+        finished.add(steps.get(i).after());
+      }
+    }
+    insertDone(connection, finished);
+    return gone;
+  }
+
+  @Override
+  public boolean[] unfinish(Connection connection, List<TimerRecord> records) throws SQLException {
+    return each(
+        connection, "DELETE FROM timewheel_done" + READING, records, MariaDbRecords::reading);
+  }
+
+  private static void ready(Parameters to, TimerRecord record) throws SQLException {
+    to.text(record.key().namespace())
+        .text(record.definition().handler())
+        .number(record.changedAt())
+        .text(record.key().id());
+  }
+
+  @Override
+  public void addReady(Connection connection, List<TimerRecord> records) throws SQLException {
+    insert(
+        connection,
+        "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)",
+        4,
+        records,
+        MariaDbRecords::ready);
+  }
+
+  @Override
+  public void removeReady(Connection connection, List<TimerRecord> records) throws SQLException {
+    boolean[] unused =
+        each(
+            connection,
+            "DELETE FROM timewheel_ready"
+                + " WHERE namespace = ? AND queue = ? AND ready_at = ? AND id = ?",
+            records,
+            MariaDbRecords::ready);
+  }
+
+  private static Parameters key(Parameters to, TimerRecord record) throws SQLException {
+    return to.text(record.key().namespace()).text(record.key().id());
+  }
+
+  private static void reading(Parameters to, TimerRecord record) throws SQLException {
+    key(to, record).number(record.version()).number(record.revision());
+  }
+}

@@ -1,0 +1,115 @@
+-- Format 1 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
+-- CREATE ends a transaction there: the rows come last, and together; without them there is no format.
+
+-- What the data is: its format, how many shards it has, and a number that no other tables have.
+-- Whoever pauses locks the row 'pauses', since a pause that is not there cannot be locked.
+CREATE TABLE IF NOT EXISTS timewheel_meta (
+  name varchar(64) PRIMARY KEY,
+  value bigint NOT NULL
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- Versions of timers. A transaction takes a block, so that they grow across sessions.
+CREATE SEQUENCE IF NOT EXISTS timewheel_version INCREMENT BY 4096 ENGINE = InnoDB;
+
+-- Incarnations of nodes.
+CREATE SEQUENCE IF NOT EXISTS timewheel_incarnation ENGINE = InnoDB;
+
+-- Unfinished timers. A claim changes no column of an index. Each index ends with the primary key.
+-- fire_at: the place in the due index, null if it has none. spec, progress: see RecordCodec.
+CREATE TABLE IF NOT EXISTS timewheel_timer (
+  version bigint NOT NULL,
+  due_at bigint NOT NULL,
+  fire_at bigint,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL,
+  revision bigint NOT NULL,
+  shard int NOT NULL,
+  attempt int NOT NULL,
+  state smallint NOT NULL,
+  flags smallint NOT NULL,
+  namespace varbinary(256) NOT NULL,
+  id varbinary(256) NOT NULL,
+  handler varbinary(256) NOT NULL,
+  spec mediumblob NOT NULL,
+  progress mediumblob,
+  payload mediumblob NOT NULL,
+  PRIMARY KEY (namespace, id),
+  KEY timewheel_timer_due (shard, fire_at),
+  KEY timewheel_timer_idle (fire_at)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- Timers of queues that a consumer may claim, the longest ready first.
+CREATE TABLE IF NOT EXISTS timewheel_ready (
+  namespace varbinary(256) NOT NULL,
+  queue varbinary(256) NOT NULL,
+  ready_at bigint NOT NULL,
+  id varbinary(256) NOT NULL,
+  PRIMARY KEY (namespace, queue, ready_at, id)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- The history: finished timers, without their payloads. What is forgotten is deleted.
+CREATE TABLE IF NOT EXISTS timewheel_done (
+  version bigint NOT NULL,
+  due_at bigint NOT NULL,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL,
+  revision bigint NOT NULL,
+  attempt int NOT NULL,
+  state smallint NOT NULL,
+  flags smallint NOT NULL,
+  namespace varbinary(256) NOT NULL,
+  id varbinary(256) NOT NULL,
+  handler varbinary(256) NOT NULL,
+  spec mediumblob NOT NULL,
+  progress mediumblob,
+  payload_hash varbinary(32),
+  PRIMARY KEY (namespace, id, version),
+  KEY timewheel_done_end (changed_at)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- One row. What ended up to a position is forgotten. There is one part.
+CREATE TABLE IF NOT EXISTS timewheel_history (
+  forgotten_at bigint NOT NULL,
+  forgotten_namespace varbinary(256) NOT NULL,
+  forgotten_id varbinary(256) NOT NULL,
+  part smallint NOT NULL,
+  part_since bigint NOT NULL
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- How many timers there are: the sum of what each transaction has added and taken away.
+CREATE TABLE IF NOT EXISTS timewheel_count (
+  number bigint AUTO_INCREMENT PRIMARY KEY,
+  namespace varbinary(256) NOT NULL,
+  state smallint NOT NULL,
+  delta bigint NOT NULL
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- Namespaces that are paused; '' stands for all.
+CREATE TABLE IF NOT EXISTS timewheel_pause (
+  scope varbinary(256) PRIMARY KEY
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
+CREATE TABLE IF NOT EXISTS timewheel_node (
+  node bigint PRIMARY KEY,
+  name text NOT NULL,
+  lease_until bigint NOT NULL,
+  clock_offset bigint NOT NULL
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+CREATE TABLE IF NOT EXISTS timewheel_shard (
+  shard int PRIMARY KEY,
+  owner bigint,
+  epoch bigint NOT NULL
+) ENGINE = InnoDB;
+
+-- Transactions that were committed within the last minutes, for who has lost the answer.
+CREATE TABLE IF NOT EXISTS timewheel_commit (
+  made_at bigint NOT NULL,
+  id bigint NOT NULL,
+  PRIMARY KEY (made_at, id)
+) ENGINE = InnoDB;
+
+INSERT INTO timewheel_history VALUES (-9223372036854775808, '', '', 0, 0);
+INSERT INTO timewheel_meta VALUES ('identity', FLOOR(RAND() * 9007199254740992));
+INSERT INTO timewheel_meta VALUES ('pauses', 0);
+INSERT INTO timewheel_meta VALUES ('format', 1);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import io.timewheel.durable.jdbc.testing.TestDatabases;
+import javax.sql.DataSource;
+
+/** A kind of database, as tests see it. */
+enum Server {
+  POSTGRESQL {
+    @Override
+    DatabaseServer server() {
+      return TestDatabases.postgresql();
+    }
+
+    @Override
+    Database empty() {
+      return EmptySchema.create();
+    }
+
+    @Override
+    JdbcTimerStore.Builder builder(DataSource source) {
+      return JdbcTimerStore.postgresqlBuilder(source);
+    }
+
+    @Override
+    String ownConnection() {
+      return "pg_backend_pid()";
+    }
+
+    @Override
+    String kill(long connection) {
+      return "SELECT pg_terminate_backend(" + connection + ", 10000)";
+    }
+  },
+
+  MARIADB {
+    @Override
+    DatabaseServer server() {
+      return TestDatabases.mariadb();
+    }
+
+    /** With the isolation that the user's own transactions must have, and scripts. */
+    @Override
+    Database empty() {
+      return server()
+          .createDatabase()
+          .with("sessionVariables", "tx_isolation='READ-COMMITTED'")
+          .with("allowMultiQueries", true);
+    }
+
+    @Override
+    JdbcTimerStore.Builder builder(DataSource source) {
+      return JdbcTimerStore.mariadbBuilder(source);
+    }
+
+    @Override
+    String ownConnection() {
+      return "connection_id()";
+    }
+
+    @Override
+    String kill(long connection) {
+      return "KILL CONNECTION " + connection;
+    }
+  };
+
+  abstract DatabaseServer server();
+
+  /** {@return a place without tables} */
+  abstract Database empty();
+
+  abstract JdbcTimerStore.Builder builder(DataSource source);
+
+  /** {@return an expression for the number of the connection} */
+  abstract String ownConnection();
+
+  /** {@return a statement that ends another connection} */
+  abstract String kill(long connection);
+}
