@@ -27,6 +27,12 @@ class DocumentationTest {
   /** The code in the second column of a table whose first links to the example. */
   private static final Pattern SEAM = Pattern.compile("(?m)^\\| \\[[^|]*\\| `([^`|]+)` \\|");
 
+  private static final Pattern FIRST_COLUMN = Pattern.compile("(?m)^\\| ([^|]*) \\|");
+
+  private static final Pattern LITERAL = Pattern.compile("\"([^\"\\n]*)\"");
+
+  private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
+
   /** A link to a file of this repository. */
   private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#\\s]+)");
 
@@ -48,7 +54,7 @@ class DocumentationTest {
 
   @Test
   void everyBlockIsCompiled() throws IOException {
-    for (String guide : List.of("MIGRATING.md", "DURABLE.md")) {
+    for (String guide : List.of("MIGRATING.md", "DURABLE.md", "DURABLE-OPERATING.md")) {
       List<String> blocks = found(BLOCK, guide(guide));
 
       assertThat(blocks).isNotEmpty().allSatisfy(DocumentationTest::isCompiled);
@@ -70,6 +76,38 @@ class DocumentationTest {
     List<String> seams = found(SEAM, guide("INTEGRATIONS.md"));
 
     assertThat(seams).hasSize(12).allSatisfy(DocumentationTest::isCompiled);
+  }
+
+  @Test
+  void everyLogLineIsInTheSource() throws IOException {
+    String guide = guide("DURABLE-OPERATING.md");
+    String lines = guide.substring(guide.indexOf("## Log lines"), guide.indexOf("## Alerts"));
+    String texts = durableTexts();
+
+    List<String> quoted = found(QUOTED, String.join("\n", found(FIRST_COLUMN, lines)));
+
+    assertThat(quoted)
+        .hasSizeGreaterThan(40)
+        .allSatisfy(
+            line ->
+                assertThat(line.split("…"))
+                    .allSatisfy(
+                        part -> assertThat(texts.contains(part.strip())).as(part).isTrue()));
+  }
+
+  /** The texts in the sources of what logs, those put together that stand on several lines. */
+  private static String durableTexts() throws IOException {
+    StringBuilder text = new StringBuilder();
+    for (String module : List.of("engine", "rocksdb")) {
+      Path main = ROOT.resolve("durable").resolve(module).resolve("src/main/java");
+      try (Stream<Path> files = Files.walk(main)) {
+        for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+          String source = Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", "");
+          found(LITERAL, source).forEach(literal -> text.append(literal).append('\n'));
+        }
+      }
+    }
+    return text.toString();
   }
 
   @Test

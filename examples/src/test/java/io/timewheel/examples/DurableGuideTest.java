@@ -222,9 +222,24 @@ class DurableGuideTest {
     assertThat(cancelled).isEmpty();
     kit.advanceBy(Duration.ofMinutes(1));
     assertThat(cancelled).containsExactly("order-42");
+    assertThat(timer.stats().failed()).isZero();
   }
 
   // end
+
+  @Test
+  void aTestSeesThatAHandlerHasThrown() {
+    DurableTestkit kit = DurableTestkit.create();
+    DurableTimer timer = start(kit); // the shop is closed
+
+    timer.schedule(
+        TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel"));
+    kit.advanceBy(Duration.ofMinutes(30));
+
+    assertThat(timer.stats().failed()).isEqualTo(1);
+    assertThat(timer.get("shop", "order-42").orElseThrow().lastError().orElseThrow())
+        .contains("the shop is closed");
+  }
 
   private DurableTimer start(DurableTestkit kit) {
     return kit.start(

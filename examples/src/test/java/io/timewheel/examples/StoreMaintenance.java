@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples;
+
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.rocksdb.VerifyReport;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What is done with a store as a whole. */
+final class StoreMaintenance {
+  private StoreMaintenance() {}
+
+  /** While the timer is at work: a backup that has been read from end to end. */
+  static void backUp(RocksTimerStore store, Path backup) {
+    store.backup(backup); // must not exist; links on the same file system, so copy it elsewhere
+    try (RocksTimerStore copy = RocksTimerStore.open(backup)) {
+      check(copy.verify());
+    }
+  }
+
+  static void check(VerifyReport report) {
+    if (!report.isClean()) {
+      throw new IllegalStateException(
+          report.problems() + " problems: " + String.join("; ", report.texts()));
+    }
+  }
+
+  /** While the timer is at work: all timers as lines of JSON. */
+  static long exportTo(Path file, RocksTimerStore store) throws IOException {
+    try (OutputStream out = Files.newOutputStream(file)) {
+      return store.exportTo(out);
+    }
+  }
+
+  /** Into a new directory, or an old one: newer versions win, so it may be done again. */
+  static long importInto(Path directory, Path file) throws IOException {
+    try (RocksTimerStore store = RocksTimerStore.open(directory);
+        InputStream in = Files.newInputStream(file)) {
+      return store.importFrom(in);
+    }
+  }
+}
