@@ -89,16 +89,20 @@ final class PersonSteps {
     };
   }
 
-  /** It runs, however late: the rule for missed runs is not asked. */
+  /**
+   * The same run begins again, however late: the rule for missed runs is not asked. Only if it was
+   * claimed ahead is its time still to come.
+   */
   private static Outcome revive(TimerRecord current, long now) {
     boolean recurring = current.definition().isRecurring();
+    long scheduledAt = current.scheduledAt();
     boolean setAside = current.state() == SET_ASIDE || current.state() == PARKED;
     return setAside
         ? answer(
             Answer.APPLIED,
             current.toBuilder()
-                .state(SCHEDULED, now)
-                .runAt(recurring ? current.scheduledAt() : NONE)
+                .state(SCHEDULED, Math.max(scheduledAt, now))
+                .runAt(recurring ? scheduledAt : current.runAt())
                 .attempt(0)
                 .note(null)
                 .build(now))

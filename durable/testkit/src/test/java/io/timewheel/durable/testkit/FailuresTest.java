@@ -53,6 +53,24 @@ class FailuresTest {
   }
 
   @Test
+  void revivesARunByHandAsThatRun() {
+    scene.handler = FAILS;
+    scene.timer.schedule(
+        spec("a")
+            .after(Duration.ofHours(1))
+            .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
+    scene.timer.runNow("shop", "a");
+    scene.kit.settle();
+    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    scene.advance(1_000);
+    scene.handler = firing -> {};
+    scene.timer.revive("shop", "a");
+    scene.kit.settle();
+    assertThat(scene.fired).hasSize(2);
+    assertThat(scene.firings.get(1).fireId()).isEqualTo(scene.firings.get(0).fireId());
+  }
+
+  @Test
   void setsAsideWhatKillsItsProcess() {
     scene.timer.schedule(
         spec("poison")
