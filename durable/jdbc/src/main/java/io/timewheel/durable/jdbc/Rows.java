@@ -85,6 +85,7 @@ final class Rows {
       RecordCodec.Spec spec = RecordCodec.decodeSpec(row.getBytes(12));
       RecordCodec.Progress progress = RecordCodec.decodeProgress(row.getBytes(13));
       long fireAt = row.getLong(14);
+      boolean never = row.wasNull(); // of the column that was read last
       return new TimerRecord(
           key,
           row.getLong(3),
@@ -100,7 +101,7 @@ final class Rows {
               Codes.MISSED.at(spec.missed()),
               spec.graceMillis()),
           row.getLong(7),
-          row.wasNull() ? TimerRecord.NEVER : fireAt,
+          never ? TimerRecord.NEVER : fireAt,
           progress.runAt(),
           row.getInt(10),
           progress.claim(),

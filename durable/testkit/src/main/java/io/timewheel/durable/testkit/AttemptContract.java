@@ -204,6 +204,19 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
+  void keepsWhatIsPausedOutOfTheDueIndexWhenTheSameIsScheduledAgain() {
+    commit(schedule(key("a"), NOW + 5));
+    commit(new Change.Verb(key("a"), Change.Verb.What.PAUSE, 0, NOW));
+    assertEquals(NEVER, read(key("a")).fireAt());
+    Change again =
+        schedule(key("a"), NOW + 5, definition(false, ""), Change.Condition.NONE, 0, "again");
+    assertEquals(Answer.UNCHANGED, commit(again).answer());
+    assertEquals(NEVER, read(key("a")).fireAt());
+    assertTrue(due(NEVER).isEmpty());
+    assertEquals(1, store.page(query("", Set.of(PAUSED)), null, 10).records().size());
+  }
+
+  @Test
   void holdsWhatIsDueInAPausedNamespace() {
     commit(schedule(key("a"), NOW));
     store.pause("shop");
