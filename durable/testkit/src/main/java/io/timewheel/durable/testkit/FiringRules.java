@@ -83,7 +83,9 @@ final class FiringRules {
    */
   private int runsAt(Began began) {
     long byHand = timer.calls(Call.RUN).stream().filter(run -> isRunBy(run, began)).count();
-    boolean scheduled = origins(began.version()).stream().anyMatch(origin -> origin.isRun(began));
+    boolean scheduled =
+        origins(began.version()).stream()
+            .anyMatch(origin -> origin.isRun(began.scheduledAtMillis()));
     return Math.max(1, (int) (byHand + postponed(began).count()) + (scheduled ? 1 : 0));
   }
 
@@ -107,15 +109,24 @@ final class FiringRules {
         .filter(event -> event instanceof Postponed)
         .map(event -> (Postponed) event)
         .filter(run -> run.version() == began.version())
-        .filter(run -> run.toMillis() == began.scheduledAtMillis());
+        .filter(run -> mayFireAt(run, began.scheduledAtMillis()));
+  }
+
+  /** One that is put off to a time of its own series comes right after it. */
+  private boolean mayFireAt(Postponed run, long scheduledAtMillis) {
+    long toMillis = run.toMillis();
+    return scheduledAtMillis == toMillis
+        || (scheduledAtMillis == toMillis + 1
+            && origins(run.version()).stream()
+                .anyMatch(origin -> origin.periodMillis() > 0 && origin.isRun(toMillis)));
   }
 
   // All attempts of a version
 
   /** A call that may have made a version, and what it asked for. */
   private record Origin(long dueAtMillis, long periodMillis) {
-    boolean isRun(Began began) {
-      long sinceFirst = began.scheduledAtMillis() - dueAtMillis;
+    boolean isRun(long scheduledAtMillis) {
+      long sinceFirst = scheduledAtMillis - dueAtMillis;
       return periodMillis == 0
           ? sinceFirst == 0
           : sinceFirst >= 0 && sinceFirst % periodMillis == 0;
@@ -157,7 +168,7 @@ final class FiringRules {
         }
         continue;
       }
-      if (!origin.isRun(began)) {
+      if (!origin.isRun(began.scheduledAtMillis())) {
         complaints.add(new Complaint("a run at a time that is not in its series", began));
       } else if (began.scheduledAtMillis() > expectedMillis
           && !postponed

@@ -109,6 +109,21 @@ class HistoryCheckerTest {
   }
 
   @Test
+  void acceptsThatARunPutOffToATimeOfItsSeriesComesRightAfterIt() {
+    scheduleEvery(100);
+    beganAt(1, 100, 100);
+    history.add(new History.Postponed(KEY, 1, 100, 300));
+    beganAt(1, 301, 301);
+    assertFine();
+    history = new History();
+    scheduleEvery(100);
+    beganAt(1, 100, 100);
+    history.add(new History.Postponed(KEY, 1, 100, 250));
+    beganAt(1, 251, 251);
+    assertFound("not in its series");
+  }
+
+  @Test
   void findsALostTimer() {
     schedule(Answer.CREATED, 1);
     assertFound("neither fired nor there");
