@@ -2,16 +2,19 @@
 package io.timewheel.durable.rocksdb;
 
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
@@ -33,18 +36,40 @@ final class Maintenance {
 
   void backup(Path target) {
     if (Files.exists(target)) {
-      throw failures.of(
-          Kind.REJECTED, "cannot be copied to " + target + ", which is there already");
+      throw isThere(target);
     }
+    // RocksDB deletes what it finds where it works, which is <its target>.tmp.
+    Path copy = target.toAbsolutePath().resolveSibling("copy-" + UUID.randomUUID());
     try {
-      Path parent = target.toAbsolutePath().getParent();
+      Path parent = copy.getParent();
       if (parent != null) {
         Files.createDirectories(parent);
       }
-      database.copyTo(target);
+      database.copyTo(copy);
+      try {
+        Files.move(copy, target);
+      } catch (IOException e) {
+        delete(copy);
+        throw e;
+      }
+    } catch (FileAlreadyExistsException e) {
+      throw isThere(target);
     } catch (IOException | RocksDBException e) {
       throw failures.of(Kind.UNAVAILABLE, "cannot be copied to " + target, e);
     }
+  }
+
+  private StoreException isThere(Path target) {
+    return failures.of(Kind.REJECTED, "cannot be copied to " + target + ", which is there already");
+  }
+
+  private static void delete(Path copy) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(copy)) {
+      for (Path file : files) {
+        Files.delete(file);
+      }
+    }
+    Files.delete(copy);
   }
 
   VerifyReport verify() {

@@ -360,6 +360,9 @@ public final class RocksTimerStore implements TimerStore {
    * {@link #open(Path)} opens it. On the same file system it takes little room at first, because it
    * shares files that are never written again.
    *
+   * <p>Until it is complete it stands beside the target as {@code copy-}, a UUID and {@code .tmp}:
+   * a process that is killed meanwhile leaves that, and whoever finds it may delete it.
+   *
    * @param target a directory that is not there yet
    */
   public void backup(Path target) {

@@ -14,11 +14,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -173,6 +175,47 @@ class MaintenanceTest {
       assertBrokenOff(export);
       assertThat(fixture.commit(schedule("new", NOW)).version()).isGreaterThan(TIMERS);
       assertThat(store.verify().timers()).isEqualTo(TIMERS + 1);
+    }
+  }
+
+  @Test
+  void aBackupTouchesNothingBesideItsTarget(@TempDir Path backups) {
+    try (RocksTimerStore store = filled()) {
+      Path finished = backups.resolve("a.tmp"); // where RocksDB itself would work
+      store.backup(finished);
+      store.backup(backups.resolve("a"));
+
+      assertThat(backups.toFile().list()).containsExactlyInAnyOrder("a", "a.tmp");
+      try (RocksTimerStore copy = RocksTimerStore.open(finished)) {
+        assertThat(copy.verify().timers()).isEqualTo(TIMERS);
+      }
+    }
+  }
+
+  @Test
+  void ofBackupsToOnePlaceOneIsMade(@TempDir Path backups) {
+    try (RocksTimerStore store = filled()) {
+      Path target = backups.resolve("a");
+      List<CompletableFuture<Void>> copies =
+          Stream.generate(() -> CompletableFuture.runAsync(() -> store.backup(target)))
+              .limit(8)
+              .toList();
+
+      assertThat(copies.stream().filter(MaintenanceTest::isMade)).hasSize(1);
+      assertThat(backups.toFile().list()).containsExactly("a");
+      try (RocksTimerStore copy = RocksTimerStore.open(target)) {
+        assertThat(copy.verify().timers()).isEqualTo(TIMERS);
+      }
+    }
+  }
+
+  private static boolean isMade(CompletableFuture<Void> copy) {
+    try {
+      copy.join();
+      return true;
+    } catch (CompletionException e) {
+      assertThat(e).cause().isInstanceOf(StoreException.class);
+      return false;
     }
   }
 }
