@@ -24,6 +24,10 @@ import org.jspecify.annotations.Nullable;
 /** What is due for queues: made ready, leased to consumers, and taken back when leases run out. */
 final class Queues {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+
+  /** For those in line together; bounds what they hold in memory, and how long others wait. */
+  private static final int MAX_LEASED_AT_ONCE = 256;
+
   private final Engine engine;
   private final TimerStore store;
   private final SecureRandom random = new SecureRandom();
@@ -229,26 +233,28 @@ final class Queues {
   private void serve(TimerKey queue, @Nullable Waiter impatient) {
     serving.incrementAndGet();
     try {
-      for (Waiter waiter = first(queue); waiter != null; waiter = first(queue)) {
-        List<QueueFiring> firings = lease(waiter);
+      int most = 1;
+      for (List<Waiter> line = line(queue, most); !line.isEmpty(); line = line(queue, most)) {
+        List<QueueFiring> firings = lease(line);
         if (firings.isEmpty()) {
           break;
         }
-        if (!waiter.future.complete(firings)) {
-          giveBack(firings); // it has given up meanwhile
-        }
+        hand(firings, line);
+        most = Math.min(2 * most, MAX_LEASED_AT_ONCE); // tokens cost more than to find nothing
       }
     } catch (RuntimeException | Error e) {
-      Waiter waiter = first(queue);
-      if (waiter != null) {
-        waiter.future.completeExceptionally(
-            new DurableTimerException(
-                e instanceof StoreException failure
-                    ? failure.reason()
-                    : DurableTimerException.Reason.UNKNOWN,
-                0,
-                String.valueOf(e.getMessage()),
-                e));
+      List<Waiter> line = line(queue, 1);
+      if (!line.isEmpty()) {
+        line.get(0)
+            .future
+            .completeExceptionally(
+                new DurableTimerException(
+                    e instanceof StoreException failure
+                        ? failure.reason()
+                        : DurableTimerException.Reason.UNKNOWN,
+                    0,
+                    String.valueOf(e.getMessage()),
+                    e));
       }
     } finally {
       if (impatient != null) {
@@ -258,19 +264,21 @@ final class Queues {
     }
   }
 
-  private List<QueueFiring> lease(Waiter waiter) {
+  /** Leases what those in line want, as long as the first of them does. */
+  private List<QueueFiring> lease(List<Waiter> line) {
+    Waiter first = line.get(0);
     List<ClaimToken> tokens = new ArrayList<>();
-    for (int i = 0; i < waiter.max; i++) {
+    for (int wanted = line.stream().mapToInt(waiter -> waiter.max).sum(); wanted > 0; wanted--) {
       tokens.add(new ClaimToken(random.nextLong(), random.nextLong()));
     }
     long now = engine.nowMillis();
     List<TimerRecord> records =
         store.lease(
             new LeaseRequest(
-                waiter.queue.namespace(),
-                waiter.queue.id(),
+                first.queue.namespace(),
+                first.queue.id(),
                 tokens,
-                EpochMillis.saturatedAdd(now, waiter.leaseMillis),
+                EpochMillis.saturatedAdd(now, first.leaseMillis),
                 now));
     List<QueueFiring> firings = new ArrayList<>();
     for (TimerRecord record : records) {
@@ -278,6 +286,22 @@ final class Queues {
       firings.add(new QueueFiring(new Firing(record, now, engine.isMadeUp(record)), record));
     }
     return firings;
+  }
+
+  /** Those at the end of the line for whom nothing is left wait on. */
+  private void hand(List<QueueFiring> firings, List<Waiter> line) {
+    int from = 0;
+    for (Waiter waiter : line) {
+      int to = Math.min(from + waiter.max, firings.size());
+      if (from == to) {
+        return;
+      }
+      List<QueueFiring> its = List.copyOf(firings.subList(from, to));
+      if (!waiter.future.complete(its)) {
+        giveBack(its); // it has given up meanwhile
+      }
+      from = to;
+    }
   }
 
   /** Gives back what nobody has taken: it does not count as an attempt. */
@@ -316,9 +340,21 @@ final class Queues {
         key, token, 0, Change.Finish.End.SUCCEEDED, nextMillis, null, engine.nowMillis());
   }
 
-  private synchronized @Nullable Waiter first(TimerKey queue) {
-    LinkedHashSet<Waiter> waiting = waiters.get(queue);
-    return waiting == null ? null : waiting.iterator().next();
+  /**
+   * Those who are first, whose leases are equally long, and who want so many together; the very
+   * first may want more. Empty if nobody waits.
+   */
+  private synchronized List<Waiter> line(TimerKey queue, int most) {
+    List<Waiter> line = new ArrayList<>();
+    int wanted = 0;
+    for (Waiter waiter : waiters.getOrDefault(queue, new LinkedHashSet<>())) {
+      wanted += waiter.max;
+      if (!line.isEmpty() && (wanted > most || waiter.leaseMillis != line.get(0).leaseMillis)) {
+        break;
+      }
+      line.add(waiter);
+    }
+    return line;
   }
 
   private synchronized void remove(Waiter waiter) {

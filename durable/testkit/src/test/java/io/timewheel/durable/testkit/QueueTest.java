@@ -24,6 +24,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -316,6 +317,63 @@ class QueueTest {
     scene.advance(20_000);
     assertThat(claims.subList(many / 2, many))
         .allSatisfy(claim -> assertThat(claim.getNow(null)).isEmpty());
+  }
+
+  @Test
+  void consumersInLineShareACallOfTheStore() {
+    AtomicInteger calls = new AtomicInteger();
+    DurableTimer timer =
+        scene.kit.start(
+            new ForwardingTimerStore(below) {
+              @Override
+              public List<TimerRecord> lease(LeaseRequest request) {
+                List<TimerRecord> leased = super.lease(request);
+                calls.addAndGet(leased.isEmpty() ? 0 : 1);
+                return leased;
+              }
+            },
+            builder -> {});
+    List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      claims.add(begin(timer, 1, LONG));
+    }
+    scene.kit.settle();
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      specs.add(spec("t" + i).after(Duration.ofSeconds(1)));
+    }
+    timer.scheduleAll(specs);
+    scene.advance(2_000);
+    assertThat(claims).allSatisfy(claim -> assertThat(claim.getNow(List.of())).hasSize(1));
+    assertThat(calls.get()).isLessThan(100);
+  }
+
+  @Test
+  void consumersInLineGetWhatEachAskedFor() {
+    List<Duration> leases = List.of(LEASE, LEASE, LONG, LEASE, LEASE);
+    List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
+    for (Duration lease : leases) {
+      claims.add(scene.timer.claim("shop", "q", 3, lease, LONG).toCompletableFuture());
+    }
+    scene.kit.settle();
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < 11; i++) {
+      specs.add(spec("t" + i).after(Duration.ofSeconds(1)));
+    }
+    scene.timer.scheduleAll(specs);
+    scene.advance(2_000);
+    assertThat(claims.subList(0, 4)).allMatch(CompletableFuture::isDone);
+    Set<String> ids = new HashSet<>();
+    for (int i = 0; i < 4; i++) {
+      List<QueueFiring> firings = claims.get(i).join();
+      assertThat(firings).hasSize(i == 3 ? 2 : 3);
+      for (QueueFiring firing : firings) {
+        assertThat(ids.add(firing.firing().id())).isTrue();
+        assertThat(Duration.between(firing.firing().firedAt(), firing.leasedUntil()))
+            .isEqualTo(leases.get(i));
+      }
+    }
+    assertThat(claims.get(4)).isNotDone();
   }
 
   @Test
