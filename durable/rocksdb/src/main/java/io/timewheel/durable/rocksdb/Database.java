@@ -4,7 +4,6 @@ package io.timewheel.durable.rocksdb;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Iterator;
@@ -219,27 +218,16 @@ final class Database implements AutoCloseable {
     return handle;
   }
 
+  /**
+   * Returns a value; null if there is none. One key at a time: {@code multiGetAsList} returns null
+   * also for what cannot be read (rocksdb#12741), and {@code multiGetByteBuffers} is slower.
+   */
   byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
     return db.get(handle(family), key);
   }
 
   byte @Nullable [] get(Family family, byte[] key, ReadOptions options) throws RocksDBException {
     return db.get(handle(family), options, key);
-  }
-
-  List<byte @Nullable []> multiGet(Family family, List<byte[]> keys) throws RocksDBException {
-    if (keys.isEmpty()) {
-      return List.of();
-    }
-    List<byte @Nullable []> values =
-        db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
-    for (int i = 0; i < keys.size(); i++) {
-      // It has nothing for what cannot be read, too; only a single get tells the two apart.
-      if (values.get(i) == null && get(family, keys.get(i)) != null) {
-        throw new AssertionError("read only the second time");
-      }
-    }
-    return values;
   }
 
   /** The sum of a property over all families. */

@@ -186,7 +186,7 @@ final class Writer implements Transitions.Context {
       cell.wantsPayload |= begin || change instanceof Change.Schedule;
       onlyBegins &= begin;
     }
-    read(cells.values());
+    cells.values().forEach(this::read);
     try {
       List<Outcome> outcomes = new ArrayList<>(changes.size());
       for (Change change : changes) {
@@ -205,32 +205,23 @@ final class Writer implements Transitions.Context {
     }
   }
 
-  private void read(Collection<Cell> cells) {
-    List<Cell> wanted = new ArrayList<>(cells.size());
-    List<byte[]> keys = new ArrayList<>(cells.size());
-    for (Cell cell : cells) {
-      Stored known = claimed.get(cell.key);
-      if (known != null) {
-        cell.before = known;
-        cell.after = known.record();
-      } else {
-        wanted.add(cell);
-        keys.add(cell.bytes);
-      }
+  private void read(Cell cell) {
+    Stored known = claimed.get(cell.key);
+    if (known == null) {
+      known = stored(cell);
     }
+    if (known != null) {
+      cell.before = known;
+      cell.after = known.record();
+    }
+  }
+
+  private @Nullable Stored stored(Cell cell) {
     try {
-      List<byte @Nullable []> values = database.multiGet(Family.TIMERS, keys);
-      for (int i = 0; i < wanted.size(); i++) {
-        byte[] value = values.get(i);
-        if (value != null) {
-          Cell cell = wanted.get(i);
-          cell.before = decode(cell, value);
-          cell.after = cell.before.record();
-        }
-      }
+      byte[] value = database.get(Family.TIMERS, cell.bytes);
+      return value == null ? null : decode(cell, value);
     } catch (RocksDBException e) {
-      throw failures.lookup(
-          keys.size() == 1 ? "cannot read " + wanted.get(0).key : "cannot read timers", e);
+      throw failures.lookup("cannot read " + cell.key, e);
     }
   }
 
@@ -374,7 +365,7 @@ final class Writer implements Transitions.Context {
     Cell cell = new Cell(key);
     cell.wantsPayload = true;
     try {
-      read(List.of(cell));
+      read(cell);
       return cell;
     } catch (StoreException e) {
       if (e.kind() != Kind.REJECTED) {
@@ -459,7 +450,7 @@ final class Writer implements Transitions.Context {
     checkSound();
     Map<TimerKey, Cell> cells = new LinkedHashMap<>();
     records.forEach(record -> cells.computeIfAbsent(record.key(), Cell::new));
-    read(cells.values());
+    cells.values().forEach(this::read);
     try {
       List<TimerRecord> taken = new ArrayList<>();
       for (TimerRecord record : records) {

@@ -307,6 +307,7 @@ class DamagedTableTest {
       Change good = new Change.Cancel(key(id(1)), 0, NOW);
       Change bad = new Change.Cancel(damaged, 0, NOW);
       assertThatThrownBy(() -> store.commit(List.of(good, bad)))
+          .hasMessageContaining("cannot read " + damaged + ": ")
           .isInstanceOfSatisfying(
               StoreException.class,
               e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.REJECTED));
