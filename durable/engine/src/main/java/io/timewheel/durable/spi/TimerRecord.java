@@ -131,11 +131,22 @@ public record TimerRecord(
   }
 
   /**
-   * {@return whether the next run of a series has a place in the due index that is later than its
-   * time: it was paused, held or parked then, so it may have been missed however soon it begins}
+   * {@return whether the next run of a series has waited for the end of a pause, a hold or a
+   * parking: nobody has asked the rule for missed runs then, so it may have been missed however
+   * soon it begins. Whoever schedules a timer, or ends a run of it, has asked it, and what has a
+   * time beside the series is never missed}
    */
   public boolean isDeferred() {
-    return state == TimerState.SCHEDULED && definition.isRecurring() && fireAt > dueAt;
+    return state == TimerState.SCHEDULED
+        && definition.isRecurring()
+        && runAt == NONE
+        && fireAt > dueAt
+        && changedAt != createdAt
+        && !hasJustEnded();
+  }
+
+  private boolean hasJustEnded() {
+    return !attempts.isEmpty() && attempts.get(attempts.size() - 1).endedAtMillis() == changedAt;
   }
 
   /**

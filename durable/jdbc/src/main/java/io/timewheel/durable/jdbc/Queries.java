@@ -38,7 +38,7 @@ abstract class Queries {
 
   private static final String DUE =
       """
-      SELECT namespace, id, fire_at, version, revision, state, handler, flags, due_at
+      SELECT namespace, id, fire_at, version, revision, state, handler, flags
       FROM timewheel_timer WHERE shard = ? AND fire_at >= ? AND fire_at < ?
         AND (fire_at, namespace, id) > (?, ?, ?)
       ORDER BY fire_at, namespace, id LIMIT ?\
@@ -123,21 +123,18 @@ abstract class Queries {
       try (ResultSet rows = statement.executeQuery()) {
         List<DueTimer> due = new ArrayList<>();
         while (rows.next()) {
-          TimerState state = Codes.STATES.at(rows.getInt(6));
           int flags = rows.getInt(8);
-          boolean recurring = Rows.isRecurring(flags);
-          boolean afterItsTime = rows.getLong(3) > rows.getLong(9);
           due.add(
               new DueTimer(
                   new TimerKey(rows.getString(1), rows.getString(2)),
                   rows.getLong(3),
                   rows.getLong(4),
                   rows.getLong(5),
-                  state,
+                  Codes.STATES.at(rows.getInt(6)),
                   rows.getString(7),
                   Rows.isQueue(flags),
-                  recurring,
-                  recurring && afterItsTime && state == TimerState.SCHEDULED));
+                  Rows.isRecurring(flags),
+                  Rows.isDeferred(flags)));
         }
         return due;
       }

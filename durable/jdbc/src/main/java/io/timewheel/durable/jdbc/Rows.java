@@ -33,6 +33,7 @@ final class Rows {
   private static final int RECURRING = 1 << 1;
   private static final int PAUSED = 1 << 2;
   private static final int CANCEL_REQUESTED = 1 << 3;
+  private static final int DEFERRED = 1 << 4;
 
   private Rows() {}
 
@@ -44,7 +45,8 @@ final class Rows {
     return (record.definition().queue() ? QUEUE : 0)
         | (record.definition().isRecurring() ? RECURRING : 0)
         | (record.paused() ? PAUSED : 0)
-        | (record.cancelRequested() ? CANCEL_REQUESTED : 0);
+        | (record.cancelRequested() ? CANCEL_REQUESTED : 0)
+        | (record.isDeferred() ? DEFERRED : 0);
   }
 
   static boolean isQueue(int flags) {
@@ -53,6 +55,10 @@ final class Rows {
 
   static boolean isRecurring(int flags) {
     return (flags & RECURRING) != 0;
+  }
+
+  static boolean isDeferred(int flags) {
+    return (flags & DEFERRED) != 0;
   }
 
   static byte[] spec(TimerRecord record) {

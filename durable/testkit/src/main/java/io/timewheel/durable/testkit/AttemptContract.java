@@ -12,12 +12,14 @@ import static io.timewheel.durable.TimerState.SET_ASIDE;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.List;
 import java.util.Set;
@@ -201,6 +203,22 @@ abstract class AttemptContract extends SchedulingContract {
     assertTrue(due(NEVER).isEmpty());
     commit(new Change.Verb(key("a"), Change.Verb.What.RESUME, 0, NOW + 10));
     assertEquals(NOW + 10, due(NEVER).get(0).fireAt());
+  }
+
+  @Test
+  void flagsADueEntryWhoseRunWaitedForTheEndOfAPause() {
+    TimerKey key = key("a");
+    TimerDefinition hourly = definition(false, "every PT1H");
+    commit(schedule(key, NOW - 9_000, hourly, Change.Condition.NONE, 0, null));
+    assertFalse(due(NEVER).get(0).deferred(), "as it was scheduled");
+    commit(new Change.Verb(key, Change.Verb.What.PAUSE, 0, NOW));
+    commit(new Change.Verb(key, Change.Verb.What.RESUME, 0, NOW + 10));
+    assertTrue(due(NEVER).get(0).deferred(), "after a pause");
+    Change.Begin claim = begin(key);
+    commit(claim);
+    assertFalse(due(NEVER).get(0).deferred(), "a run that is claimed");
+    commit(finish(claim, Change.Finish.End.SUCCEEDED, NOW - 5_000));
+    assertFalse(due(NEVER).get(0).deferred(), "the run after it, though that is late");
   }
 
   @Test

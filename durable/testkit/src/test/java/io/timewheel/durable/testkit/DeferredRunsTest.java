@@ -9,13 +9,19 @@ import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +40,7 @@ class DeferredRunsTest {
 
   private final DurableTestkit kit = DurableTestkit.create();
   private InMemoryTimerStore store = InMemoryTimerStore.create();
+  private final AtomicInteger reads = new AtomicInteger();
   private final List<Long> scheduledMinutes = new ArrayList<>();
   private final List<Firing> firings = new ArrayList<>();
   private Consumer<Firing> handler = firing -> {};
@@ -42,7 +49,17 @@ class DeferredRunsTest {
   private DurableTimer start(boolean withHandler) {
     Consumer<DurableTimerBuilder> settings =
         builder -> builder.handler(withHandler ? "h" : "another", this::handle);
-    return kit.start(store, settings);
+    return kit.start(counted(store), settings);
+  }
+
+  private TimerStore counted(TimerStore counted) {
+    return new ForwardingTimerStore(counted) {
+      @Override
+      public @Nullable TimerRecord get(TimerKey key) {
+        reads.incrementAndGet();
+        return super.get(key);
+      }
+    };
   }
 
   private void handle(Firing firing) {
@@ -168,6 +185,48 @@ class DeferredRunsTest {
     assertThat(scheduledMinutes).containsExactly(60L);
     advance(30);
     assertThat(scheduledMinutes).containsExactly(60L, 240L);
+  }
+
+  // What is not deferred is not read: its rule was asked when it was scheduled
+
+  @Test
+  void runsThatAreMadeUpForOneByOneAreDecidedAboutOnce() {
+    timer.schedule(spec(MissedRuns.FIRE_ALL).handler("h"));
+    kit.kill(timer);
+    advance(305);
+    store = store.reopen();
+    timer = start(true);
+    kit.settle();
+    assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L, 240L, 300L);
+    assertThat(reads).hasValue(1); // of the first, which nobody began
+  }
+
+  @Test
+  void runsThatAreALittleLateAreNotRead() {
+    handler =
+        firing -> {
+          if (firings.size() == 1) {
+            kit.skew(timer, Duration.ofSeconds(5)); // it runs for as long
+          }
+        };
+    timer.schedule(TimerSpec.of("ns", "a").handler("h").every(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(3));
+    assertThat(firings).hasSize(8);
+    assertThat(reads).hasValue(0);
+  }
+
+  @Test
+  void whatIsPutOffIsNotRead() {
+    handler =
+        firing -> {
+          if (firings.size() == 1) {
+            firing.reschedule(START.plus(Duration.ofMinutes(70)));
+          }
+        };
+    timer.schedule(spec(MissedRuns.SKIP).handler("h"));
+    advance(121);
+    assertThat(scheduledMinutes).containsExactly(60L, 70L, 120L);
+    assertThat(reads).hasValue(0);
   }
 
   // Runs that are put off
