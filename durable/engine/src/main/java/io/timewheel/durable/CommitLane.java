@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Commits what waits for some of the keys, one batch at a time.
  *
- * <p>What has failed without a known outcome is repeated in halves, each by itself, until the
- * change that the store cannot take is alone: it harms no other, and is never given up.
+ * <p>What the store rejects is committed in halves, at once and in order, until the change that it
+ * rejects is alone. What has failed without a known outcome is repeated in halves too, each by
+ * itself and after a while: the change that the store cannot take harms no other, and is never
+ * given up.
  */
 final class CommitLane {
   private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
@@ -343,7 +345,8 @@ final class CommitLane {
 
   private void failed(List<PendingChange> batch, StoreException failure) {
     if (failure.kind() == StoreException.Kind.REJECTED && batch.size() > 1) {
-      batch.forEach(item -> commit(List.of(item)));
+      commit(List.copyOf(batch.subList(0, batch.size() / 2)));
+      commit(List.copyOf(batch.subList(batch.size() / 2, batch.size())));
       return;
     }
     if (failure.kind() != StoreException.Kind.REJECTED) {

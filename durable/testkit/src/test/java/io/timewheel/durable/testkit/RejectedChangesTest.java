@@ -4,8 +4,10 @@ package io.timewheel.durable.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.Attempt;
+import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -13,9 +15,12 @@ import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.testkit.FaultyStore.Fault;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import java.util.logging.Level;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -44,6 +49,50 @@ class RejectedChangesTest {
 
   private static boolean isEnd(Change change) {
     return change instanceof Change.Finish;
+  }
+
+  @Test
+  void oneOfManyChangesCostsFewCommits() {
+    reject(change -> change.key().id().equals("t2500"));
+    List<TimerSpec> specs =
+        IntStream.range(0, 4_000)
+            .mapToObj(i -> Scene.spec("t" + i).after(Duration.ofHours(1)))
+            .toList();
+    var results = scene.timer.scheduleAll(specs);
+    assertThat(commits).isLessThan(2 * 12 + 2);
+    for (int i = 0; i < specs.size(); i++) {
+      assertThat(results.get(i).error() == null).as("t" + i).isEqualTo(i != 2_500);
+    }
+    assertThat(scene.timer.counts().get("shop")).containsEntry(TimerState.SCHEDULED, 3_999L);
+  }
+
+  @Test
+  void changesOfOneTimerStayInOrderBesideARejectedOne() {
+    reject(change -> change.key().id().equals("bad"));
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+    List<Object> expected = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      if (i == 13) {
+        scene.timer.scheduleAsync(Scene.spec("bad").after(Duration.ofHours(1)));
+      }
+      answers.add(
+          scene
+              .timer
+              .scheduleAsync(Scene.spec("a").after(Duration.ofHours(1)))
+              .thenApply(ScheduleResult::outcome)
+              .toCompletableFuture());
+      expected.add(ScheduleResult.Outcome.CREATED);
+      answers.add(
+          scene
+              .timer
+              .cancelAsync("shop", "a")
+              .thenApply(CancelResult::outcome)
+              .toCompletableFuture());
+      expected.add(CancelResult.Outcome.CANCELLED);
+    }
+    scene.kit.settle();
+    assertThat(commits).isGreaterThan(2);
+    assertThat(answers).extracting(answer -> answer.getNow(null)).isEqualTo(expected);
   }
 
   @Test
@@ -138,7 +187,7 @@ class RejectedChangesTest {
     assertThat(scene.timer.stats().ownQueued()).isEqualTo(1_000);
     commits = 0;
     scene.advance(UPKEEP_MILLIS);
-    assertThat(commits).isLessThan(1_300);
+    assertThat(commits).isLessThan(2_100); // halves of halves, down to each of them
     rejectNothing();
     scene.advance(UPKEEP_MILLIS);
     assertThat(scene.timer.counts().get("shop"))
