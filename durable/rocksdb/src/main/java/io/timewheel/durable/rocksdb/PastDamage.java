@@ -21,7 +21,7 @@ import org.rocksdb.RocksIterator;
  * <p>No scan passes what is damaged in one table and older in another: an outdated value is never
  * taken for the last one.
  */
-final class PastDamage {
+class PastDamage {
   /** No key is longer, and none begins with a byte of 255. */
   private static final int KEY_BYTES = 1_450;
 
@@ -47,7 +47,7 @@ final class PastDamage {
     this.check = check;
   }
 
-  /** Hears of what cannot be read. */
+  /** Notified of what cannot be read, in the order of the keys. */
   interface Gaps {
     /**
      * There may be entries between two keys, and they cannot be read.
@@ -58,30 +58,44 @@ final class PastDamage {
     void add(byte @Nullable [] behind, byte @Nullable [] before, RocksDBException why);
   }
 
+  /**
+   * Scans. Each pass begins behind the one before, even if it has read nothing, because a disk may
+   * fail a scan where it has just answered a search.
+   */
   void scan(Database.Visitor visitor, Gaps gaps) throws RocksDBException {
-    byte[] from = new byte[0];
+    byte[] from = NONE;
     byte[] last = null;
+    RocksDBException gap = null;
     while (from != null) {
       RocksDBException why;
       try (RocksIterator at = seek(from)) {
         for (; at.isValid(); at.next()) {
           check.run();
+          byte[] key = at.key();
+          if (gap != null) {
+            gaps.add(last, key, gap);
+            gap = null;
+          }
           if (!visitor.visit(at)) {
             return;
           }
-          last = at.key();
+          last = key;
         }
         why = failure(at);
       }
-      from = null;
-      if (why != null) {
-        from = behindDamage(last == null ? first() : last);
-        gaps.add(last, from, why);
+      if (why == null) {
+        break;
       }
+      gap = gap == null ? why : gap;
+      byte[] bad = last == null || Arrays.compareUnsigned(from, last) > 0 ? from : last;
+      from = behindDamage(bad.length == 0 ? first() : bad);
+    }
+    if (gap != null) {
+      gaps.add(last, null, gap);
     }
   }
 
-  private RocksIterator seek(byte[] key) {
+  RocksIterator seek(byte[] key) {
     RocksIterator at = database.db().newIterator(database.handle(family), options);
     at.seek(key);
     return at;

@@ -31,6 +31,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
@@ -58,6 +59,7 @@ public final class RocksTimerStore implements TimerStore {
 
   private final Path directory;
   private final Settings settings;
+  private final LongSupplier nanoTime;
   private final Failures failures;
   private final @Nullable Flusher flusher;
 
@@ -75,9 +77,10 @@ public final class RocksTimerStore implements TimerStore {
   private record Session(
       Database database, Writer writer, Reader reader, Maintenance maintenance) {}
 
-  private RocksTimerStore(Path directory, Settings settings) {
+  private RocksTimerStore(Path directory, Settings settings, LongSupplier nanoTime) {
     this.directory = directory.toAbsolutePath();
     this.settings = settings;
+    this.nanoTime = nanoTime;
     failures = new Failures(this.directory);
     session = newSession();
     Duration interval = settings.sync().intervalOrNull();
@@ -125,6 +128,7 @@ public final class RocksTimerStore implements TimerStore {
   public static final class Builder {
     private final Path directory;
     private Settings settings = Settings.DEFAULT;
+    private LongSupplier nanoTime = System::nanoTime;
 
     private Builder(Path directory) {
       this.directory = directory;
@@ -164,13 +168,19 @@ public final class RocksTimerStore implements TimerStore {
       return this;
     }
 
+    /** Sets the clock by which it waits before it is opened again. */
+    Builder nanoTime(LongSupplier clock) {
+      nanoTime = clock;
+      return this;
+    }
+
     /**
      * Opens the store.
      *
      * @return the store
      */
     public RocksTimerStore open() {
-      return new RocksTimerStore(directory, settings);
+      return new RocksTimerStore(directory, settings, nanoTime);
     }
   }
 
@@ -254,7 +264,7 @@ public final class RocksTimerStore implements TimerStore {
       if (closed || (broken != null && !broken.writer().isBroken())) {
         return;
       }
-      long now = System.nanoTime();
+      long now = nanoTime.getAsLong();
       if (broken == null && now - lastRepairNanos < REPAIR_INTERVAL_NANOS) {
         return;
       }

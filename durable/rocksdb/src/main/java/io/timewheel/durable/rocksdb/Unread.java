@@ -6,33 +6,24 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What an export could not read. */
 final class Unread {
   private final List<String> texts = new ArrayList<>();
-  private final List<Gap> gaps = new ArrayList<>();
+
+  /** What is behind the first key and before the second; empty is the beginning, null the end. */
+  private final NavigableMap<byte[], byte @Nullable []> gaps =
+      new TreeMap<>(Arrays::compareUnsigned);
+
   private @Nullable Throwable first;
   private long problems;
 
-  /** A part of the family of timers, without its ends; null is the beginning or the end of it. */
-  private static final class Gap {
-    final byte @Nullable [] behind;
-    final byte @Nullable [] before;
-
-    Gap(byte @Nullable [] behind, byte @Nullable [] before) {
-      this.behind = behind;
-      this.before = before;
-    }
-
-    boolean has(byte[] timer) {
-      return (behind == null || Arrays.compareUnsigned(behind, timer) < 0)
-          && (before == null || Arrays.compareUnsigned(timer, before) < 0);
-    }
-  }
-
   void gap(byte @Nullable [] behind, byte @Nullable [] before, Throwable why) {
-    gaps.add(new Gap(behind, before));
+    gaps.put(behind == null ? new byte[0] : behind, before);
     String where =
         behind == null && before == null
             ? "all timers"
@@ -68,7 +59,9 @@ final class Unread {
   }
 
   boolean isInGap(byte[] timer) {
-    return gaps.stream().anyMatch(gap -> gap.has(timer));
+    Map.Entry<byte[], byte @Nullable []> gap = gaps.lowerEntry(timer);
+    return gap != null
+        && (gap.getValue() == null || Arrays.compareUnsigned(timer, gap.getValue()) < 0);
   }
 
   /** Throws an exception that says so, if something was not read. */
