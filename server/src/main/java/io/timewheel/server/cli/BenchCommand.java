@@ -24,8 +24,8 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
     name = "bench",
     description = {
-      "Makes timers that are due tomorrow, in batches and one by one, prints the rates, and",
-      "cancels them. It loads the server: not for one that others use."
+      "Makes timers that are due tomorrow, prints the rates, and cancels them.",
+      "In batches, then one by one. It loads the server: not for one that others use."
     })
 final class BenchCommand implements Callable<Integer> {
   private static final int MAX_BATCH = 1_000;

@@ -26,8 +26,9 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
     name = "store",
     description = {
-      "Checks, copies and converts the data of a server. While the server runs, it is asked for a",
-      "copy, of which the timers are checked or exported; only an import needs it to be stopped."
+      "Checks, copies and converts the data of a server.",
+      "While the server runs, it is asked for a copy, of which the timers are checked or exported;",
+      "only an import needs it to be stopped."
     },
     footerHeading = "%nExamples:%n",
     footer = {

@@ -93,8 +93,12 @@ export function show(main, route, signal) {
       const chosen = query().get("ns");
       namespaces = chosen ? [chosen] : (await api.get("/v1/namespaces", {}, now)).namespaces.map((n) => n.namespace);
       let sorted = 0;
-      for await (const timer of pages(namespaces, filterOf(query()), now)) {
-        for (const each of timer) {
+      for await (const timers of pages(namespaces, filterOf(query()), now)) {
+        if (state.rows.length >= MOST && timers.length > 0) {
+          state.capped = true;
+          break;
+        }
+        for (const each of timers) {
           state.rows.push({ timer: each, created: millisOf(each.createdAt) });
         }
         // Each sort is of all: one for each page would be most of the work.
@@ -104,10 +108,6 @@ export function show(main, route, signal) {
           render();
         }
         text(count, `${number(state.rows.length)} and more …`);
-        if (state.rows.length >= MOST) {
-          state.capped = true;
-          break;
-        }
       }
       state.rows.sort(newestFirst);
       state.complete = true;

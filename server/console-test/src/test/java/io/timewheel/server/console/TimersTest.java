@@ -71,11 +71,15 @@ class TimersTest extends ConsoleTest {
     }
     site.timers.get("many", "t-050000").put("createdAt", "2025-01-01T00:00:00Z");
     show("#/timers?ns=many");
-    browser.awaitText(".count", "The first 100,000");
+    browser.awaitText(".count", "100,000 timers");
     browser.await("the first row", () -> rows().contains("t-000000"));
     assertThat(rows()).hasSizeLessThan(60);
     browser.await("the oldest, which is the last", () -> scrolledTo("t-050000"));
     assertThat(rows()).hasSizeLessThan(60);
+
+    site.timers.put("many", "t-100000", LATER);
+    show("#/timers?ns=many&prefix=t-");
+    browser.awaitText(".count", "The first 100,000: narrow the filter");
   }
 
   private boolean scrolledTo(String id) {
