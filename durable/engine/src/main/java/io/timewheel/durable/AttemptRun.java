@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One attempt that was claimed: calls the handler, and records how it ended. */
 final class AttemptRun implements Runnable {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final int MAX_ERROR_LENGTH = 1_000;
   private static final long NOT_HANDED = Long.MAX_VALUE;
 
@@ -37,6 +37,7 @@ final class AttemptRun implements Runnable {
   private @Nullable Thread thread;
   private volatile @Nullable Timeout limit;
   private boolean outOfTime;
+  private boolean ended;
 
   /** What an attempt waits for that holds no thread. */
   private volatile @Nullable PendingStage pending;
@@ -217,10 +218,16 @@ final class AttemptRun implements Runnable {
   }
 
   /**
-   * Records an end and frees the place, whatever is thrown on the way: an end that cannot be found
-   * out is that the timer is set aside, for somebody to look.
+   * Records an end and frees the place, once, whatever is thrown on the way: an end that cannot be
+   * found out is that the timer is set aside, for somebody to look.
    */
   private void end(Runnable recording) {
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      ended = true;
+    }
     try {
       recording.run();
     } catch (Throwable e) {
@@ -247,9 +254,13 @@ final class AttemptRun implements Runnable {
     }
   }
 
-  /** The present run comes later, and leaves the series as it is. */
+  /**
+   * The present run comes later, and leaves the series as it is: what that drops is counted when it
+   * leaves it out, not with each time that a run beside it is postponed again.
+   */
   private void postpone(long againMillis) {
-    long seriesMillis = nextRunMillis();
+    long seriesMillis =
+        record.isOfSeries() ? nextRunMillis() : engine.nextRun(record, claim).atMillis();
     engine.ends.record(
         shard,
         new Change.Finish(
@@ -279,14 +290,10 @@ final class AttemptRun implements Runnable {
 
   /** With its stack trace, which the history does not keep. */
   private void log(Throwable error) {
-    try {
-      LOG.log(
-          System.Logger.Level.DEBUG,
-          () -> "attempt " + claim.attempt() + " of " + record.key() + " has failed",
-          error);
-    } catch (Throwable e) {
-      // user code, too
-    }
+    LOG.log(
+        System.Logger.Level.DEBUG,
+        () -> "attempt " + claim.attempt() + " of " + record.key() + " has failed",
+        error);
   }
 
   private void failed(String error, @Nullable Instant notBefore) {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Whether the store can be read, or written, with one log line for each change of it. */
 final class Availability {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   /** So many failures in a row that would pass in a moment have not passed. */
   private static final int MAX_TRANSIENTS = 5;

@@ -10,7 +10,7 @@ import java.time.Duration;
  * be tried again. It goes on while the wheel does, whose owner may stop it too early.
  */
 final class Beat implements TimerTask {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final Duration BEAT = Duration.ofSeconds(1);
   private static final int BEATS_PER_UPKEEP = 60;
   private static final long DRIFT_MILLIS = 20;

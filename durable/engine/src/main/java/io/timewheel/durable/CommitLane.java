@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * given up.
  */
 final class CommitLane {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final long REFUSED_WAIT_MILLIS = 1_000;
 
   private final Settings settings;
@@ -32,9 +32,6 @@ final class CommitLane {
 
   /** How many batches the engine has not yet been told of. */
   private int telling;
-
-  /** The number of the present drain: one that an executor has refused must not run later. */
-  private int turn;
 
   /** Whether the executor has refused to run, and is asked again by a caller or in a while. */
   private boolean refused;
@@ -193,21 +190,15 @@ final class CommitLane {
     boolean start = !draining && (refused ? queue.hasCallers() : queue.isReady());
     if (start) {
       draining = true;
-      turn++;
     }
     return start;
   }
 
   private void execute() {
-    int mine;
-    synchronized (this) {
-      mine = turn;
-    }
     try {
-      settings.turns.execute(executor, () -> drain(mine));
+      settings.turns.execute(executor, this::drain);
     } catch (RuntimeException | Error e) {
       synchronized (this) { // first, and without a call: the stack may be full
-        turn++;
         draining = false;
       }
       refused(e);
@@ -247,19 +238,17 @@ final class CommitLane {
   }
 
   /** Commits one batch, and goes on in a task of its own, so that others get their turn. */
-  private void drain(int mine) {
-    boolean start = false;
+  private void drain() {
+    boolean start;
     try {
-      List<PendingChange> batch = take(mine);
+      List<PendingChange> batch = take();
       if (!batch.isEmpty()) {
         commit(batch);
       }
     } finally {
       synchronized (this) {
-        if (mine == turn) {
-          draining = false;
-          start = startDraining();
-        }
+        draining = false;
+        start = startDraining();
       }
       if (start) {
         execute();
@@ -267,10 +256,7 @@ final class CommitLane {
     }
   }
 
-  private synchronized List<PendingChange> take(int mine) {
-    if (mine != turn) {
-      return List.of();
-    }
+  private synchronized List<PendingChange> take() {
     refused = false;
     List<PendingChange> batch = queue.takeBatch(settings.store.traits().maxBatch());
     notifyAll();

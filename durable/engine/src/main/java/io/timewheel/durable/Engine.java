@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * the store runs on the store's executors, and handlers run on theirs.
  */
 final class Engine {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final Duration MIN_GRACE = Duration.ofSeconds(1);
 
   /** The wait of store work that the store's executor refuses. */

@@ -15,7 +15,7 @@ final class EngineClock {
   /** A jump back of up to this is waited out. */
   static final long HOLD_MILLIS = 5_000;
 
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   private final InstantSource source;
   private final LongSupplier offsetMillis;

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Forgets what has been finished for long enough, and the oldest of what is too much. */
 final class Forgetting {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
 
   private final Engine engine;

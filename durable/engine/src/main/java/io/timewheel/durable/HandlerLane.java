@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * store; no more than the limit run.
  */
 final class HandlerLane {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   private static final long FIRST_REFUSED_WAIT_MILLIS = 10;
   private static final long LONGEST_REFUSED_WAIT_MILLIS = 1_000;

@@ -5,10 +5,11 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
+import org.jspecify.annotations.Nullable;
 
 /** What a timer's rule for missed runs makes of one that is due: for handlers and for queues. */
 final class MissedRule {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   private final Engine engine;
 
@@ -50,8 +51,8 @@ final class MissedRule {
   }
 
   private void decideNow(DueEntry entry, Run run, Runnable left) {
-    Decision decision;
-    long dropped;
+    @Nullable Decision decision = null;
+    long dropped = 0;
     try {
       TimerRecord record = engine.read(entry.due.key());
       if (record == null || !entry.isCurrent(record)) {
@@ -59,19 +60,18 @@ final class MissedRule {
         left.run();
         return;
       }
-      if (record.runAt() != TimerRecord.NONE || record.attempt() > 0) {
-        run.begin(TimerRecord.NONE, 0); // no run of the series, or one that was decided about
-        return;
+      // Otherwise it is no run of the series, or one that was decided about.
+      if (record.runAt() == TimerRecord.NONE && record.attempt() == 0) {
+        Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
+        decision =
+            Decision.of(
+                recurrence,
+                record.definition().missed(),
+                engine.graceMillis(record.definition()),
+                record.dueAt(),
+                engine.nowMillis());
+        dropped = decision.dropped(recurrence, record.dueAt());
       }
-      Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
-      decision =
-          Decision.of(
-              recurrence,
-              record.definition().missed(),
-              engine.graceMillis(record.definition()),
-              record.dueAt(),
-              engine.nowMillis());
-      dropped = decision.dropped(recurrence, record.dueAt());
     } catch (StoreException e) {
       engine.reading.failed("a reading of " + entry.due.key(), e);
       entry.shard().endedUnknown(entry.due.key());
@@ -80,10 +80,11 @@ final class MissedRule {
     } catch (RuntimeException | Error e) {
       // One bad record stops nothing. It runs, and its attempt fails: so it is in its history.
       LOG.log(System.Logger.Level.WARNING, "cannot decide about " + entry.due.key(), e);
-      run.begin(TimerRecord.NONE, 0);
-      return;
+      decision = null;
     }
-    if (decision.fires()) {
+    if (decision == null) {
+      run.begin(TimerRecord.NONE, 0);
+    } else if (decision.fires()) {
       run.begin(decision.atMillis(), dropped);
     } else {
       skip(entry, decision.atMillis(), dropped, left);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The shards that this session owns, as the store gives and takes them. */
 final class OwnedShards implements StoreListener {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   private final Engine engine;
   private final TimerStore store;

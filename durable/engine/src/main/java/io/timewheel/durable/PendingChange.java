@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A change on its way to the store: of a caller, or of the engine. */
 final class PendingChange {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final int MAX_TRIES_OF_UNKNOWN = 5;
 
   final Change change;

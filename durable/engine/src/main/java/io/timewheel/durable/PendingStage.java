@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * whatever comes first and however often.
  */
 final class PendingStage {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   /** More than the engine takes to note an end, classes that are loaded meanwhile included. */
   private static final int FRAMES = 1_000;

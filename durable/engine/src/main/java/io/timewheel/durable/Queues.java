@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What is due for queues: made ready, leased to consumers, and taken back when leases run out. */
 final class Queues {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   /** For those in line together; bounds what they hold in memory, and how long others wait. */
   private static final int MAX_LEASED_AT_ONCE = 256;

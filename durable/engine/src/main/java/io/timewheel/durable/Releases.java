@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * them are never on their way to the store at once.
  */
 final class Releases {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
 
   /** An hour: what was imported meanwhile, and was parked or held where it came from. */

@@ -9,7 +9,7 @@ import java.util.Map;
  * the next minute as one line.
  */
 final class Troubles {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   private final Map<String, Kind> kinds = new LinkedHashMap<>();
 

@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
  * has not begun for long is said, and handed over again.
  */
 final class Turns {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
+
+  /** How many tasks an upkeep hands over again at most. */
+  private static final int MAX_AGAIN = 100;
 
   /** Of this engine alone: its work must not wait behind that of another one. */
   @SuppressWarnings("ThreadLocalUsage") // the value is removed when the work is over
@@ -67,15 +70,24 @@ final class Turns {
     }
   }
 
-  /** Hands over again what has waited since the upkeep before: ever more seldom, if it is slow. */
+  /**
+   * Hands over again what has waited since the upkeep before: ever more seldom, if it is slow; and
+   * only some of a backlog, since the executor may run it here, on the thread of the wheel.
+   */
   void upkeep() {
     int late = 0;
+    int again = 0;
     for (Task task : handedOver) {
-      int upkeeps = task.upkeeps++;
-      if (upkeeps > 0) {
+      if (task.upkeeps > 0) {
         late++;
       }
-      if (Integer.bitCount(upkeeps) == 1) {
+      boolean isDue = Integer.bitCount(task.upkeeps) == 1;
+      if (isDue && again == MAX_AGAIN) {
+        continue; // with the next upkeep
+      }
+      task.upkeeps++;
+      if (isDue) {
+        again++;
         handOverAgain(task);
       }
     }

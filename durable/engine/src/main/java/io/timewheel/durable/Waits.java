@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * wheel runs.
  */
 final class Waits {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
 
   private final Timer wheel;
   private final Runnable onStopped;

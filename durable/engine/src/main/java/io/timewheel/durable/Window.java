@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * read a bounded number of pages at a time: others want the store, too.
  */
 final class Window {
-  private static final System.Logger LOG = System.getLogger(DurableTimer.class.getName());
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
 
   /** How many pages are read in one go while a handler is behind. */

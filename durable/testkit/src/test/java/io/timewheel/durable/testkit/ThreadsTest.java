@@ -11,6 +11,9 @@ import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -176,7 +179,15 @@ class ThreadsTest {
     final Set<String> fired = ConcurrentHashMap.newKeySet();
     volatile boolean holds;
     final DurableTimer timer =
-        DurableTimer.builder(store)
+        DurableTimer.builder(
+                new ForwardingTimerStore(store) {
+                  @Override
+                  public List<Outcome> commit(List<Change> changes) {
+                    List<Outcome> outcomes = super.commit(changes);
+                    committed();
+                    return outcomes;
+                  }
+                })
             .handlerExecutor(this::execute)
             .handler("h", this::handle, 1, null)
             .handler("other", firing -> {})
@@ -214,10 +225,13 @@ class ThreadsTest {
       return store.get(new TimerKey("ns", id)).state();
     }
 
-    /** Or for as long as nobody waits for. */
-    void awaitState(String id, TimerState state) throws InterruptedException {
-      for (int i = 0; state(id) != state && i < 30_000; i++) {
-        Thread.sleep(1);
+    private synchronized void committed() {
+      notifyAll();
+    }
+
+    synchronized void awaitState(String id, TimerState state) throws InterruptedException {
+      while (state(id) != state) {
+        wait(); // for a commit
       }
     }
 

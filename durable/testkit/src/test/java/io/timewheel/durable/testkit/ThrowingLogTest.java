@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.Attempt;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
@@ -21,23 +23,18 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An error where nobody expects one, of a log here: it costs an attempt, and no place. */
+/** A log that throws costs nothing but what it should have said. */
 class ThrowingLogTest extends OnStand {
   private final Logger logger = Logger.getLogger(DurableTimer.class.getName());
   private final Level levelBefore = logger.getLevel();
   private Handler installed;
 
-  private void logThrowsOnce() {
+  private void logThrows() {
     installed =
         new Handler() {
-          private boolean thrown;
-
           @Override
           public void publish(LogRecord record) {
-            if (!thrown) {
-              thrown = true;
-              throw new OutOfMemoryError("a log");
-            }
+            throw new OutOfMemoryError("a log");
           }
 
           @Override
@@ -57,7 +54,7 @@ class ThrowingLogTest extends OnStand {
   }
 
   @Test
-  void anErrorBetweenAClaimAndItsAttemptGivesItBack() {
+  void anAttemptThatTheWheelRefusesWaitsBesideIt() {
     store =
         InMemoryTimerStore.create(
             new StoreTraits(
@@ -71,7 +68,7 @@ class ThrowingLogTest extends OnStand {
                     installed == null && changes.stream().anyMatch(Change.Begin.class::isInstance);
                 if (first) {
                   stand.wheel.refusal = new OutOfMemoryError("a wheel");
-                  logThrowsOnce();
+                  logThrows();
                 }
                 return super.commit(changes);
               }
@@ -86,18 +83,43 @@ class ThrowingLogTest extends OnStand {
     assertThat(timer("a").state()).isEqualTo(TimerState.DONE);
     assertThat(timer("a").attempts())
         .extracting(Attempt::end)
-        .containsExactly(Attempt.End.GIVEN_BACK, Attempt.End.SUCCEEDED);
+        .containsExactly(Attempt.End.SUCCEEDED);
   }
 
   @Test
-  void anErrorWhenAnAttemptIsRefusedKeepsItsLaneGoing() {
+  void anAttemptThatIsRefusedKeepsItsLaneGoing() {
     start();
     stand.handlers.refusal = new RejectedExecutionException("full");
-    logThrowsOnce();
+    logThrows();
     timer.schedule(spec("a").after(Duration.ZERO));
     advance(100);
     stand.handlers.refusal = null;
     advance(2_000);
     assertThat(fired).containsExactly("a");
+  }
+
+  @Test
+  void parksWhatNobodyKnows() {
+    start();
+    logThrows();
+    timer.schedule(TimerSpec.of("shop", "a").handler("unknown").after(Duration.ZERO));
+    advance(100);
+    assertThat(timer("a").state()).isEqualTo(TimerState.PARKED);
+  }
+
+  @Test
+  void missedRunsThatAreSkippedGiveTheirPlacesBack() {
+    start(); // two are claimed at a time
+    logThrows();
+    Duration hour = Duration.ofHours(1);
+    for (String id : List.of("a", "b", "c")) {
+      timer.schedule(spec(id).every(hour).missed(MissedRuns.SKIP));
+    }
+    stand.skew = Duration.ofMinutes(190);
+    advance(2_000);
+    assertThat(timer.stats().skipped()).isEqualTo(9);
+    stand.skew = Duration.ofHours(4);
+    advance(2_000);
+    assertThat(fired).containsExactlyInAnyOrder("a", "b", "c");
   }
 }
