@@ -318,7 +318,8 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Moves the present or next run of a timer to another time; a new version.
+   * Moves the present or next run of a timer to another time; a new version. A past time is now:
+   * that run was not missed, unless the timer is paused.
    *
    * @param namespace its namespace
    * @param id its id

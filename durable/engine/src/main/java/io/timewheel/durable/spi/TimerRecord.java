@@ -150,8 +150,9 @@ public record TimerRecord(
   }
 
   /**
-   * {@return whether the present run is one of the series. A revived one has its own time as that
-   * of a run beside the series: so no rule for missed runs is asked about it}
+   * {@return whether the present run is one of the series. One that was revived, or moved to a past
+   * time, has its own time as that of a run beside the series: so no rule for missed runs is asked
+   * about it}
    */
   public boolean isOfSeries() {
     return runAt == NONE || runAt == dueAt;

@@ -110,6 +110,8 @@ public final class Transitions {
       return answer(Answer.WRONG_STATE, current);
     }
     boolean paused = current.state() == PAUSED;
+    // A past time is now, however long past: the rule for missed runs is not asked about that run.
+    boolean now = !paused && current.definition().isRecurring() && change.dueAt() < change.now();
     return answer(
         Answer.APPLIED,
         current.toBuilder()
@@ -118,7 +120,7 @@ public final class Transitions {
                 paused ? PAUSED : SCHEDULED,
                 paused ? NEVER : Math.max(change.dueAt(), change.now()))
             .dueAt(change.dueAt())
-            .runAt(NONE)
+            .runAt(now ? change.dueAt() : NONE)
             .attempt(0)
             .note(null)
             .build(change.now()));

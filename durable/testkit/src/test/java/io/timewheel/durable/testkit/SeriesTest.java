@@ -10,6 +10,7 @@ import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.ScheduleResult.Outcome;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.VerbResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -17,6 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The runs of a timer that recurs: when the series begins, and what leaves it as it is. */
 class SeriesTest {
@@ -181,6 +184,47 @@ class SeriesTest {
     advance(120);
     assertThat(firedMinutes).containsExactly(60L, 70L, 71L, 120L);
     assertThat(firings).extracting(Firing::attempt).containsExactly(1, 1, 2, 1);
+  }
+
+  @Test
+  void aRunThatIsPostponedAgainDropsNothingUntilTheSeriesGoesOn() {
+    handler =
+        firing -> {
+          if (firings.size() <= 2) {
+            firing.reschedule(kit.now().plus(Duration.ofMinutes(155)));
+          }
+        };
+    timer.schedule(spec().every(HOUR));
+    advance(375);
+    assertThat(firedMinutes).containsExactly(60L, 215L, 370L, 370L);
+    assertThat(timer.stats().skipped()).isEqualTo(4); // at 120, 180, 240 and 300
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aRunThatIsMovedToAPastTimeIsNow(MissedRuns missed) {
+    timer.schedule(spec().every(HOUR).missed(missed));
+    advance(150);
+    Instant past = START.plus(Duration.ofMinutes(100));
+    assertThat(timer.move("ns", "a", past)).isEqualTo(VerbResult.DONE);
+    kit.settle();
+    assertThat(firedMinutes).containsExactly(60L, 120L, 150L);
+    assertThat(firings.get(2).scheduledAt()).isEqualTo(past);
+    advance(15);
+    assertThat(firedMinutes).containsExactly(60L, 120L, 150L, 160L);
+    assertThat(timer.stats().skipped()).isZero();
+  }
+
+  @Test
+  void aRunThatIsMovedToAPastTimeDuringAPauseWasMissed() {
+    timer.schedule(spec().every(HOUR).missed(MissedRuns.SKIP));
+    advance(150);
+    timer.pause("ns", "a");
+    timer.move("ns", "a", START.plus(Duration.ofMinutes(100)));
+    advance(5);
+    timer.resume("ns", "a");
+    advance(10);
+    assertThat(firedMinutes).containsExactly(60L, 120L, 160L);
   }
 
   // Retries
