@@ -54,8 +54,8 @@ interface Dialect {
   boolean isHeldUp(SQLException failure);
 
   /**
-   * {@return whether a lock is waited for so briefly that one who begins timers may do so too, and
-   * need not pass over them at once}
+   * {@return whether a lock is waited for so briefly that whoever begins timers may do so too, and
+   * that it may be waited for again}
    */
   default boolean waitsBriefly() {
     return true;

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.Records.Held;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
@@ -234,9 +235,14 @@ final class Group {
   private void read(Connection connection, List<Cell> cells) throws SQLException {
     boolean mayPassOver = any(Group::isLeftForLater);
     boolean mayWait = any(change -> !isLeftForLater(change)) || dialect.waitsBriefly();
-    boolean passOver = mayPassOver && (heldUp || !mayWait);
+    Held held = Held.WAIT;
+    if (mayPassOver && (heldUp || !mayWait)) {
+      held = Held.PASS_OVER;
+    } else if (heldUp && !dialect.waitsBriefly()) {
+      held = Held.FAIL; // it has been waited for
+    }
     Map<TimerKey, TimerRecord> unfinished =
-        records.lock(connection, cells.stream().map(cell -> cell.key).toList(), passOver);
+        records.lock(connection, cells.stream().map(cell -> cell.key).toList(), held);
     // After the locks: a timer that was just finished by somebody else is in the history by now.
     List<TimerKey> missing =
         cells.stream().map(cell -> cell.key).filter(key -> !unfinished.containsKey(key)).toList();
@@ -249,7 +255,7 @@ final class Group {
       cell.after = cell.before;
       cell.lost = false;
     }
-    if (passOver && !missing.isEmpty()) {
+    if (held == Held.PASS_OVER && !missing.isEmpty()) {
       passOver(cells, records.present(connection, missing));
     }
   }

@@ -54,7 +54,6 @@ final class History {
     if (history == null) {
       return 0; // another node is at it
     }
-    queries.tidy(connection);
     long surplus = finished(queries.counts(connection)) - keep;
     Map<String, Map<TimerState, Long>> counts = new HashMap<>();
     DuePosition position = history.forgotten();

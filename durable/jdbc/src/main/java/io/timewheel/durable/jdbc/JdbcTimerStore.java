@@ -52,7 +52,7 @@ public final class JdbcTimerStore implements TimerStore {
   private static final int DEFAULT_SHARDS = 64;
   private static final int MAX_BATCH = 1_000;
 
-  /** Each leaves rows in the table of the counters. */
+  /** Each leaves rows behind. */
   private static final int GROUPS_PER_COMPACTION = 500;
 
   private final Transactions transactions;
@@ -323,7 +323,7 @@ public final class JdbcTimerStore implements TimerStore {
     }
     if (groups.get() >= GROUPS_PER_COMPACTION) {
       groups.set(0);
-      compactCounts();
+      compact();
     }
     return outcomes;
   }
@@ -332,15 +332,18 @@ public final class JdbcTimerStore implements TimerStore {
     return transactions.write(group(ownership::epoch, channel, changes)::run);
   }
 
-  private void compactCounts() {
+  /** Puts together what transactions leave behind. */
+  private void compact() {
     try {
-      boolean unused =
-          transactions.write(
-              connection -> {
-                dialect.begin(connection, false);
-                queries.compactCounts(connection);
-                return true;
-              });
+      boolean more;
+      do {
+        more =
+            transactions.write(
+                connection -> {
+                  dialect.begin(connection, false);
+                  return queries.compact(connection);
+                });
+      } while (more);
     } catch (StoreException e) {
       LOG.log(System.Logger.Level.DEBUG, "the counters are put together later", e);
     }
@@ -392,16 +395,17 @@ public final class JdbcTimerStore implements TimerStore {
   private List<TimerRecord> lease(Connection connection, LeaseRequest request) throws SQLException {
     dialect.begin(connection, false);
     Set<String> paused = dialect.holdPauses(connection);
-    if (paused.contains(request.namespace()) || paused.contains(EVERYTHING)) {
-      return List.of();
-    }
+    boolean held = paused.contains(request.namespace()) || paused.contains(EVERYTHING);
     List<TimerRecord> ready =
-        queries.takeReady(
-            connection, request.namespace(), request.queue(), request.tokens().size());
+        held
+            ? List.of()
+            : queries.takeReady(
+                connection, request.namespace(), request.queue(), request.tokens().size());
     if (ready.isEmpty()) {
       connection.rollback(); // nothing is to be committed, and nobody will ask what became of it
       return List.of();
     }
+    groups.incrementAndGet();
     List<Records.Step> steps = new ArrayList<>();
     for (TimerRecord record : ready) {
       steps.add(
@@ -449,6 +453,7 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public int forget(long finishedBefore, long keep, int limit) {
+    compact(); // however few groups there are
     return history.forget(finishedBefore, keep, limit);
   }
 

@@ -19,10 +19,16 @@ import org.jspecify.annotations.Nullable;
 
 /** What MariaDB is asked apart from the commit of a group. */
 final class MariaDbQueries extends Queries {
-  /** How many rows are put together or deleted in one transaction. */
-  private static final int MAX_ROWS = 5_000;
+  /** How many rows of the counters are put together in one transaction. */
+  static final int MAX_COUNTS = 20_000;
 
-  private static final int MAX_LIST = 500;
+  /** How many rows about commits are deleted at a time: far more than are made in between. */
+  private static final int MAX_COMMITS = 5_000;
+
+  static final String FORGOTTEN =
+      "SELECT namespace, id, version FROM timewheel_done FORCE INDEX (timewheel_done_end)"
+          + " WHERE changed_at <= ? AND (changed_at, namespace, id) <= (?, ?, ?)"
+          + " ORDER BY changed_at, namespace, id FOR UPDATE SKIP LOCKED";
 
   /** For how long it is known what became of a commit. */
   static final long COMMITS_MILLIS = 120_000;
@@ -67,14 +73,15 @@ final class MariaDbQueries extends Queries {
   }
 
   @Override
-  void compactCounts(Connection connection) throws SQLException {
+  boolean compact(Connection connection) throws SQLException {
+    int commits = deleteCommits(connection);
     List<Long> numbers = new ArrayList<>();
     Map<String, Map<TimerState, Long>> sums = new HashMap<>();
     try (PreparedStatement statement =
             connection.prepareStatement(
                 "SELECT number, namespace, state, delta FROM timewheel_count"
                     + " ORDER BY number LIMIT "
-                    + MAX_ROWS
+                    + MAX_COUNTS
                     + " FOR UPDATE SKIP LOCKED");
         ResultSet rows = statement.executeQuery()) {
       while (rows.next()) {
@@ -83,34 +90,55 @@ final class MariaDbQueries extends Queries {
             .merge(Codes.STATES.at(rows.getInt(3)), rows.getLong(4), Long::sum);
       }
     }
-    for (int from = 0; from < numbers.size(); from += MAX_LIST) {
-      List<Long> some = numbers.subList(from, Math.min(numbers.size(), from + MAX_LIST));
-      try (PreparedStatement statement =
-          connection.prepareStatement(
-              "DELETE FROM timewheel_count WHERE number IN (" + MariaDb.marks(some.size()) + ")")) {
-        Parameters to = new Parameters(connection, statement);
-        for (long number : some) {
-          to.number(number);
-        }
-        statement.executeUpdate();
-      }
+    int different = sums.values().stream().mapToInt(Map::size).sum();
+    if (different < numbers.size()) {
+      delete(connection, "timewheel_count WHERE number = ?", numbers, Parameters::number);
+      sums.values().forEach(states -> states.values().removeIf(sum -> sum == 0));
+      MariaDb.insertCounts(connection, sums);
+    } else if (commits == 0) {
+      connection.rollback(); // there is nothing to commit
     }
-    sums.values().forEach(states -> states.values().removeIf(sum -> sum == 0));
-    sums.values().removeIf(Map::isEmpty);
-    MariaDb.insertCounts(connection, sums);
+    return numbers.size() == MAX_COUNTS && 2 * different <= MAX_COUNTS;
   }
 
-  /** Deletes what nobody asks for any more. */
-  @Override
-  void tidy(Connection connection) throws SQLException {
-    update(
+  /** A commit, as it is known to whoever asks what became of it. */
+  private record Commit(long madeAt, long id) {}
+
+  /** Deletes commits that nobody asks for any more. {@return how many} */
+  private static int deleteCommits(Connection connection) throws SQLException {
+    List<Commit> old = new ArrayList<>();
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT made_at, id FROM timewheel_commit WHERE made_at < "
+                    + MariaDb.NOW
+                    + " - "
+                    + COMMITS_MILLIS
+                    + " ORDER BY made_at, id LIMIT "
+                    + MAX_COMMITS
+                    + " FOR UPDATE SKIP LOCKED");
+        ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        old.add(new Commit(rows.getLong(1), rows.getLong(2)));
+      }
+    }
+    delete(
         connection,
-        "DELETE FROM timewheel_commit WHERE made_at < "
-            + MariaDb.NOW
-            + " - "
-            + COMMITS_MILLIS
-            + " ORDER BY made_at, id LIMIT "
-            + MAX_ROWS);
+        "timewheel_commit WHERE made_at = ? AND id = ?",
+        old,
+        (to, commit) -> to.number(commit.madeAt()).number(commit.id()));
+    return old.size();
+  }
+
+  /**
+   * Deletes rows that are locked already, each by its whole key: a condition for many may be
+   * checked on all rows, and waits for those that others have locked.
+   */
+  private static <T> void delete(
+      Connection connection, String from, List<T> keys, MariaDbRecords.Columns<T> key)
+      throws SQLException {
+    if (!keys.isEmpty()) {
+      boolean[] unused = MariaDbRecords.each(connection, "DELETE FROM " + from, keys, key);
+    }
   }
 
   // Pauses
@@ -136,8 +164,8 @@ final class MariaDbQueries extends Queries {
     Map<TimerKey, Long> ready = new LinkedHashMap<>();
     try (PreparedStatement statement =
         connection.prepareStatement(
-            "SELECT id, ready_at FROM timewheel_ready WHERE namespace = ? AND queue = ?"
-                + " ORDER BY ready_at, id LIMIT ? FOR UPDATE SKIP LOCKED")) {
+            "SELECT id, ready_at FROM timewheel_ready FORCE INDEX (PRIMARY) WHERE namespace = ? AND"
+                + " queue = ? ORDER BY ready_at, id LIMIT ? FOR UPDATE SKIP LOCKED")) {
       new Parameters(connection, statement).text(namespace).text(queue).number(limit);
       try (ResultSet rows = statement.executeQuery()) {
         while (rows.next()) {
@@ -149,7 +177,7 @@ final class MariaDbQueries extends Queries {
       return List.of();
     }
     Map<TimerKey, TimerRecord> locked =
-        records.lock(connection, ready.keySet().stream().sorted().toList(), true);
+        records.lock(connection, ready.keySet().stream().sorted().toList(), Records.Held.PASS_OVER);
     List<TimerRecord> taken = new ArrayList<>();
     ready.forEach(
         (key, readyAt) -> {
@@ -165,21 +193,31 @@ final class MariaDbQueries extends Queries {
 
   // History
 
-  /** Deletes what is forgotten, of which there is little each time. */
+  /** The key of a finished timer. */
+  private record Done(String namespace, String id, long version) {}
+
+  /** Deletes what is forgotten. What somebody holds goes the next time. */
   @Override
   void forgetUpTo(Connection connection, DuePosition position) throws SQLException {
     super.forgetUpTo(connection, position);
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "DELETE FROM timewheel_done WHERE changed_at <= ?"
-                + " AND (changed_at, namespace, id) <= (?, ?, ?)")) {
+    List<Done> forgotten = new ArrayList<>();
+    try (PreparedStatement statement = connection.prepareStatement(FORGOTTEN)) {
       new Parameters(connection, statement)
           .number(position.fireAt())
           .number(position.fireAt())
           .text(position.key().namespace())
           .text(position.key().id());
-      statement.executeUpdate();
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          forgotten.add(new Done(rows.getString(1), rows.getString(2), rows.getLong(3)));
+        }
+      }
     }
+    delete(
+        connection,
+        "timewheel_done WHERE namespace = ? AND id = ? AND version = ?",
+        forgotten,
+        (to, done) -> to.text(done.namespace()).text(done.id()).number(done.version()));
   }
 
   /** To empty a table at once ends the transaction, and the lock that makes it safe. */

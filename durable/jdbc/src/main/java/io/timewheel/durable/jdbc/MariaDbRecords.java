@@ -107,14 +107,14 @@ final class MariaDbRecords implements Records {
   }
 
   @Override
-  public Map<TimerKey, TimerRecord> lock(
-      Connection connection, List<TimerKey> keys, boolean passOver) throws SQLException {
+  public Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, Held held)
+      throws SQLException {
     Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
     look(
         connection,
         "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)",
         keys,
-        " ORDER BY t.namespace, t.id FOR UPDATE" + (passOver ? " SKIP LOCKED" : ""),
+        " ORDER BY t.namespace, t.id FOR UPDATE" + held.sql,
         row -> {
           TimerRecord record = Rows.record(row);
           found.put(record.key(), record);
@@ -280,8 +280,8 @@ final class MariaDbRecords implements Records {
   }
 
   /** Executes a statement for each row. {@return for which it has found something} */
-  private static <T> boolean[] each(
-      Connection connection, String sql, List<T> rows, Columns<T> values) throws SQLException {
+  static <T> boolean[] each(Connection connection, String sql, List<T> rows, Columns<T> values)
+      throws SQLException {
     boolean[] done = new boolean[rows.size()];
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       for (T row : rows) {

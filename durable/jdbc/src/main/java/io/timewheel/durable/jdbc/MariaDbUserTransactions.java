@@ -61,10 +61,25 @@ final class MariaDbUserTransactions implements UserTransactions {
   public void leave(Connection connection, Visit visit) {}
 
   @Override
-  public void undo(Connection connection, SQLException failure) {
+  public void undo(Connection connection, Exception failure) {
     try {
       MariaDb.execute(connection, "ROLLBACK TO SAVEPOINT " + CALL);
-    } catch (SQLException e) { // after a deadlock all is rolled back, savepoints too
+    } catch (SQLException e) {
+      failure.addSuppressed(e);
+      if (MariaDb.code(e) == NO_SUCH_SAVEPOINT) {
+        undoAll(connection, failure);
+      }
+    }
+  }
+
+  /**
+   * After a deadlock all is rolled back, savepoints too. But the rest of a batch was on its way,
+   * and has begun another transaction, in which there is nothing of the user.
+   */
+  private static void undoAll(Connection connection, Exception failure) {
+    try {
+      MariaDb.execute(connection, "ROLLBACK");
+    } catch (SQLException e) {
       failure.addSuppressed(e);
     }
   }

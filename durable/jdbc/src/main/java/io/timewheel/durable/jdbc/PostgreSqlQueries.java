@@ -64,7 +64,7 @@ final class PostgreSqlQueries extends Queries {
   }
 
   @Override
-  void compactCounts(Connection connection) throws SQLException {
+  boolean compact(Connection connection) throws SQLException {
     update(
         connection,
         """
@@ -75,6 +75,7 @@ final class PostgreSqlQueries extends Queries {
         SELECT namespace, state, sum(delta) FROM gone GROUP BY namespace, state
         HAVING sum(delta) <> 0\
         """);
+    return false;
   }
 
   // Pauses

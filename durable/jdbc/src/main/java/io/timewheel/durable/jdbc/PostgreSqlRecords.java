@@ -147,10 +147,9 @@ final class PostgreSqlRecords implements Records {
   }
 
   @Override
-  public Map<TimerKey, TimerRecord> lock(
-      Connection connection, List<TimerKey> keys, boolean passOver) throws SQLException {
-    try (PreparedStatement statement =
-        connection.prepareStatement(passOver ? LOCK + " SKIP LOCKED" : LOCK)) {
+  public Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, Held held)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(LOCK + held.sql)) {
       keys(new Parameters(connection, statement), keys);
       try (ResultSet rows = statement.executeQuery()) {
         Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());

@@ -49,6 +49,9 @@ final class PostgreSqlUserTransactions implements UserTransactions {
           + "SELECT pg_current_xact_id()::text,"
           + " set_config('idle_in_transaction_session_timeout', ?, true)";
 
+  private static final String FAIL =
+      "DO 'BEGIN RAISE EXCEPTION ''a call of a timer has failed: roll back''; END'";
+
   /** Longer than for a group, since an effect is at stake; but no deadlock lasts as long. */
   private static final String END_HANDLER = PostgreSql.limits("500ms");
 
@@ -98,6 +101,19 @@ final class PostgreSqlUserTransactions implements UserTransactions {
         statement.setString(1 + i, visit.settings().get(i));
       }
       statement.execute();
+    }
+  }
+
+  /** One in which a statement has failed can only be rolled back: any other is made so. */
+  @Override
+  public void undo(Connection connection, Exception failure) {
+    if (failure instanceof SQLException) {
+      return;
+    }
+    try {
+      PostgreSql.execute(connection, FAIL);
+    } catch (SQLException e) {
+      failure.addSuppressed(e);
     }
   }
 

@@ -244,8 +244,13 @@ abstract class Queries {
     }
   }
 
-  /** Has the sums of the counters take the place of what they were made from. */
-  abstract void compactCounts(Connection connection) throws SQLException;
+  /**
+   * Puts together what each transaction leaves behind: the sums of the counters take the place of
+   * what they were made from.
+   *
+   * @return whether there is more of it, and it is worth while to do this again
+   */
+  abstract boolean compact(Connection connection) throws SQLException;
 
   // Pauses
 
@@ -304,9 +309,6 @@ abstract class Queries {
           : null;
     }
   }
-
-  /** Clears away what has piled up, while the history is locked. */
-  void tidy(Connection connection) throws SQLException {}
 
   int historyPart(Connection connection) throws SQLException {
     try (PreparedStatement statement =

@@ -19,12 +19,26 @@ interface Records {
   @SuppressWarnings("ArrayRecordComponent") // not copied, and not changed
   record Finished(TimerRecord record, byte @Nullable [] payloadHash) {}
 
+  /** What to do about a timer that another transaction holds. */
+  enum Held {
+    WAIT(""),
+    PASS_OVER(" SKIP LOCKED"),
+    FAIL(" NOWAIT");
+
+    /** What stands behind FOR UPDATE. */
+    final String sql;
+
+    Held(String sql) {
+      this.sql = sql;
+    }
+  }
+
   /**
    * Locks unfinished timers.
    *
-   * @param passOver whether to leave those that others hold, and not to wait for them
+   * @param held what to do about those that others hold
    */
-  Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, boolean passOver)
+  Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, Held held)
       throws SQLException;
 
   /** {@return which unfinished timers there are, held by others or not} */

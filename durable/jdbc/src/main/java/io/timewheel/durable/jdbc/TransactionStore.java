@@ -94,10 +94,10 @@ final class TransactionStore implements TimerStore {
     try {
       check(visit);
       outcomes = store.group(shard -> null, changes).runIn(connection, visit.firstVersion());
-    } catch (SQLException e) {
+    } catch (SQLException | StoreException e) {
       statements.undo(connection, e);
       throw e;
-    } catch (RuntimeException e) { // not of the database: the transaction goes on
+    } catch (RuntimeException e) { // before anything was done: the transaction goes on
       statements.leave(connection, visit);
       throw e;
     }

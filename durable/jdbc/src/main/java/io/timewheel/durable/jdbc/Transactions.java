@@ -70,21 +70,18 @@ final class Transactions {
 
   private <T extends @Nullable Object> T write(Work<T> work, int maxTries) {
     for (int tries = 1; ; tries++) {
-      try (Connection connection = open(false)) {
-        Try<T> done;
-        try {
-          done = once(connection, work);
-        } finally {
-          end(connection);
-        }
-        if (done.failure == null) {
-          return done.result;
-        }
-        if (tries == maxTries || !dialect.mayGoWellNextTime(done.failure)) {
-          throw failure(done.failure);
-        }
-      } catch (SQLException e) { // by close: the outcome is known by then
-        throw failure(e);
+      Connection connection = open(false);
+      Try<T> done;
+      try {
+        done = once(connection, work);
+      } finally {
+        giveBack(connection);
+      }
+      if (done.failure == null) {
+        return done.result;
+      }
+      if (tries == maxTries || !dialect.mayGoWellNextTime(done.failure)) {
+        throw failure(done.failure);
       }
       pauses.pause(FIRST_WAIT_MILLIS << tries);
     }
@@ -131,10 +128,15 @@ final class Transactions {
     }
   }
 
-  /** Leaves the connection as it was. What fails here, the pool finds out. */
-  private void end(Connection connection) {
-    try {
-      dialect.end(connection);
+  /** Leaves the connection as it was. Nothing that fails here changes the known outcome. */
+  private void giveBack(Connection connection) {
+    try (connection) {
+      try {
+        dialect.end(connection);
+      } catch (SQLException e) {
+        connection.abort(Runnable::run); // whoever gets it next must not find our settings
+        throw e;
+      }
     } catch (SQLException e) {
       LOG.log(System.Logger.Level.DEBUG, "a connection is broken after its transaction", e);
     }

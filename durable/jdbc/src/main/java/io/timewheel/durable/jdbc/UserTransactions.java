@@ -38,9 +38,10 @@ interface UserTransactions {
   void leave(Connection connection, Visit visit) throws SQLException;
 
   /**
-   * Takes back what a call has done before it failed, where the database does not do that itself.
+   * Has a call that failed have done nothing: takes back what it has done, or lets the transaction
+   * do nothing any more but roll back.
    */
-  default void undo(Connection connection, SQLException failure) {}
+  void undo(Connection connection, Exception failure);
 
   /**
    * Begins the transaction of a handler. From then on it may stand still for so long.

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 
 /** A transaction of a user that stays open: its timers wait for it, and nothing else does. */
 class HeldTimersTest {
-  private final Fixture fixture = new Fixture(server());
-  private final Fixture.Node node = fixture.start();
+  final Fixture fixture = new Fixture(server());
+  final Fixture.Node node = fixture.start();
   private Connection holder;
 
   /** Which one is tested. */
@@ -47,11 +47,11 @@ class HeldTimersTest {
     fixture.close();
   }
 
-  private void cancelHeld() {
+  void cancelHeld() {
     TransactionTimers.of(node.store).in(holder).cancel("shop", "held");
   }
 
-  private static Change.Cancel cancel(String id) {
+  static Change.Cancel cancel(String id) {
     return new Change.Cancel(key(id), 0, NOW);
   }
 

@@ -26,6 +26,12 @@ final class LossySource extends BareDataSource {
 
   int commits;
 
+  /** Whether a connection does nothing more after its commit, though it lives. */
+  boolean failsAfterCommit;
+
+  /** Whether a connection that is given back says that this has failed. */
+  boolean failsToClose;
+
   /** How many more connections the thread of the test gets. */
   int connections = Integer.MAX_VALUE;
 
@@ -74,6 +80,13 @@ final class LossySource extends BareDataSource {
               if (method.getName().equals("commit")) {
                 commit(real);
                 return null;
+              }
+              if (failsAfterCommit && method.getName().equals("createStatement") && commits > 0) {
+                throw new SQLException("no statement after a commit", "HY000");
+              }
+              if (failsToClose && method.getName().equals("close")) {
+                real.close();
+                throw new SQLException("gone when it was given back", "08006");
               }
               if (real == dead && method.getName().matches("rollback|close")) {
                 return null; // for this side the connection is dead

@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -45,6 +46,27 @@ class MariaDbTest {
       rows.next();
       return rows.getString(1);
     }
+  }
+
+  /** {@return how the tables of a statement are read} */
+  private static List<String> explain(Fixture fixture, String sql, String mark, String value)
+      throws SQLException {
+    try (Connection connection = fixture.pool.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("EXPLAIN " + sql.replace(mark, value))) {
+      List<String> types = new ArrayList<>();
+      while (rows.next()) {
+        types.add(rows.getString("type"));
+      }
+      return types;
+    }
+  }
+
+  /** {@return how often somebody has waited for a lock} */
+  private static long waits(Fixture fixture) throws SQLException {
+    return fixture.number(
+        "SELECT variable_value FROM information_schema.global_status"
+            + " WHERE variable_name = 'INNODB_ROW_LOCK_WAITS'");
   }
 
   private static final String SETTINGS =
@@ -185,6 +207,23 @@ class MariaDbTest {
     }
 
     @Test
+    void givesNoConnectionBackThatHasItsSettings() throws SQLException {
+      try (HikariDataSource single = fixture.database.pool(1)) {
+        LossySource lossy = new LossySource(single);
+        Fixture.Node user = fixture.open(lossy, 4);
+        user.commit(schedule("a", NOW));
+        lossy.commits = 0;
+        lossy.failsAfterCommit = true;
+        assertThat(user.commit(schedule("a", NOW + 1)).answer()).isEqualTo(Answer.REPLACED);
+        lossy.failsAfterCommit = false;
+        try (Connection connection = single.getConnection()) {
+          assertThat(text(connection, SETTINGS)).doesNotEndWith(" 1 2");
+        }
+        user.store.close();
+      }
+    }
+
+    @Test
     void saysNothingOfCommitsThatItMayHaveForgotten() throws SQLException {
       MariaDb dialect = new MariaDb();
       try (Connection connection = fixture.pool.getConnection()) {
@@ -226,12 +265,63 @@ class MariaDbTest {
       assertThat(rows(0)).as("deleted").isOne();
     }
 
+    private static final String OLD_COMMITS =
+        "SELECT count(*) FROM timewheel_commit WHERE made_at < " + MariaDb.NOW + " - 120000";
+
     @Test
     void deletesCommitsThatNobodyAsksForAnyMore() throws SQLException {
       fixture.execute("UPDATE timewheel_commit SET made_at = made_at - 120001");
       node.commit(schedule("a", NOW));
       node.store.forget(NOW, 10, 10);
-      assertThat(fixture.number("SELECT count(*) FROM timewheel_commit")).isEqualTo(2);
+      assertThat(fixture.number(OLD_COMMITS)).isZero();
+      assertThat(fixture.number("SELECT count(*) FROM timewheel_commit")).isPositive();
+    }
+
+    @Test
+    void deletesCommitsSoonerThanTheyAreMade() throws SQLException {
+      fixture.execute("INSERT INTO timewheel_commit SELECT 1, seq FROM seq_1_to_4000");
+      for (int i = 0; i < 500; i++) {
+        node.commit(schedule("a", NOW + i));
+      }
+      assertThat(fixture.number(OLD_COMMITS)).isZero();
+    }
+
+    @Test
+    void waitsForNoRowThatIsBeingMade() throws SQLException {
+      finish("a", NOW);
+      finish("b", NOW + 10);
+      try (Connection holder = fixture.database.connect()) {
+        holder.setAutoCommit(false);
+        execute(holder, "INSERT INTO timewheel_count (namespace, state, delta) VALUES ('x', 1, 1)");
+        execute(
+            holder,
+            "INSERT INTO timewheel_done SELECT version, due_at, created_at, changed_at - 1,"
+                + " revision, attempt, state, flags, namespace, 'c', handler, spec, progress,"
+                + " payload_hash FROM timewheel_done WHERE id = 'a'");
+        assertThat(node.store.forget(NOW + 5, 10, 10)).isEqualTo(1);
+        assertThat(fixture.number("SELECT count(*) FROM timewheel_count")).as("sums").isEqualTo(2);
+        holder.commit();
+      }
+      assertThat(node.store.forget(NOW + 5, 10, 10)).as("behind what is forgotten").isZero();
+      assertThat(node.store.get(key("c"))).isNull();
+      finish("d", NOW + 7);
+      assertThat(node.store.forget(NOW + 8, 10, 10)).isEqualTo(1);
+      assertThat(rows(0)).as("the next time").isOne();
+    }
+
+    @Test
+    void findsWhatIsForgottenByWhenItEnded() throws SQLException {
+      assertThat(explain(fixture, MariaDbQueries.FORGOTTEN, "?", "9")).containsExactly("range");
+    }
+
+    @Test
+    void putsTheCountersOfManyNamespacesTogether() throws SQLException {
+      fixture.execute(
+          "INSERT INTO timewheel_count (namespace, state, delta)"
+              + " SELECT mod(seq, 1000), 1, 1 FROM seq_1_to_50000");
+      node.store.forget(NOW, 10, 10);
+      assertThat(fixture.number("SELECT count(*) FROM timewheel_count")).isLessThan(20_000);
+      assertThat(fixture.number("SELECT sum(delta) FROM timewheel_count")).isEqualTo(50_000);
     }
 
     /** There is one part. */
@@ -279,6 +369,17 @@ class MariaDbTest {
     @Override
     Server server() {
       return Server.MARIADB;
+    }
+
+    /** For a second, which is what a wait for a lock takes. */
+    @Test
+    void isWaitedForOnceInAllTries() throws SQLException {
+      cancelHeld();
+      long before = waits(fixture);
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> node.commit(cancel("held")))
+          .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
+      assertThat(waits(fixture) - before).isOne();
     }
   }
 
@@ -329,6 +430,13 @@ class MariaDbTest {
       }
       assertThat(state("0")).as("of a user who commits nevertheless").isNull();
       assertThat(node.store.counts().get("shop")).hasSize(1).containsValue(1L);
+    }
+
+    @Override
+    void loseB() throws SQLException {
+      fixture.execute(
+          "CREATE TRIGGER lose BEFORE INSERT ON timewheel_timer FOR EACH ROW"
+              + " SET NEW.id = IF(NEW.id = 'b', 'elsewhere', NEW.id)");
     }
 
     /** There are no notifications. */

@@ -135,6 +135,30 @@ class TransactionTimerTest {
     assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isZero();
   }
 
+  /** Has 'b' never be there once it was inserted. */
+  void loseB() throws SQLException {
+    fixture.execute(
+        "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'");
+    fixture.execute(
+        "CREATE TRIGGER lose BEFORE INSERT ON timewheel_timer FOR EACH ROW WHEN (NEW.id = 'b')"
+            + " EXECUTE FUNCTION lose()");
+  }
+
+  @Test
+  void aCallThatFailsHalfwayHasDoneNothing() throws SQLException {
+    loseB();
+    assertThatExceptionOfType(DurableTimerException.class)
+        .isThrownBy(() -> timer.scheduleAll(List.of(spec("a"), spec("b"))))
+        .withMessageContaining("b is changed by many at once");
+    try {
+      connection.commit();
+    } catch (SQLException e) {
+      assertThat(e.getMessage()).contains("cannot be committed");
+    }
+    assertThat(state("a")).isNull();
+    assertThat(node.store.counts()).isEmpty();
+  }
+
   @Test
   void rollsBackToASavepointOfTheUser() throws SQLException {
     timer.schedule(spec("a"));

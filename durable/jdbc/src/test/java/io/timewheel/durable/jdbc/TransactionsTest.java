@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class TransactionsTest {
   final Fixture fixture = new Fixture(server());
-  private final LossySource source = new LossySource(fixture.pool);
+  final LossySource source = new LossySource(fixture.pool);
   final Fixture.Node node = fixture.open(source, 4);
   private int looks;
 
@@ -40,6 +40,14 @@ class TransactionsTest {
     Outcome outcome = node.commit(schedule("a", NOW));
     assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
     assertThat(outcome.version()).isEqualTo(node.store.get(key("a")).version());
+    assertThat(source.commits).isEqualTo(1);
+  }
+
+  @Test
+  void answersWhatWasCommittedThoughTheConnectionIsLostAfterThat() {
+    source.commits = 0;
+    source.failsToClose = true;
+    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     assertThat(source.commits).isEqualTo(1);
   }
 
