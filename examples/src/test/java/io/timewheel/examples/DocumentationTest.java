@@ -31,6 +31,9 @@ class DocumentationTest {
 
   private static final Pattern LITERAL = Pattern.compile("\"([^\"\\n]*)\"");
 
+  private static final Pattern WARNING =
+      Pattern.compile("(?s)LOG\\.log\\(\\s*System\\.Logger\\.Level\\.(?:WARNING|ERROR),(.*?)\\);");
+
   private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
 
   /** A link to a file of this repository. */
@@ -80,34 +83,56 @@ class DocumentationTest {
 
   @Test
   void everyLogLineIsInTheSource() throws IOException {
-    String guide = guide("DURABLE-OPERATING.md");
-    String lines = guide.substring(guide.indexOf("## Log lines"), guide.indexOf("## Alerts"));
-    String texts = durableTexts();
+    String texts = texts(durableSource());
 
-    List<String> quoted = found(QUOTED, String.join("\n", found(FIRST_COLUMN, lines)));
-
-    assertThat(quoted)
+    assertThat(linesOf("## Log lines", "## Alerts"))
         .hasSizeGreaterThan(40)
-        .allSatisfy(
-            line ->
-                assertThat(line.split("…"))
-                    .allSatisfy(
-                        part -> assertThat(texts.contains(part.strip())).as(part).isTrue()));
+        .allSatisfy(line -> assertThat(isIn(texts, line)).as(line).isTrue());
   }
 
-  /** The texts in the sources of what logs, those put together that stand on several lines. */
-  private static String durableTexts() throws IOException {
+  @Test
+  void everyWarningIsALogLine() throws IOException {
+    List<String> lines = linesOf("## Log lines", "## Errors");
+    List<String> warnings = found(WARNING, durableSource());
+
+    assertThat(warnings)
+        .hasSizeGreaterThan(25)
+        .allSatisfy(
+            warning -> {
+              String texts = texts(warning);
+              assertThat(lines).as(texts).anyMatch(line -> isIn(texts, line));
+            });
+  }
+
+  /** What the guide for operators quotes in the first column of its tables. */
+  private static List<String> linesOf(String heading, String nextHeading) throws IOException {
+    String guide = guide("DURABLE-OPERATING.md");
+    String tables = guide.substring(guide.indexOf(heading), guide.indexOf(nextHeading));
+    return found(QUOTED, String.join("\n", found(FIRST_COLUMN, tables)));
+  }
+
+  /** Whether texts have all parts of a line, but for what varies. */
+  private static boolean isIn(String texts, String line) {
+    return Stream.of(line.split("…")).allMatch(part -> texts.contains(part.strip()));
+  }
+
+  /** The sources of what logs, each text that stands on several lines put together. */
+  private static String durableSource() throws IOException {
     StringBuilder text = new StringBuilder();
     for (String module : List.of("engine", "rocksdb")) {
       Path main = ROOT.resolve("durable").resolve(module).resolve("src/main/java");
       try (Stream<Path> files = Files.walk(main)) {
         for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
-          String source = Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", "");
-          found(LITERAL, source).forEach(literal -> text.append(literal).append('\n'));
+          text.append(Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", ""));
         }
       }
     }
     return text.toString();
+  }
+
+  /** The texts in a source, as they are logged: a format doubles its apostrophes. */
+  private static String texts(String source) {
+    return String.join("\n", found(LITERAL, source)).replace("''", "'");
   }
 
   @Test
