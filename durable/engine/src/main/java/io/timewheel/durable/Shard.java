@@ -135,10 +135,15 @@ final class Shard {
    */
   private record Handled(DueTimer due, int count) {}
 
-  /** Whether a reading of a timer says nothing that is not being handled. Under the lock. */
+  /**
+   * Whether a reading of a timer says nothing that is not being handled: of a handler, also that it
+   * runs. A consumer may have leased a run whose owner is not answered yet, and that lease ends.
+   * Under the lock.
+   */
   boolean isHandling(DueTimer due) {
     Handled handled = running.get(due.key());
-    return handled != null && (due.state() == TimerState.FIRING || !due.isNewerThan(handled.due()));
+    return handled != null
+        && (!due.isNewerThan(handled.due()) || (due.state() == TimerState.FIRING && !due.queue()));
   }
 
   /** Called under the lock; false if nothing may begin. */

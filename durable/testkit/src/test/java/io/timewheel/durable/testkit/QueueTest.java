@@ -16,6 +16,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
@@ -27,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Timers that are due for a queue: claimed, leased, ended, and taken back. */
 class QueueTest {
@@ -99,6 +101,36 @@ class QueueTest {
     assertThat(second.firing().attempt()).isEqualTo(2);
     assertThat(second.firing().fireId()).isEqualTo(first.firing().fireId());
     assertThat(ack(second)).isEqualTo(LeaseResult.DONE);
+  }
+
+  /** On threads, because a consumer may be faster than the answer to who made its run ready. */
+  @Test
+  @Timeout(120)
+  void takesBackALeaseThatBeganBeforeItsOwnerWasAnswered() {
+    CompletableFuture<QueueFiring> first = new CompletableFuture<>();
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(below) {
+          @Override
+          public List<Outcome> commit(List<Change> changes) {
+            List<Outcome> outcomes = super.commit(changes);
+            if (changes.get(0) instanceof Change.MakeReady && !first.isDone()) {
+              first.complete(leaseOne(acting, Duration.ZERO));
+            }
+            return outcomes;
+          }
+        };
+    try (DurableTimer timer = DurableTimer.builder(store).start()) {
+      acting = timer;
+      timer.schedule(spec("a").after(Duration.ZERO));
+
+      assertThat(first.join().firing().attempt()).isEqualTo(1);
+      assertThat(leaseOne(timer, LONG).firing().attempt()).isEqualTo(2);
+    }
+  }
+
+  private static QueueFiring leaseOne(DurableTimer timer, Duration wait) {
+    var claim = timer.claim("shop", "q", 1, Duration.ofSeconds(1), wait);
+    return claim.toCompletableFuture().join().get(0);
   }
 
   /**
