@@ -6,12 +6,12 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.Route.Role;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
@@ -20,7 +20,7 @@ final class BatchResource {
   private static final int MAX_BODY = 16 << 20;
   private static final int MAX_ITEMS = 1_000;
 
-  private final Supplier<DurableTimer> timers;
+  private final Reads reads;
   private final Predicate<String> secrets;
 
   /**
@@ -28,8 +28,8 @@ final class BatchResource {
    *
    * @param secrets whether webhooks can be signed by a name
    */
-  BatchResource(Supplier<DurableTimer> timers, Predicate<String> secrets) {
-    this.timers = timers;
+  BatchResource(Reads reads, Predicate<String> secrets) {
+    this.reads = reads;
     this.secrets = secrets;
   }
 
@@ -41,13 +41,13 @@ final class BatchResource {
   private record Item(@Nullable String id, @Nullable TimerSpec spec, @Nullable Problem problem) {}
 
   private void batch(Exchange exchange) {
-    DurableTimer timer = timers.get();
+    DurableTimer timer = reads.timer();
     String namespace = exchange.namespace();
     String requestId = exchange.header("Idempotency-Key");
     exchange.body(
         MAX_BODY,
         body -> {
-          List<Item> items = items(timer, namespace, requestId, body);
+          List<Item> items = items(namespace, requestId, body);
           List<TimerSpec> specs = new ArrayList<>();
           for (Item item : items) {
             if (item.spec != null) {
@@ -60,8 +60,7 @@ final class BatchResource {
         });
   }
 
-  private List<Item> items(
-      DurableTimer timer, String namespace, @Nullable String requestId, String body) {
+  private List<Item> items(String namespace, @Nullable String requestId, String body) {
     List<String> texts = new ArrayList<>();
     JsonReader.document(
         body,
@@ -77,10 +76,10 @@ final class BatchResource {
               "timers", "timers: " + texts.size() + " (expected: 1 to " + MAX_ITEMS + ")")
           .failure();
     }
-    return texts.stream().map(text -> item(timer, namespace, requestId, text)).toList();
+    return texts.stream().map(text -> item(namespace, requestId, text)).toList();
   }
 
-  private Item item(DurableTimer timer, String namespace, @Nullable String requestId, String text) {
+  private Item item(String namespace, @Nullable String requestId, String text) {
     String id = null;
     try {
       TimerRequest request = TimerRequest.readItem(text);
@@ -91,7 +90,7 @@ final class BatchResource {
       String checked = Names.checked("id", id);
       TimerSpec spec = request.spec(namespace, checked, secrets);
       Preconditions.of(request.ifMatch(), request.ifNoneMatch())
-          .apply(spec, () -> timer.get(namespace, checked));
+          .apply(spec, () -> reads.get(new TimerKey(namespace, checked)));
       if (requestId != null) {
         spec.requestId(requestId);
       }

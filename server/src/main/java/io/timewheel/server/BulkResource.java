@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,11 +25,11 @@ final class BulkResource {
   private static final int MAX_BODY = 16 * 1024;
   private static final int PAGE = 1_000;
 
-  private final Supplier<DurableTimer> timers;
+  private final Reads reads;
   private final FirstAnswers firstAnswers;
 
-  BulkResource(Supplier<DurableTimer> timers, FirstAnswers firstAnswers) {
-    this.timers = timers;
+  BulkResource(Reads reads, FirstAnswers firstAnswers) {
+    this.reads = reads;
     this.firstAnswers = firstAnswers;
   }
 
@@ -117,7 +116,7 @@ final class BulkResource {
   }
 
   private void bulk(Exchange exchange, Change change) {
-    DurableTimer timer = timers.get();
+    DurableTimer timer = reads.timer();
     String namespace = exchange.namespace();
     exchange.body(
         MAX_BODY,
@@ -129,18 +128,18 @@ final class BulkResource {
           firstAnswers.answer(
               exchange,
               () -> {
-                long count = count(timer, filter, body.expect);
+                long count = count(filter, body.expect);
                 long[] changed = {0};
-                pages(timer, filter, keys -> changed[0] += change.apply(timer, keys));
+                pages(filter, keys -> changed[0] += change.apply(timer, keys));
                 exchange.note("changed", changed[0]);
                 return CompletableFuture.completedStage(each -> changed(each, count, changed[0]));
               });
         });
   }
 
-  private static long count(DurableTimer timer, TimerFilter filter, @Nullable Long expected) {
+  private long count(TimerFilter filter, @Nullable Long expected) {
     long[] count = {0};
-    pages(timer, filter, keys -> count[0] += keys.size());
+    pages(filter, keys -> count[0] += keys.size());
     if (expected != null && expected != count[0]) {
       throw Problem.of(409, "count_differs", count[0] + " timers (expected: " + expected + ")")
           .with("count", count[0])
@@ -160,10 +159,11 @@ final class BulkResource {
         });
   }
 
-  private static void pages(DurableTimer timer, TimerFilter filter, Consumer<List<TimerKey>> each) {
+  private void pages(TimerFilter filter, Consumer<List<TimerKey>> each) {
     String next = null;
     do {
-      TimerList page = timer.list(filter, PAGE, next);
+      String from = next;
+      TimerList page = reads.ask(timer -> timer.list(filter, PAGE, from));
       each.accept(page.timers().stream().map(TimerInfo::key).toList());
       next = page.nextPage().orElse(null);
     } while (next != null);

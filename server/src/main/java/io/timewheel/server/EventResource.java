@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.EventStream.Topic;
 import io.timewheel.server.Route.Role;
@@ -15,7 +14,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.util.Callback;
@@ -27,7 +25,7 @@ final class EventResource {
   private static final Logger LOG = LoggerFactory.getLogger(EventResource.class);
   private static final String MEDIA_TYPE = "text/event-stream";
 
-  private final Supplier<DurableTimer> timers;
+  private final Reads reads;
   private final Node node;
   private final StatsView stats;
   private final ClusterView cluster;
@@ -40,13 +38,8 @@ final class EventResource {
 
   private volatile boolean draining;
 
-  EventResource(
-      Supplier<DurableTimer> timers,
-      Node node,
-      StatsView stats,
-      ClusterView cluster,
-      int maxStreams) {
-    this.timers = timers;
+  EventResource(Reads reads, Node node, StatsView stats, ClusterView cluster, int maxStreams) {
+    this.reads = reads;
     this.node = node;
     this.stats = stats;
     this.cluster = cluster;
@@ -65,7 +58,7 @@ final class EventResource {
     Query query = exchange.query("types", "namespace");
     Scope scope = Scope.of(exchange.caller(), query);
     Set<Topic> types = types(query.list("types"));
-    DurableTimer timer = timers.get();
+    var unused = reads.timer(); // 503 until it is there
     if (draining) {
       throw Problem.unavailable("the server is going down").failure();
     }
@@ -77,7 +70,7 @@ final class EventResource {
     if (exchange.request().getMethod().equals("HEAD")) {
       exchange.send(200, MEDIA_TYPE, new byte[0]);
     } else {
-      new Connected(exchange, scope, types).begin(timer);
+      new Connected(exchange, scope, types).begin();
     }
   }
 
@@ -112,9 +105,9 @@ final class EventResource {
       hangup = new Hangup(exchange.request(), () -> executor.execute(() -> stream.abort(left)));
     }
 
-    void begin(DurableTimer timer) {
+    void begin() {
       if (stream.tells(Topic.STATS)) {
-        stream.stats(stats.json(timer, stream.scope(), false));
+        stream.stats(stats.json(reads, stream.scope(), false));
       }
       exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
       exchange.begin(200);
@@ -180,14 +173,13 @@ final class EventResource {
 
   private void count() {
     try {
-      DurableTimer timer = timers.get();
       tellCluster();
       Map<Scope, byte[]> figures = new HashMap<>();
       for (Connected each : streams) {
         EventStream stream = each.stream;
         if (stream.tells(Topic.STATS)) {
           stream.stats(
-              figures.computeIfAbsent(stream.scope(), scope -> stats.json(timer, scope, false)));
+              figures.computeIfAbsent(stream.scope(), scope -> stats.json(reads, scope, false)));
         }
       }
     } catch (RuntimeException e) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
@@ -13,7 +12,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Many timers: pages of them, and how many are due when. */
@@ -30,10 +28,10 @@ final class ListResource {
   private static final int BUCKETS = 60;
   private static final int MAX_BUCKETS = 10_000;
 
-  private final Supplier<DurableTimer> timers;
+  private final Reads reads;
 
-  ListResource(Supplier<DurableTimer> timers) {
-    this.timers = timers;
+  ListResource(Reads reads) {
+    this.reads = reads;
   }
 
   void addTo(Api api) {
@@ -57,8 +55,7 @@ final class ListResource {
             query.text("handler"));
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
     String token = query.text("pageToken");
-    TimerList page =
-        page(timers.get(), payload ? filter : filter.withoutPayload(), pageSize, token);
+    TimerList page = page(payload ? filter : filter.withoutPayload(), pageSize, token);
     exchange.json(
         200,
         json -> {
@@ -73,10 +70,9 @@ final class ListResource {
         });
   }
 
-  private static TimerList page(
-      DurableTimer timer, TimerFilter filter, int pageSize, @Nullable String token) {
+  private TimerList page(TimerFilter filter, int pageSize, @Nullable String token) {
     try {
-      return timer.list(filter, pageSize, token);
+      return reads.ask(timer -> timer.list(filter, pageSize, token));
     } catch (IllegalArgumentException e) {
       throw token == null ? e : Query.wrong("pageToken", token, "one that this server gave");
     }
@@ -122,9 +118,8 @@ final class ListResource {
   private void histogram(Exchange exchange) {
     String namespace = exchange.namespace();
     Query query = exchange.query("from", "to", "buckets");
-    DurableTimer timer = timers.get();
     Instant given = query.instant("from");
-    Instant from = given == null ? timer.now() : given;
+    Instant from = given == null ? reads.timer().now() : given;
     Instant until = query.instant("to");
     Instant to = until == null ? from.plus(Duration.ofHours(1)) : until;
     int buckets = query.number("buckets", BUCKETS, MAX_BUCKETS);
@@ -133,7 +128,7 @@ final class ListResource {
     if (span < buckets) {
       throw Query.wrong("to", to.toString(), "a millisecond for each bucket at least");
     }
-    long[] counts = timer.histogram(namespace, from, to, buckets);
+    long[] counts = reads.ask(timer -> timer.histogram(namespace, from, to, buckets));
     exchange.json(
         200,
         json -> {

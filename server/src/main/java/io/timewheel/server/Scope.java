@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import io.timewheel.durable.DurableTimer;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
@@ -38,13 +37,13 @@ record Scope(@Nullable Set<String> namespaces) {
   }
 
   /** {@return how many timers wait for each span of a time} */
-  long[] histogram(DurableTimer timer, Instant from, Instant to, int buckets) {
+  long[] histogram(Reads reads, Instant from, Instant to, int buckets) {
     if (namespaces == null) {
-      return timer.histogram(null, from, to, buckets);
+      return reads.ask(timer -> timer.histogram(null, from, to, buckets));
     }
     long[] sums = new long[buckets];
     for (String namespace : namespaces) {
-      long[] counts = timer.histogram(namespace, from, to, buckets);
+      long[] counts = reads.ask(timer -> timer.histogram(namespace, from, to, buckets));
       for (int i = 0; i < buckets; i++) {
         sums[i] += counts[i];
       }

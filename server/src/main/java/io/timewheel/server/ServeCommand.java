@@ -73,7 +73,7 @@ final class ServeCommand implements Callable<Integer> {
         | RuntimeException e) { // the end of the process closes the server, in silence
       return failed("cannot open the store in %s: %s".formatted(Stores.name(options), reason(e)));
     }
-    server.serve(timer);
+    server.serve(timer, options.store == null ? Integer.MAX_VALUE : Stores.READS);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(server, timer), "timewheel-stop"));
     String address = TimewheelServer.address(config.listen());
     System.out.println("Timewheel ready on http://" + address + ":" + server.port());
@@ -90,9 +90,8 @@ final class ServeCommand implements Callable<Integer> {
     if (opened instanceof RocksTimerStore embedded) {
       server.backups(options.data, embedded);
     }
-    TimerStore watched = server.watch(kind, opened);
-    TimerStore store = options.store == null ? watched : new LimitedReads(watched, Stores.READS);
-    DurableTimerBuilder builder = DurableTimer.builder(store).queueCapacity(CHANGES_IN_WAIT, true);
+    DurableTimerBuilder builder =
+        DurableTimer.builder(server.watch(kind, opened)).queueCapacity(CHANGES_IN_WAIT, true);
     if (secrets != null) {
       InstantSource clock = InstantSource.system();
       WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets::find, clock);

@@ -25,9 +25,10 @@ final class StatsView {
   private record Counted(Map<TimerState, Long> states, Set<String> paused, long overdue) {}
 
   /** {@return the figures as JSON} */
-  byte[] json(DurableTimer timer, Scope scope, boolean minutes) {
+  byte[] json(Reads reads, Scope scope, boolean minutes) {
+    DurableTimer timer = reads.timer();
     Instant now = timer.now();
-    Counted counted = count(timer, scope, now);
+    Counted counted = count(reads, scope, now);
     DurableStats stats = timer.stats();
     return Json.bytes(
         json -> {
@@ -53,20 +54,20 @@ final class StatsView {
   }
 
   /** Asks the store; null if it does not answer, which is a figure too. */
-  private static @Nullable Counted count(DurableTimer timer, Scope scope, Instant now) {
+  private static @Nullable Counted count(Reads reads, Scope scope, Instant now) {
     try {
       Map<TimerState, Long> states = new EnumMap<>(TimerState.class);
-      for (var counts : scope.of(timer.counts()).values()) {
+      for (var counts : scope.of(reads.ask(DurableTimer::counts)).values()) {
         counts.forEach((state, count) -> states.merge(state, count, Long::sum));
       }
       Set<String> paused = new TreeSet<>();
-      for (String name : timer.paused()) {
+      for (String name : reads.ask(DurableTimer::paused)) {
         if (name.isEmpty() || scope.sees(name)) {
           paused.add(name.isEmpty() ? "*" : name);
         }
       }
       Instant late = now.minusSeconds(1);
-      long overdue = scope.histogram(timer, ListResource.BEGIN_OF_TIME, late, 1)[0];
+      long overdue = scope.histogram(reads, ListResource.BEGIN_OF_TIME, late, 1)[0];
       return new Counted(states, paused, overdue);
     } catch (DurableTimerException e) {
       if (e.reason() == DurableTimerException.Reason.STORE_UNAVAILABLE) {

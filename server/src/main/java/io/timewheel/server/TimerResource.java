@@ -10,7 +10,6 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.Route.Role;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 /** One timer: made, shown, cancelled. */
 final class TimerResource {
@@ -19,7 +18,7 @@ final class TimerResource {
   /** A payload and headers as large as they may be, escaped, and room for the rest. */
   private static final int MAX_BODY = 256 * 1024;
 
-  private final Supplier<DurableTimer> timers;
+  private final Reads reads;
   private final FirstAnswers firstAnswers;
   private final Predicate<String> secrets;
 
@@ -28,9 +27,8 @@ final class TimerResource {
    *
    * @param secrets whether webhooks can be signed by a name
    */
-  TimerResource(
-      Supplier<DurableTimer> timers, FirstAnswers firstAnswers, Predicate<String> secrets) {
-    this.timers = timers;
+  TimerResource(Reads reads, FirstAnswers firstAnswers, Predicate<String> secrets) {
+    this.reads = reads;
     this.firstAnswers = firstAnswers;
     this.secrets = secrets;
   }
@@ -46,7 +44,7 @@ final class TimerResource {
   }
 
   private void put(Exchange exchange) {
-    DurableTimer timer = timers.get();
+    DurableTimer timer = reads.timer();
     TimerKey key = key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
     String requestId = exchange.header("Idempotency-Key");
@@ -54,19 +52,17 @@ final class TimerResource {
         MAX_BODY,
         body -> {
           TimerSpec spec = TimerRequest.read(body).spec(key.namespace(), key.id(), secrets);
-          conditions.apply(spec, () -> timer.get(key.namespace(), key.id()));
+          conditions.apply(spec, () -> reads.get(key));
           if (requestId != null) {
             spec.requestId(requestId);
           }
-          exchange.on(timer.scheduleAsync(spec), result -> made(exchange, timer, key, result));
+          exchange.on(timer.scheduleAsync(spec), result -> made(exchange, key, result));
         });
   }
 
-  private static void made(
-      Exchange exchange, DurableTimer timer, TimerKey key, ScheduleResult result) {
+  private void made(Exchange exchange, TimerKey key, ScheduleResult result) {
     int status = result.outcome() == ScheduleResult.Outcome.CREATED ? 201 : 200;
-    TimerInfo info =
-        timer.get(key.namespace(), key.id()).orElseThrow(() -> Problem.notFound().failure());
+    TimerInfo info = reads.get(key).orElseThrow(() -> Problem.notFound().failure());
     exchange.etag(result.version());
     exchange.json(status, json -> TimerView.whole(json, info));
   }
@@ -74,7 +70,7 @@ final class TimerResource {
   private void get(Exchange exchange) {
     exchange.query();
     TimerKey key = key(exchange);
-    show(exchange, timers.get().get(key.namespace(), key.id()));
+    show(exchange, reads.get(key));
   }
 
   static void show(Exchange exchange, Optional<TimerInfo> found) {
@@ -84,7 +80,7 @@ final class TimerResource {
   }
 
   private void delete(Exchange exchange) {
-    DurableTimer timer = timers.get();
+    DurableTimer timer = reads.timer();
     TimerKey key = key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
     exchange.body(
@@ -94,7 +90,7 @@ final class TimerResource {
           firstAnswers.answer(
               exchange,
               () -> {
-                long version = conditions.version(() -> timer.get(key.namespace(), key.id()));
+                long version = conditions.version(() -> reads.get(key));
                 return timer
                     .cancelAsync(key, version)
                     .thenApply(result -> each -> cancelled(each, result.outcome()));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
@@ -64,7 +62,7 @@ public final class TimewheelServer implements AutoCloseable {
   private final ExecutorService counter =
       Executors.newSingleThreadExecutor(thread("timewheel-wheel-counter"));
   private int pulses;
-  private volatile @Nullable DurableTimer timer;
+  private final Reads reads = new Reads();
   private volatile boolean draining;
 
   private TimewheelServer(
@@ -96,10 +94,10 @@ public final class TimewheelServer implements AutoCloseable {
         new NetworkConnectionLimit(config.maxConnections() + REFUSED_CONNECTIONS, connector));
     jetty.setErrorHandler(new Errors());
     node = new Node(clock, () -> address(config.listen()) + ":" + port());
-    queues = new QueueResource(this::timer, firstAnswers, config.maxWaitingClaims());
+    queues = new QueueResource(reads::timer, firstAnswers, config.maxWaitingClaims());
     stats = new StatsView(node);
     cluster = new ClusterView(node);
-    events = new EventResource(this::timer, node, stats, cluster, config.maxStreams());
+    events = new EventResource(reads, node, stats, cluster, config.maxStreams());
     backups = new BackupResource(clock);
     api = new Api(config, tokens, connections);
     addRoutes(webhookSecrets);
@@ -110,14 +108,14 @@ public final class TimewheelServer implements AutoCloseable {
     api.add(Route.of("GET", "/healthz", Role.OPEN, exchange -> state(exchange, 200, "ok")));
     api.add(Route.of("GET", "/readyz", Role.OPEN, this::ready));
     new ConsoleFiles().addTo(api);
-    new TimerResource(this::timer, firstAnswers, webhookSecrets).addTo(api);
-    new VerbResource(this::timer, firstAnswers).addTo(api);
-    new ListResource(this::timer).addTo(api);
-    new BatchResource(this::timer, webhookSecrets).addTo(api);
-    new BulkResource(this::timer, firstAnswers).addTo(api);
+    new TimerResource(reads, firstAnswers, webhookSecrets).addTo(api);
+    new VerbResource(reads, firstAnswers).addTo(api);
+    new ListResource(reads).addTo(api);
+    new BatchResource(reads, webhookSecrets).addTo(api);
+    new BulkResource(reads, firstAnswers).addTo(api);
     queues.addTo(api);
     WheelView wheel = new WheelView(node, counter, System::nanoTime);
-    new ViewResource(this::timer, stats, wheel, cluster).addTo(api);
+    new ViewResource(reads, stats, wheel, cluster).addTo(api);
     events.addTo(api);
     backups.addTo(api);
   }
@@ -199,7 +197,12 @@ public final class TimewheelServer implements AutoCloseable {
    * @param started the timer, started
    */
   public void serve(DurableTimer started) {
-    timer = requireNonNull(started, "started");
+    serve(started, Integer.MAX_VALUE);
+  }
+
+  /** Answers with a timer, whose store is read by so many requests at a time. */
+  void serve(DurableTimer started, int readsAtATime) {
+    reads.serve(started, readsAtATime);
   }
 
   /** {@return the port that it listens on} */
@@ -213,6 +216,10 @@ public final class TimewheelServer implements AutoCloseable {
 
   int waitingClaims() {
     return queues.waiting();
+  }
+
+  int waitingReads() {
+    return reads.waiting();
   }
 
   List<Route> routes() {
@@ -237,26 +244,17 @@ public final class TimewheelServer implements AutoCloseable {
 
   /** A second has passed. */
   void second() {
-    DurableTimer present = timer;
-    if (present != null) {
-      node.traffic.sample(present.now());
+    if (reads.isServing()) {
+      node.traffic.sample(reads.timer().now());
       events.second(jetty.getThreadPool());
     }
-  }
-
-  private DurableTimer timer() {
-    DurableTimer present = timer;
-    if (present == null) {
-      throw Problem.unavailable("the store is being opened").failure();
-    }
-    return present;
   }
 
   private void ready(Exchange exchange) {
     if (draining) {
       throw Problem.unavailable("the server is going down").failure();
     }
-    if (!timer().stats().storeAvailable()) {
+    if (!reads.timer().stats().storeAvailable()) {
       throw Problem.unavailable("the store does not answer").failure();
     }
     state(exchange, 200, "ready");

@@ -13,7 +13,6 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongFunction;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Verb a person asks of one timer. */
@@ -27,11 +26,11 @@ final class VerbResource {
 
   private static final int MAX_BODY = 16 * 1024;
 
-  private final Supplier<DurableTimer> timers;
+  private final Reads reads;
   private final FirstAnswers firstAnswers;
 
-  VerbResource(Supplier<DurableTimer> timers, FirstAnswers firstAnswers) {
-    this.timers = timers;
+  VerbResource(Reads reads, FirstAnswers firstAnswers) {
+    this.reads = reads;
     this.firstAnswers = firstAnswers;
   }
 
@@ -52,14 +51,14 @@ final class VerbResource {
   }
 
   private void verb(Exchange exchange, Verb what) {
-    DurableTimer timer = timers.get();
+    DurableTimer timer = reads.timer();
     TimerKey key = TimerResource.key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
     exchange.body(
         MAX_BODY,
         body -> {
           JsonReader.empty(body);
-          answer(exchange, timer, key, conditions, version -> timer.verbAsync(key, what, version));
+          answer(exchange, key, conditions, version -> timer.verbAsync(key, what, version));
         });
   }
 
@@ -95,7 +94,7 @@ final class VerbResource {
   }
 
   private void move(Exchange exchange) {
-    DurableTimer timer = timers.get();
+    DurableTimer timer = reads.timer();
     TimerKey key = TimerResource.key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
     exchange.body(
@@ -104,37 +103,36 @@ final class VerbResource {
           Move move = new Move();
           JsonReader.document(body, move::field);
           Instant to = move.to(timer.now());
-          answer(exchange, timer, key, conditions, version -> timer.moveAsync(key, to, version));
+          answer(exchange, key, conditions, version -> timer.moveAsync(key, to, version));
         });
   }
 
   private void answer(
       Exchange exchange,
-      DurableTimer timer,
       TimerKey key,
       Preconditions conditions,
       LongFunction<CompletionStage<VerbResult>> call) {
     firstAnswers.answer(
         exchange,
         () ->
-            call.apply(conditions.version(() -> timer.get(key.namespace(), key.id())))
-                .thenApply(done -> each -> answer(each, timer, key, done)));
+            call.apply(conditions.version(() -> reads.get(key)))
+                .thenApply(done -> each -> answer(each, key, done)));
   }
 
-  private static void answer(Exchange exchange, DurableTimer timer, TimerKey key, VerbResult done) {
+  private void answer(Exchange exchange, TimerKey key, VerbResult done) {
     switch (done) {
-      case DONE, UNCHANGED -> TimerResource.show(exchange, timer.get(key.namespace(), key.id()));
+      case DONE, UNCHANGED -> TimerResource.show(exchange, reads.get(key));
       case NOT_FOUND -> exchange.problem(Problem.notFound());
       case VERSION_DIFFERS ->
           exchange.problem(Problem.of(412, "precondition_failed", "the timer has another version"));
-      case WRONG_STATE -> exchange.problem(wrongState(timer, key));
+      case WRONG_STATE -> exchange.problem(wrongState(key));
     }
   }
 
-  private static Problem wrongState(DurableTimer timer, TimerKey key) {
+  private Problem wrongState(TimerKey key) {
     Problem problem = Problem.of(409, "wrong_state", "the state of the timer does not allow it");
-    return timer
-        .get(key.namespace(), key.id())
+    return reads
+        .get(key)
         .map(info -> problem.with("state", TimerView.name(info.state())))
         .orElse(problem);
   }

@@ -14,14 +14,13 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** How things stand: namespaces, figures, the wheel, the nodes, and the metrics for a monitor. */
 final class ViewResource {
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-  private final Supplier<DurableTimer> timers;
+  private final Reads reads;
   private final StatsView stats;
   private final WheelView wheel;
   private final ClusterView cluster;
@@ -29,9 +28,8 @@ final class ViewResource {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private @Nullable DurableTimer measured;
 
-  ViewResource(
-      Supplier<DurableTimer> timers, StatsView stats, WheelView wheel, ClusterView cluster) {
-    this.timers = timers;
+  ViewResource(Reads reads, StatsView stats, WheelView wheel, ClusterView cluster) {
+    this.reads = reads;
     this.stats = stats;
     this.wheel = wheel;
     this.cluster = cluster;
@@ -47,10 +45,9 @@ final class ViewResource {
   }
 
   private void namespaces(Exchange exchange) {
-    DurableTimer timer = timers.get();
     Scope scope = Scope.of(exchange.caller(), exchange.query());
-    Map<String, Map<TimerState, Long>> counts = scope.of(timer.counts());
-    Set<String> paused = timer.paused();
+    Map<String, Map<TimerState, Long>> counts = scope.of(reads.ask(DurableTimer::counts));
+    Set<String> paused = reads.ask(DurableTimer::paused);
     exchange.json(
         200,
         json -> {
@@ -72,24 +69,25 @@ final class ViewResource {
 
   private void stats(Exchange exchange) {
     Scope scope = Scope.of(exchange.caller(), exchange.query("namespace"));
-    exchange.send(200, Json.MEDIA_TYPE, stats.json(timers.get(), scope, true));
+    exchange.send(200, Json.MEDIA_TYPE, stats.json(reads, scope, true));
   }
 
   private void wheel(Exchange exchange) {
     Scope scope = Scope.of(exchange.caller(), exchange.query("namespace"));
-    exchange.on(wheel.json(timers.get(), scope), json -> exchange.send(200, Json.MEDIA_TYPE, json));
+    exchange.on(wheel.json(reads, scope), json -> exchange.send(200, Json.MEDIA_TYPE, json));
   }
 
   private void cluster(Exchange exchange) {
     exchange.query();
-    var unused = timers.get(); // 503 until it is there
+    var unused = reads.timer(); // 503 until it is there
     exchange.send(200, Json.MEDIA_TYPE, cluster.json());
   }
 
   private void metrics(Exchange exchange) {
     exchange.query();
-    measure(timers.get());
-    exchange.send(200, METRICS_TYPE, registry.scrape().getBytes(StandardCharsets.UTF_8));
+    measure(reads.timer());
+    String figures = reads.ask(timer -> registry.scrape()); // which counts its timers
+    exchange.send(200, METRICS_TYPE, figures.getBytes(StandardCharsets.UTF_8));
   }
 
   private static void openapi(Exchange exchange) throws IOException {

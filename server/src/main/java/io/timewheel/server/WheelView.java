@@ -105,19 +105,20 @@ final class WheelView {
   }
 
   /** {@return the wheel as JSON, once it is counted} */
-  CompletableFuture<byte[]> json(DurableTimer timer, Scope scope) {
+  CompletableFuture<byte[]> json(Reads reads, Scope scope) {
     List<CompletableFuture<Counted>> levels = new ArrayList<>();
     for (Level level : Level.values()) {
-      levels.add(level(timer, scope, level));
+      levels.add(level(reads, scope, level));
     }
     return CompletableFuture.allOf(levels.toArray(new CompletableFuture<?>[0]))
         .thenApply(
             all ->
                 Json.bytes(
-                    json -> write(json, timer, levels.stream().map(x -> x.join()).toList())));
+                    json ->
+                        write(json, reads.timer(), levels.stream().map(x -> x.join()).toList())));
   }
 
-  private CompletableFuture<Counted> level(DurableTimer timer, Scope scope, Level level) {
+  private CompletableFuture<Counted> level(Reads reads, Scope scope, Level level) {
     Key key = new Key(scope, level);
     synchronized (kept) {
       CompletableFuture<Counted> known = kept.get(key);
@@ -125,7 +126,7 @@ final class WheelView {
         return known;
       }
       CompletableFuture<Counted> counting =
-          CompletableFuture.supplyAsync(() -> count(timer, scope, level), executor);
+          CompletableFuture.supplyAsync(() -> count(reads, scope, level), executor);
       kept.put(key, counting);
       return counting;
     }
@@ -137,16 +138,16 @@ final class WheelView {
             && known.join().staleNanos - nanoTime.getAsLong() > 0);
   }
 
-  private Counted count(DurableTimer timer, Scope scope, Level level) {
+  private Counted count(Reads reads, Scope scope, Level level) {
     long beganNanos = nanoTime.getAsLong();
-    Instant now = timer.now();
+    Instant now = reads.timer().now();
     Instant from = level.from(now);
     Instant to = from.plus(level.slot.multipliedBy(level.slots));
-    long[] counts = scope.histogram(timer, from, to, level.slots);
+    long[] counts = scope.histogram(reads, from, to, level.slots);
     long before =
-        level == Level.MINUTE ? scope.histogram(timer, ListResource.BEGIN_OF_TIME, from, 1)[0] : 0;
+        level == Level.MINUTE ? scope.histogram(reads, ListResource.BEGIN_OF_TIME, from, 1)[0] : 0;
     long beyond =
-        level == Level.YEAR ? scope.histogram(timer, to, ListResource.END_OF_TIME, 1)[0] : 0;
+        level == Level.YEAR ? scope.histogram(reads, to, ListResource.END_OF_TIME, 1)[0] : 0;
     long endedNanos = nanoTime.getAsLong();
     long goodNanos = Math.max(LEAST_NANOS, WORTH * (endedNanos - beganNanos));
     return new Counted(level, now, from, counts, before, beyond, endedNanos + goodNanos);

@@ -208,6 +208,13 @@ class ViewResourceTest {
     assertThat(running.get(path + "?namespace=..").status()).isEqualTo(400);
   }
 
+  private JsonNode stats(DurableTimer timer, Scope scope, boolean minutes) {
+    Reads reads = new Reads();
+    reads.serve(timer, 1);
+    StatsView view = new StatsView(new Node(clock, () -> "here"));
+    return Running.MAPPER.readTree(view.json(reads, scope, minutes));
+  }
+
   @Test
   void aScopeIsWhatTheCallerMaySee() {
     Caller caller = new Caller("someone", Route.Role.READ, Set.of("shop", "bank"));
@@ -222,9 +229,7 @@ class ViewResourceTest {
     assertThat(Scope.of(Caller.LOCAL, Query.of(null, "namespace"))).isEqualTo(Scope.ALL);
     put("shop", "a", LATER);
     put("other", "b", LATER);
-    JsonNode stats =
-        Running.MAPPER.readTree(
-            new StatsView(new Node(clock, () -> "here")).json(running.timer, own, false));
+    JsonNode stats = stats(running.timer, own, false);
     assertThat(stats.at("/states/scheduled").asInt()).isEqualTo(1);
     assertThat(stats.has("minutes")).isFalse();
   }
@@ -239,8 +244,7 @@ class ViewResourceTest {
           }
         };
     try (DurableTimer timer = DurableTimer.builder(unplugged).build()) {
-      StatsView view = new StatsView(new Node(clock, () -> "here"));
-      JsonNode stats = Running.MAPPER.readTree(view.json(timer, Scope.ALL, true));
+      JsonNode stats = stats(timer, Scope.ALL, true);
       assertThat(stats.get("storeAvailable").asBoolean()).isFalse();
       assertThat(stats.has("states")).isFalse();
       assertThat(stats.at("/totals/fired").asInt()).isZero();

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerKey;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timer that is served, and what requests read of its store: some at a time, and the others
+ * wait. Each read takes a connection of a pool, and a node that gets none for its own work loses
+ * its lease. The engine reads past this: what is due waits for nobody who looks.
+ */
+final class Reads {
+  private volatile @Nullable Served served;
+
+  private record Served(DurableTimer timer, Semaphore permits) {}
+
+  /** Reads with a timer from now on, so many times at a time. */
+  void serve(DurableTimer timer, int atATime) {
+    served = new Served(requireNonNull(timer, "timer"), new Semaphore(atATime, true));
+  }
+
+  boolean isServing() {
+    return served != null;
+  }
+
+  /** {@return about how many wait} */
+  int waiting() {
+    return served().permits.getQueueLength();
+  }
+
+  /** {@return the timer, for all that does not read its store} */
+  DurableTimer timer() {
+    return served().timer;
+  }
+
+  private Served served() {
+    Served present = served;
+    if (present == null) {
+      throw Problem.unavailable("the store is being opened").failure();
+    }
+    return present;
+  }
+
+  Optional<TimerInfo> get(TimerKey key) {
+    return ask(timer -> timer.get(key.namespace(), key.id()));
+  }
+
+  /**
+   * Reads, once it may.
+   *
+   * @param question one read; one that asks here again could wait for itself
+   */
+  <T> T ask(Function<DurableTimer, T> question) {
+    Served present = served();
+    present.permits.acquireUninterruptibly();
+    try {
+      return question.apply(present.timer);
+    } finally {
+      present.permits.release();
+    }
+  }
+}

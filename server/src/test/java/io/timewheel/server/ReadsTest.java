@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A shared store whose reads of one timer do not come back. */
+@Timeout(120)
+class ReadsTest {
+  private static final String TIMERS = "/v1/namespaces/shop/timers";
+  private static final String SPEC = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
+  private static final String ITEM = "{\"id\":\"a\",\"ifMatch\":\"*\"," + SPEC.substring(1);
+  private static final int AT_A_TIME = 2;
+  private static final Duration LEASE = Duration.ofMinutes(1);
+  private static final InstantSource YESTERDAY =
+      InstantSource.offset(InstantSource.system(), Duration.ofDays(-1));
+
+  private final AtomicInteger reading = new AtomicInteger();
+  private final CountDownLatch goOn = new CountDownLatch(1);
+  private final HttpClient client = HttpClient.newHttpClient();
+  private TimewheelServer server;
+  private DurableTimer timer;
+
+  private final class SlowStore extends ForwardingTimerStore {
+    SlowStore(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public @Nullable TimerRecord get(TimerKey key) {
+      if (key.id().equals("slow")) {
+        reading.incrementAndGet();
+        try {
+          goOn.await();
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+      return super.get(key);
+    }
+  }
+
+  @BeforeEach
+  void start() throws IOException {
+    server = TimewheelServer.start(ServerConfig.loopback(0));
+    InMemoryTimerStore store = InMemoryTimerStore.create();
+    try (DurableTimer yesterday = DurableTimer.builder(store).clock(YESTERDAY).build()) {
+      yesterday.schedule(
+          TimerSpec.of("shop", "missed")
+              .every(Duration.ofHours(1))
+              .missed(MissedRuns.FIRE_ONCE)
+              .queue("missed"));
+    }
+    timer = DurableTimer.builder(server.watch("slow", new SlowStore(store.reopen()))).build();
+    server.serve(timer, AT_A_TIME);
+  }
+
+  @AfterEach
+  void stop() {
+    goOn.countDown();
+    server.close();
+    timer.close();
+  }
+
+  private CompletableFuture<Integer> send(String method, String path, @Nullable String body) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+            .header("Content-Type", "application/json")
+            .header("If-Match", "*") // has verbs read the timer first
+            .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+    return client
+        .sendAsync(request.build(), BodyHandlers.discarding())
+        .thenApply(HttpResponse::statusCode);
+  }
+
+  private CompletableFuture<Integer> get(String path) {
+    return send("GET", path, null);
+  }
+
+  private void awaitReads(int under, int waiting) {
+    while (reading.get() < under || server.waitingReads() < waiting) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void asManyAsMayReadAndAllOthersWait() {
+    timer.start();
+    timer.schedule(TimerSpec.of("shop", "a").after(Duration.ofHours(1)).queue("q"));
+    List<CompletableFuture<Integer>> slow = new ArrayList<>();
+    for (int i = 0; i < AT_A_TIME; i++) {
+      slow.add(get(TIMERS + "/slow"));
+    }
+    awaitReads(AT_A_TIME, 0);
+
+    List<CompletableFuture<Integer>> others =
+        List.of(
+            get(TIMERS + "/a"),
+            get(TIMERS),
+            get("/v1/namespaces/shop/histogram"),
+            get("/v1/namespaces"),
+            get("/v1/stats"),
+            get("/v1/wheel"),
+            get("/metrics"),
+            send("PUT", TIMERS + "/a", SPEC),
+            send("POST", TIMERS + ":batch", "{\"timers\":[" + ITEM + "]}"),
+            send("POST", TIMERS + ":pause", "{\"filter\":{\"prefix\":\"a\"}}"),
+            send("POST", TIMERS + "/a:pause", null),
+            send("DELETE", TIMERS + "/none", null));
+
+    awaitReads(AT_A_TIME, others.size());
+    assertThat(reading).hasValue(AT_A_TIME);
+    assertThat(get("/readyz").join()).as("what reads nothing waits for none").isEqualTo(200);
+    goOn.countDown();
+    assertThat(slow).allSatisfy(read -> assertThat(read.join()).isEqualTo(404));
+    assertThat(others).allSatisfy(read -> assertThat(read.join()).isBetween(200, 412));
+  }
+
+  @Test
+  void theEngineWaitsForNoneOfThem() {
+    for (int i = 0; i < AT_A_TIME + 1; i++) {
+      var unused = get(TIMERS + "/slow");
+    }
+    awaitReads(AT_A_TIME, 1);
+
+    timer.start(); // what it does with missed runs, their record tells
+
+    var claim = timer.claim("shop", "missed", 1, LEASE, Duration.ofMinutes(1));
+    assertThat(claim.toCompletableFuture().join()).hasSize(1);
+    assertThat(server.waitingReads()).isEqualTo(1);
+  }
+}
