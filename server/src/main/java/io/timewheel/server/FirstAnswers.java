@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
 final class FirstAnswers {
   static final int MAX_KEPT = 10_000;
 
-  /** A key is good for one operation on one thing. */
-  private record Request(@Nullable Route route, Map<String, String> names, String key) {}
+  /** A key is good for one operation on one thing, or on one lease of it. */
+  private record Request(
+      @Nullable Route route, Map<String, String> names, String lease, String key) {}
 
   private final Map<Request, CompletableFuture<Consumer<Exchange>>> kept = new LinkedHashMap<>();
 
@@ -32,13 +33,27 @@ final class FirstAnswers {
    * @param first does it, and says how every such request is answered
    */
   void answer(Exchange exchange, Supplier<CompletionStage<Consumer<Exchange>>> first) {
+    answer(exchange, "", first);
+  }
+
+  /**
+   * Answers a request that is for one lease: a client that uses the fire id as its key means
+   * another one with each attempt.
+   *
+   * @param exchange the request
+   * @param lease the lease
+   * @param first does it, and says how every such request is answered
+   */
+  void answer(
+      Exchange exchange, String lease, Supplier<CompletionStage<Consumer<Exchange>>> first) {
     String key = exchange.header("Idempotency-Key");
     if (key == null) {
       exchange.on(first.get(), answer -> answer.accept(exchange));
       return;
     }
     Request request =
-        new Request(exchange.route(), exchange.names(), Names.checked("Idempotency-Key", key));
+        new Request(
+            exchange.route(), exchange.names(), lease, Names.checked("Idempotency-Key", key));
     CompletableFuture<Consumer<Exchange>> mine = new CompletableFuture<>();
     CompletableFuture<Consumer<Exchange>> before = keep(request, mine);
     if (before != null) {

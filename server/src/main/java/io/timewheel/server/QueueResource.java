@@ -256,6 +256,7 @@ final class QueueResource {
           JsonReader.document(body, end::field);
           firstAnswers.answer(
               exchange,
+              end.lease == null ? "" : end.lease,
               () -> end.apply(timer, fireId).thenApply(result -> each -> ended(each, result)));
         });
   }

@@ -3,6 +3,7 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerState;
 import io.timewheel.server.Running.Answer;
 import java.time.Duration;
@@ -75,9 +76,7 @@ class FirstAnswersTest {
   void aRepeatedRunRunsOnce() {
     running.put(path("run"), "{\"every\":\"PT1H\",\"target\":{\"queue\":\"run\"}}");
     assertThat(verb("run", "run", "k").status()).isEqualTo(200);
-    var claim =
-        running.timer.claim("shop", "run", 1, Duration.ofSeconds(30), Duration.ofSeconds(60));
-    var firing = claim.toCompletableFuture().join().get(0);
+    QueueFiring firing = claim("run");
     running.timer.ack(firing.firing().fireId(), firing.lease()).toCompletableFuture().join();
 
     assertThat(verb("run", "run", "k").status()).isEqualTo(200);
@@ -124,18 +123,35 @@ class FirstAnswersTest {
     assertThat(state("if")).isEqualTo(TimerState.SCHEDULED);
   }
 
+  private static QueueFiring claim(String queue) {
+    Duration half = Duration.ofSeconds(30);
+    var claim = running.timer.claim("shop", queue, 1, half, half.multipliedBy(2));
+    return claim.toCompletableFuture().join().get(0);
+  }
+
+  private static Answer nack(QueueFiring firing, String after, String key) {
+    String path = "/v1/namespaces/shop/firings/" + firing.firing().fireId() + ":nack";
+    String body = "{\"lease\":\"" + firing.lease() + "\",\"after\":\"" + after + "\"}";
+    return running.post(path, body, "Idempotency-Key", key);
+  }
+
   /** Without a key, the second one finds a lease that is not open any more. */
   @Test
   void aRepeatedNackAnswersAsTheFirst() {
     running.put(path("nack"), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"nack\"}}");
-    var claim =
-        running.timer.claim("shop", "nack", 1, Duration.ofSeconds(30), Duration.ofSeconds(60));
-    var firing = claim.toCompletableFuture().join().get(0);
-    String nack = "/v1/namespaces/shop/firings/" + firing.firing().fireId() + ":nack";
-    String body = "{\"lease\":\"" + firing.lease() + "\",\"after\":\"PT1H\"}";
-    assertThat(running.post(nack, body, "Idempotency-Key", "k").status()).isEqualTo(200);
-    assertThat(running.post(nack, body, "Idempotency-Key", "k").status()).isEqualTo(200);
-    assertThat(running.post(nack, body, "Idempotency-Key", "k2").status()).isEqualTo(409);
+    QueueFiring firing = claim("nack");
+    assertThat(nack(firing, "PT1H", "k").status()).isEqualTo(200);
+    assertThat(nack(firing, "PT1H", "k").status()).isEqualTo(200);
+    assertThat(nack(firing, "PT1H", "k2").status()).isEqualTo(409);
+  }
+
+  /** A client may take the fire id for its key, which all attempts have. */
+  @Test
+  void aKeyIsGoodForOneLease() {
+    running.put(path("leases"), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"leases\"}}");
+    assertThat(nack(claim("leases"), "PT0S", "k").status()).isEqualTo(200);
+    assertThat(nack(claim("leases"), "PT1H", "k").status()).isEqualTo(200);
+    assertThat(state("leases")).isEqualTo(TimerState.RETRYING);
   }
 
   @Test
