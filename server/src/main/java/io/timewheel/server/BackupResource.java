@@ -6,11 +6,15 @@ import static java.time.temporal.ChronoUnit.SECONDS;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.Route.Role;
+import io.timewheel.server.cli.Copies;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Copies the store while it is at work, into its own directory: whoever may ask over HTTP does not
@@ -18,9 +22,7 @@ import org.jspecify.annotations.Nullable;
  * belongs.
  */
 final class BackupResource {
-  /** In the directory of the data, and so on the same file system. */
-  static final String FOLDER = "backups";
-
+  private static final Logger LOG = LoggerFactory.getLogger(BackupResource.class);
   private static final int MAX_BODY = 1_024;
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,99}");
 
@@ -39,6 +41,11 @@ final class BackupResource {
 
   /** There is a store to copy from now on. */
   void serve(Path data, RocksTimerStore store) {
+    try {
+      Copies.deleteLeftovers(data);
+    } catch (IOException e) {
+      LOG.warn("what was left in {} by killed processes stays, and takes up room", data, e);
+    }
     embedded = new Embedded(data, store);
   }
 
@@ -71,21 +78,25 @@ final class BackupResource {
               sent.name == null
                   ? clock.instant().truncatedTo(SECONDS).toString().replace(':', '-')
                   : sent.name;
-          if (!NAME.matcher(name).matches()) {
-            throw Problem.invalid("name", "name: " + name + " (expected: " + NAME + ")").failure();
+          if (!NAME.matcher(name).matches() || !Copies.isFree(name)) {
+            throw Problem.invalid(
+                    "name",
+                    "name: " + name + " (expected: " + NAME + ", no .tmp or .lock at its end)")
+                .failure();
           }
           exchange.note("backup", name);
           answer(exchange, name, copy(name));
         });
   }
 
-  private Path copy(String name) {
+  /** One at a time: of two with one name, the second is told so. */
+  private synchronized Path copy(String name) {
     Embedded present = embedded;
     if (present == null) {
       throw Problem.of(409, "no_directory", "the store is no directory: its database has backups")
           .failure();
     }
-    Path target = present.data.toAbsolutePath().normalize().resolve(FOLDER).resolve(name);
+    Path target = present.data.toAbsolutePath().normalize().resolve(Copies.FOLDER).resolve(name);
     if (Files.exists(target)) {
       throw Problem.of(409, "exists", "there is such a backup already").failure();
     }

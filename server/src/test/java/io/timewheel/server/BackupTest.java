@@ -13,14 +13,19 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** What the command line does with data that a server has open. */
@@ -106,6 +111,46 @@ class BackupTest {
     assertThat(store("export", directory.resolve("lines"))).as("%s", err).isZero();
     assertThat(directory.resolve("lines")).content().contains("\"a\"").contains("{\"timers\":1}");
     assertThat(isTidy()).isTrue();
+  }
+
+  private CompletableFuture<Integer> backup(String name) {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(address() + "/v1/backups"))
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString("{\"name\":\"" + name + "\"}"))
+            .build();
+    return HttpClient.newHttpClient()
+        .sendAsync(request, BodyHandlers.discarding())
+        .thenApply(HttpResponse::statusCode);
+  }
+
+  @Test
+  void ofTwoBackupsWithOneNameTheSecondIsToldSo() throws Exception {
+    put("a");
+    var statuses = Stream.of(backup("one"), backup("one")).map(CompletableFuture::join).toList();
+    assertThat(statuses).containsExactlyInAnyOrder(201, 409);
+    assertThat(data.resolve("backups").toFile().list()).containsExactly("one");
+    try (RocksTimerStore copy = RocksTimerStore.open(data.resolve("backups").resolve("one"))) {
+      assertThat(copy.verify().timers()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"one.tmp", "one.lock", "copy-01234567-89ab-cdef-0123-456789abcdef", "../one"})
+  void aBackupIsNotNamedAsWhatIsDeleted(String name) {
+    assertThat(backup(name).join()).isEqualTo(422);
+  }
+
+  @Test
+  void aServerDeletesWhatAKilledOneHasLeft() throws IOException {
+    String unfinished = "copy-01234567-89ab-cdef-0123-456789abcdef.tmp";
+    Path other = directory.resolve("other");
+    try (RocksTimerStore store = RocksTimerStore.open(other)) {
+      Files.createDirectories(other.resolve("backups").resolve(unfinished));
+      server.backups(other, store);
+    }
+    assertThat(other.resolve("backups")).isEmptyDirectory();
   }
 
   @Test

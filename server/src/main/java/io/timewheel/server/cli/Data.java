@@ -4,14 +4,11 @@ package io.timewheel.server.cli;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.cli.ApiClient.Call;
+import io.timewheel.server.cli.Copies.Copy;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.List;
-import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,19 +18,16 @@ import org.jspecify.annotations.Nullable;
  * server makes in its directory and that goes when the command ends.
  */
 final class Data implements AutoCloseable {
-  /** Where a server makes copies, below its data. */
-  private static final String BACKUPS = "backups";
-
   private final @Nullable RocksTimerStore store;
-  private final @Nullable Path copy;
+  private final @Nullable Copy copy;
 
-  private Data(@Nullable RocksTimerStore store, @Nullable Path copy) {
+  private Data(@Nullable RocksTimerStore store, @Nullable Copy copy) {
     this.store = store;
     this.copy = copy;
   }
 
   /** Opens what is there, or has it copied. */
-  static Data of(Path directory, Supplier<ApiClient> server) {
+  static Data of(Path directory, Supplier<ApiClient> server) throws IOException {
     if (!Files.isDirectory(directory)) {
       throw new CommandException(
           ExitCode.FAILED, directory + ": there is no such directory (--data)");
@@ -48,9 +42,19 @@ final class Data implements AutoCloseable {
     }
   }
 
-  private static Path copyOf(Path directory, ApiClient server) {
-    String name = "store-" + UUID.randomUUID();
-    var sent = ApiClient.JSON.createObjectNode().put("name", name);
+  private static Copy copyOf(Path directory, ApiClient server) throws IOException {
+    Copy copy = Copies.reserve(directory);
+    try {
+      make(directory, copy.path(), server);
+      return copy;
+    } catch (RuntimeException e) {
+      copy.close();
+      throw e;
+    }
+  }
+
+  private static void make(Path directory, Path copy, ApiClient server) {
+    var sent = ApiClient.JSON.createObjectNode().put("name", copy.getFileName().toString());
     String made;
     try {
       made = server.call(Call.post("/v1/backups", sent)).path("directory").asString("");
@@ -60,14 +64,12 @@ final class Data implements AutoCloseable {
           "%s is in use, and its server is asked for a copy (--server): %s"
               .formatted(directory, e.getMessage()));
     }
-    Path copy = directory.resolve(BACKUPS).resolve(name);
     if (!Files.isDirectory(copy)) {
       throw new CommandException(
           ExitCode.FAILED,
           "%s is in use by another server than that of --server, which has made a copy of its own data: %s"
               .formatted(directory, made));
     }
-    return copy;
   }
 
   /** {@return the store, or the copy of it} */
@@ -79,7 +81,7 @@ final class Data implements AutoCloseable {
     if (copy == null) {
       throw new IllegalStateException("it is no copy");
     }
-    return copy;
+    return copy.path();
   }
 
   /** Puts a copy into a directory that is not there yet. */
@@ -100,12 +102,10 @@ final class Data implements AutoCloseable {
       return;
     }
     // Whoever finds the directory finds all of it.
-    Path part = Files.createTempDirectory(parent, absolute.getFileName() + ".part");
-    try {
-      copyFiles(copy(), part);
-      Files.move(part, target);
-    } finally {
-      delete(part);
+    String name = absolute.getFileName() + ".part";
+    try (Temporary part = new Temporary(Files.createTempDirectory(parent, name))) {
+      copyFiles(copy(), part.path());
+      Files.move(part.path(), target);
     }
   }
 
@@ -117,27 +117,13 @@ final class Data implements AutoCloseable {
     }
   }
 
-  private static void delete(Path directory) {
-    if (!Files.exists(directory)) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(directory)) {
-      List<Path> inner = files.sorted(Comparator.reverseOrder()).toList();
-      for (Path file : inner) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
   @Override
-  public void close() {
+  public void close() throws IOException {
     if (store != null) {
       store.close();
     }
     if (copy != null) {
-      delete(copy);
+      copy.close();
     }
   }
 }

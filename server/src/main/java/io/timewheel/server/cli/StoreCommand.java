@@ -55,7 +55,7 @@ final class StoreCommand {
   }
 
   @Command(name = "verify", description = "Compares every timer with every index and counter.")
-  int verify() {
+  int verify() throws IOException {
     try (Data existing = existing();
         RocksTimerStore store = existing.open()) {
       VerifyReport report = store.verify();
@@ -92,16 +92,14 @@ final class StoreCommand {
       }
       // Whoever finds the file finds all of it.
       Path parent = file.toAbsolutePath().getParent();
-      Path part = Files.createTempFile(parent, file.getFileName().toString(), ".part");
-      try {
+      String name = file.getFileName().toString();
+      try (Temporary part = new Temporary(Files.createTempFile(parent, name, ".part"))) {
         long timers;
-        try (OutputStream out = Files.newOutputStream(part)) {
+        try (OutputStream out = Files.newOutputStream(part.path())) {
           timers = store.exportTo(new CountingOutput(out, progress));
         }
-        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+        Files.move(part.path(), file, StandardCopyOption.ATOMIC_MOVE);
         done(counted(timers, file), "%,d timers written to %s".formatted(timers, file));
-      } finally {
-        Files.deleteIfExists(part);
       }
     }
     return ExitCode.DONE;
@@ -134,7 +132,7 @@ final class StoreCommand {
     }
   }
 
-  private Data existing() {
+  private Data existing() throws IOException {
     return Data.of(data, globals()::client);
   }
 
