@@ -2,6 +2,7 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.IncompleteExportException;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.rocksdb.VerifyReport;
 import io.timewheel.durable.spi.StoreException;
@@ -87,22 +88,38 @@ final class StoreCommand {
         RocksTimerStore store = existing.open()) {
       Progress progress = new Progress(globals().err(), total(store));
       if (file.toString().equals("-")) {
-        store.exportTo(new CountingOutput(System.out, progress));
-        return ExitCode.DONE;
+        return export(store, new CountingOutput(System.out, progress)).exitCode();
       }
       // Whoever finds the file finds all of it.
       Path parent = file.toAbsolutePath().getParent();
       String name = file.getFileName().toString();
       try (Temporary part = new Temporary(Files.createTempFile(parent, name, ".part"))) {
-        long timers;
+        Exported exported;
         try (OutputStream out = Files.newOutputStream(part.path())) {
-          timers = store.exportTo(new CountingOutput(out, progress));
+          exported = export(store, new CountingOutput(out, progress));
         }
         Files.move(part.path(), file, StandardCopyOption.ATOMIC_MOVE);
-        done(counted(timers, file), "%,d timers written to %s".formatted(timers, file));
+        done(
+            counted(exported.timers(), file),
+            "%,d timers written to %s".formatted(exported.timers(), file));
+        return exported.exitCode();
       }
     }
-    return ExitCode.DONE;
+  }
+
+  private record Exported(long timers, int exitCode) {}
+
+  /** Of a damaged store, what can be read is worth keeping. */
+  private Exported export(RocksTimerStore store, OutputStream out) {
+    try {
+      return new Exported(store.exportTo(out), ExitCode.DONE);
+    } catch (IncompleteExportException e) {
+      PrintWriter err = globals().err();
+      e.texts().forEach(text -> err.println(Printer.clean(text)));
+      err.println("timewheel: incomplete: %,d timers could not be read".formatted(e.unread()));
+      err.flush();
+      return new Exported(e.timers(), ExitCode.FAILED);
+    }
   }
 
   @Command(

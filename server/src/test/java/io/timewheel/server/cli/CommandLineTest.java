@@ -15,8 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -351,6 +354,55 @@ final class CommandLineTest {
     try (Stream<Path> files = Files.list(directory)) {
       assertThat(files.map(file -> file.getFileName().toString()))
           .containsExactlyInAnyOrder("copy", "data", "out", "timers.jsonl");
+    }
+  }
+
+  @Test
+  void keepsWhatCanBeExportedOfDamagedData(@TempDir Path directory) throws IOException {
+    Path data = directory.resolve("data");
+    Path lines = directory.resolve("timers.jsonl");
+    Path export = directory.resolve("out");
+    Files.writeString(lines, export(500));
+    assertThat(execute("store import --data " + data + " " + lines)).isZero();
+    damageLargestTable(data);
+
+    assertThat(execute("store export --data " + data + " " + export)).isEqualTo(ExitCode.FAILED);
+
+    assertThat(err.toString()).contains("the timers after shop/t").contains("incomplete: ");
+    assertThat(Files.readAllLines(export)).hasSizeBetween(450, 501); // of 502
+    assertThat(execute("store import --data " + directory.resolve("other") + " " + export))
+        .isZero();
+  }
+
+  private static String export(int timers) {
+    StringBuilder text = new StringBuilder();
+    text.append("{\"timewheel\":\"timers\",\"format\":1,\"lastVersion\":9999,\"paused\":[]}\n");
+    Random random = new Random(1);
+    byte[] payload = new byte[300]; // which no compression makes smaller
+    for (int i = 1; i <= timers; i++) {
+      random.nextBytes(payload);
+      text.append(
+          """
+          {"namespace":"shop","id":"t%05d","version":%d,"revision":1,"state":"SCHEDULED",\
+          "dueAt":4000000000000,"fireAt":4000000000000,"handler":"orders","payload":"%s",\
+          "retry":{"maxAttempts":5,"backoff":"PT1S","maxBackoff":"PT1M"},"missed":"FIRE_ONCE",\
+          "graceMillis":0,"createdAt":1,"changedAt":1}
+          """
+              .formatted(i, i, Base64.getEncoder().encodeToString(payload)));
+    }
+    return text.append("{\"timers\":").append(timers).append("}\n").toString();
+  }
+
+  private static void damageLargestTable(Path data) throws IOException {
+    try (Stream<Path> files = Files.list(data)) {
+      Path table =
+          files
+              .filter(file -> file.toString().endsWith(".sst"))
+              .max(Comparator.comparingLong(file -> file.toFile().length()))
+              .orElseThrow();
+      byte[] bytes = Files.readAllBytes(table);
+      bytes[bytes.length / 2] ^= 4;
+      Files.write(table, bytes);
     }
   }
 
