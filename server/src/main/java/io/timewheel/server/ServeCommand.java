@@ -85,13 +85,13 @@ final class ServeCommand implements Callable<Integer> {
   /** Without secrets no URL is called: what is due there is parked. */
   private DurableTimer open(TimewheelServer server, @Nullable WebhookSecrets secrets)
       throws IOException {
-    String kind = options.store == null ? "rocksdb" : "postgresql";
     TimerStore opened = Stores.open(options);
     if (opened instanceof RocksTimerStore embedded) {
       server.backups(options.data, embedded);
     }
     DurableTimerBuilder builder =
-        DurableTimer.builder(server.watch(kind, opened)).queueCapacity(CHANGES_IN_WAIT, true);
+        DurableTimer.builder(server.watch(Stores.kind(options), opened))
+            .queueCapacity(CHANGES_IN_WAIT, true);
     if (secrets != null) {
       InstantSource clock = InstantSource.system();
       WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets::find, clock);

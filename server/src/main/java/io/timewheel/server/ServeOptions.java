@@ -115,10 +115,12 @@ final class ServeOptions {
       names = "--store",
       paramLabel = "URL",
       description =
-          "A database that nodes share, as jdbc:postgresql://host/database, instead of --data.")
+          "A database that nodes share, as jdbc:postgresql://host/database or"
+              + " jdbc:mariadb://host/database, instead of --data.")
   void store(String url) {
-    if (!url.startsWith("jdbc:postgresql:")) {
-      throw usage("expected: one like jdbc:postgresql://host/database");
+    if (!Stores.canBeShared(url)) {
+      throw usage(
+          "expected: one like jdbc:postgresql://host/database or jdbc:mariadb://host/database");
     }
     if (SECRET.matcher(url).find()) {
       throw usage("a password does not belong here, where others see it");

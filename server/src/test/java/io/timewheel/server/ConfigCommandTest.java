@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
@@ -91,9 +93,10 @@ class ConfigCommandTest {
     assertThat(run(Map.of("TIMEWHEEL_TOKENS", file.toString()), words)).isEqualTo(4);
   }
 
-  @Test
-  void aPasswordDoesNotBelongIntoAnAddress() throws IOException {
-    String url = "jdbc:postgresql://db.example/timers";
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"jdbc:postgresql://db.example/timers", "jdbc:mariadb://db.example/timers"})
+  void aPasswordDoesNotBelongIntoAnAddress(String url) throws IOException {
 
     assertThat(run(Map.of(), "config", "--store", url + "?user=a&password=hunter2")).isEqualTo(2);
     assertThat(run(Map.of("TIMEWHEEL_STORE", url + "?sslPassword=hunter2"), "config")).isEqualTo(2);

@@ -173,8 +173,16 @@ class ServeTest {
   }
 
   @Test
-  void nodesJoinOnADatabase() throws Exception {
-    Database database = TestDatabases.postgresql().createDatabase();
+  void nodesJoinOnPostgreSql() throws Exception {
+    nodesJoinOn(TestDatabases.postgresql().createDatabase());
+  }
+
+  @Test
+  void nodesJoinOnMariaDb() throws Exception {
+    nodesJoinOn(TestDatabases.mariadb().createDatabase());
+  }
+
+  private void nodesJoinOn(Database database) throws Exception {
     String[] args = {
       "serve", "--port", "0", "--store", database.url(), "--store-user", database.user()
     };
