@@ -69,7 +69,11 @@ interface Dialect {
   /** {@return what to ask {@link #isCommitted} about; null if there is nothing to commit} */
   @Nullable String transactionId(Connection connection) throws SQLException;
 
-  /** {@return whether a transaction was committed; null while it is in progress} */
+  /**
+   * Asks in a transaction of its own, which is rolled back.
+   *
+   * @return whether a transaction was committed; null while it is in progress
+   */
   @Nullable Boolean isCommitted(Connection connection, String transactionId) throws SQLException;
 
   /**

@@ -9,12 +9,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +29,7 @@ final class MariaDb implements Dialect {
   /** Room for the largest statement: a megabyte and one timer, each byte of which may take two. */
   private static final long LEAST_PACKET = 4 << 20;
 
+  private static final String SCHEMA_LOCK = "concat('timewheel.', md5(database()))";
   private static final int SCHEMA_SECONDS = 60;
 
   private static final int LOCK_WAIT_TIMEOUT = 1205;
@@ -46,25 +46,37 @@ final class MariaDb implements Dialect {
   /** In UTC, since local times come twice in autumn. As it was when the statement began. */
   static final String NOW = "(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)) DIV 1000)";
 
-  private static final String KEEP =
-      "SET @timewheel_isolation = coalesce(@timewheel_isolation, @@tx_isolation),"
-          + " @timewheel_lock = coalesce(@timewheel_lock, @@innodb_lock_wait_timeout),"
-          + " @timewheel_idle = coalesce(@timewheel_idle, @@idle_transaction_timeout),"
-          + " SESSION tx_isolation = 'READ-COMMITTED', ";
+  /** What is kept and given back, with the isolation, which is no number. */
+  private static final List<String> NUMBERS =
+      List.of(
+          "innodb_lock_wait_timeout",
+          "idle_transaction_timeout",
+          "idle_write_transaction_timeout",
+          "idle_readonly_transaction_timeout");
 
-  /** In whole seconds, and no less than one: there is nothing shorter. */
+  /** Of the limits for standing still, the general one holds where the others are 0. */
+  private static final String KEEP =
+      "SET @timewheel_isolation = coalesce(@timewheel_isolation, @@tx_isolation), "
+          + each("@timewheel_%1$s = coalesce(@timewheel_%1$s, @@%1$s), ")
+          + "SESSION tx_isolation = 'READ-COMMITTED', SESSION idle_write_transaction_timeout = 0,"
+          + " SESSION idle_readonly_transaction_timeout = 0, ";
+
+  /** In whole seconds, and no less than one: there is nothing shorter but not to wait. */
   private static final String LIMITS =
       "SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 2";
 
   private static final String BEGIN = KEEP + LIMITS;
 
   private static final String END =
-      "SET SESSION tx_isolation = coalesce(@timewheel_isolation, @@tx_isolation),"
-          + " SESSION innodb_lock_wait_timeout ="
-          + " CAST(coalesce(@timewheel_lock, @@innodb_lock_wait_timeout) AS SIGNED),"
-          + " SESSION idle_transaction_timeout ="
-          + " CAST(coalesce(@timewheel_idle, @@idle_transaction_timeout) AS SIGNED),"
-          + " @timewheel_isolation = NULL, @timewheel_lock = NULL, @timewheel_idle = NULL";
+      "SET SESSION tx_isolation = coalesce(@timewheel_isolation, @@tx_isolation), "
+          + each("SESSION %1$s = CAST(coalesce(@timewheel_%1$s, @@%1$s) AS SIGNED), ")
+          + each("@timewheel_%1$s = NULL, ")
+          + "@timewheel_isolation = NULL";
+
+  /** The same for each number. */
+  private static String each(String setting) {
+    return NUMBERS.stream().map(setting::formatted).collect(Collectors.joining());
+  }
 
   /** How the transaction of a handler begins, which waits for locks as long as the user likes. */
   static void beginHandler(Connection connection, long idleMillis) throws SQLException {
@@ -129,8 +141,6 @@ final class MariaDb implements Dialect {
       statement.execute(sql);
     }
   }
-
-  private static final String SCHEMA_LOCK = "concat('timewheel.', md5(database()))";
 
   @Override
   public void lockSchema(Connection connection) throws SQLException {
@@ -223,17 +233,6 @@ final class MariaDb implements Dialect {
   @Override
   public @Nullable Boolean isCommitted(Connection connection, String transactionId)
       throws SQLException {
-    connection.setAutoCommit(false); // in which mode alone a SELECT locks, and meets locks
-    try {
-      return isCommittedNow(connection, transactionId);
-    } finally {
-      connection.rollback();
-      connection.setAutoCommit(true);
-    }
-  }
-
-  private @Nullable Boolean isCommittedNow(Connection connection, String transactionId)
-      throws SQLException {
     String[] parts = transactionId.split("/", 2);
     String look =
         "SELECT count(*) FROM timewheel_commit WHERE made_at = "
@@ -284,8 +283,6 @@ final class MariaDb implements Dialect {
             + forShare());
   }
 
-  private record Delta(String namespace, TimerState state, long delta) {}
-
   @Override
   public void count(Connection connection, Map<String, Map<TimerState, Long>> deltas)
       throws SQLException {
@@ -294,17 +291,13 @@ final class MariaDb implements Dialect {
 
   static void insertCounts(Connection connection, Map<String, Map<TimerState, Long>> deltas)
       throws SQLException {
-    List<Delta> rows = new ArrayList<>();
-    deltas.forEach(
-        (namespace, states) ->
-            states.forEach((state, delta) -> rows.add(new Delta(namespace, state, delta))));
     MariaDbRecords.insert(
         connection,
         "INSERT INTO timewheel_count (namespace, state, delta)",
         3,
-        rows,
+        Queries.countRows(deltas),
         (to, row) ->
-            to.text(row.namespace()).number(Codes.STATES.of(row.state())).number(row.delta()));
+            to.text(row.namespace()).number(Codes.STATES.of(row.state())).number(row.number()));
   }
 
   @Override
@@ -320,13 +313,7 @@ final class MariaDb implements Dialect {
       for (int shard : shards) {
         to.number(shard);
       }
-      try (ResultSet rows = statement.executeQuery()) {
-        Map<Integer, Long> epochs = new HashMap<>();
-        while (rows.next()) {
-          epochs.put(rows.getInt(1), rows.getLong(2));
-        }
-        return epochs;
-      }
+      return Queries.epochs(statement);
     }
   }
 

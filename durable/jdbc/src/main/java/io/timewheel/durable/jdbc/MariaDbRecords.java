@@ -10,7 +10,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -35,9 +34,12 @@ final class MariaDbRecords implements Records {
   private static final String READING =
       " WHERE namespace = ? AND id = ? AND version = ? AND revision = ?";
 
+  private static final String INSERT_COLUMNS =
+      "INSERT INTO %s (namespace, id, handler, version, due_at, created_at, changed_at, revision,"
+          + " attempt, state, flags, spec, progress, %s)";
+
   private static final String INSERT =
-      "INSERT INTO timewheel_timer (namespace, id, handler, version, due_at, fire_at, created_at,"
-          + " changed_at, revision, shard, attempt, state, flags, spec, progress, payload)";
+      INSERT_COLUMNS.formatted("timewheel_timer", "fire_at, shard, payload");
 
   // What is there already stays, and tells by its version that it is not what was to be inserted.
   private static final String UNLESS_PRESENT =
@@ -55,8 +57,11 @@ final class MariaDbRecords implements Records {
           + READING;
 
   private static final String INSERT_DONE =
-      "INSERT INTO timewheel_done (namespace, id, handler, version, due_at, created_at,"
-          + " changed_at, revision, attempt, state, flags, spec, progress, payload_hash)";
+      INSERT_COLUMNS.formatted("timewheel_done", "payload_hash");
+
+  private static final String LOCK =
+      "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)";
+  private static final String IN_ORDER = " ORDER BY t.namespace, t.id FOR UPDATE";
 
   // Lists of keys
 
@@ -71,8 +76,7 @@ final class MariaDbRecords implements Records {
       throws SQLException {
     for (int from = 0; from < keys.size(); from += MAX_KEYS) {
       List<TimerKey> some = keys.subList(from, Math.min(keys.size(), from + MAX_KEYS));
-      try (PreparedStatement statement =
-          connection.prepareStatement(select + " WHERE (" + among(some) + ")" + end)) {
+      try (PreparedStatement statement = connection.prepareStatement(select + among(some) + end)) {
         Parameters to = new Parameters(connection, statement);
         String namespace = null;
         for (TimerKey key : some) {
@@ -93,7 +97,7 @@ final class MariaDbRecords implements Records {
 
   /** A condition that the optimizer takes for ranges of the primary key. */
   private static String among(List<TimerKey> keys) {
-    StringBuilder sql = new StringBuilder();
+    StringBuilder sql = new StringBuilder(" WHERE (");
     String namespace = null;
     for (TimerKey key : keys) {
       if (key.namespace().equals(namespace)) {
@@ -103,7 +107,12 @@ final class MariaDbRecords implements Records {
         namespace = key.namespace();
       }
     }
-    return sql.append(')').toString();
+    return sql.append("))").toString();
+  }
+
+  /** {@return how some timers are locked} */
+  static String lock(List<TimerKey> keys) {
+    return LOCK + among(keys) + IN_ORDER;
   }
 
   @Override
@@ -112,9 +121,9 @@ final class MariaDbRecords implements Records {
     Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
     look(
         connection,
-        "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)",
+        LOCK,
         keys,
-        " ORDER BY t.namespace, t.id FOR UPDATE" + held.sql,
+        IN_ORDER + held.sql,
         row -> {
           TimerRecord record = Rows.record(row);
           found.put(record.key(), record);
@@ -140,13 +149,9 @@ final class MariaDbRecords implements Records {
     Map<TimerKey, Finished> found = new HashMap<>();
     look(
         connection,
-        "SELECT "
-            + DONE_COLUMNS
-            + ", t.payload_hash FROM timewheel_done t FORCE INDEX (PRIMARY)"
-            + " JOIN timewheel_history h ON "
-            + Rows.NOT_FORGOTTEN,
+        "SELECT " + DONE_COLUMNS + ", t.payload_hash FROM timewheel_done t FORCE INDEX (PRIMARY)",
         keys,
-        "",
+        " AND " + Rows.NOT_FORGOTTEN,
         row -> {
           TimerRecord record = Rows.record(row);
           found.put(record.key(), new Finished(record, row.getBytes(Rows.PAYLOAD_HASH)));
@@ -217,6 +222,21 @@ final class MariaDbRecords implements Records {
         + record.definition().payload().length;
   }
 
+  private static Parameters columns(Parameters to, TimerRecord record) throws SQLException {
+    return key(to, record)
+        .text(record.definition().handler())
+        .number(record.version())
+        .number(record.dueAt())
+        .number(record.createdAt())
+        .number(record.changedAt())
+        .number(record.revision())
+        .number(record.attempt())
+        .number(Rows.state(record))
+        .number(Rows.flags(record))
+        .bytes(Rows.spec(record))
+        .bytes(Rows.progress(record));
+  }
+
   @Override
   public boolean[] insert(Connection connection, List<TimerRecord> records, int shards)
       throws SQLException {
@@ -228,20 +248,9 @@ final class MariaDbRecords implements Records {
         records,
         MariaDbRecords::size,
         (to, record) ->
-            key(to, record)
-                .text(record.definition().handler())
-                .number(record.version())
-                .number(record.dueAt())
+            columns(to, record)
                 .time(record.fireAt())
-                .number(record.createdAt())
-                .number(record.changedAt())
-                .number(record.revision())
                 .number(Shards.of(record.key(), shards))
-                .number(record.attempt())
-                .number(Rows.state(record))
-                .number(Rows.flags(record))
-                .bytes(Rows.spec(record))
-                .bytes(Rows.progress(record))
                 .bytes(record.definition().payload()),
         UNLESS_PRESENT,
         row -> present.put(new TimerKey(row.getString(1), row.getString(2)), row.getLong(3)));
@@ -261,20 +270,7 @@ final class MariaDbRecords implements Records {
         14,
         records,
         MariaDbRecords::size,
-        (to, record) ->
-            key(to, record)
-                .text(record.definition().handler())
-                .number(record.version())
-                .number(record.dueAt())
-                .number(record.createdAt())
-                .number(record.changedAt())
-                .number(record.revision())
-                .number(record.attempt())
-                .number(Rows.state(record))
-                .number(Rows.flags(record))
-                .bytes(Rows.spec(record))
-                .bytes(Rows.progress(record))
-                .bytes(Rows.hash(record.definition().payload())),
+        (to, record) -> columns(to, record).bytes(Rows.hash(record.definition().payload())),
         "",
         returned -> {});
   }
@@ -349,13 +345,7 @@ final class MariaDbRecords implements Records {
             "DELETE FROM timewheel_timer" + READING,
             steps,
             (to, step) -> reading(to, step.before()));
-    List<TimerRecord> finished = new ArrayList<>(steps.size());
-    for (int i = 0; i < gone.length; i++) {
-      if (gone[i]) {
-        finished.add(steps.get(i).after());
-      }
-    }
-    insertDone(connection, finished);
+    insertDone(connection, Step.after(steps, gone));
     return gone;
   }
 

@@ -51,7 +51,6 @@ final class MariaDbUserTransactions implements UserTransactions {
       }
       throw e;
     }
-    MariaDb.execute(connection, "SAVEPOINT " + CALL);
     long firstVersion = readOnly ? 0 : MariaDb.nextVersion(connection);
     return new Visit(tables, readCommitted, readOnly, firstVersion, List.of());
   }
@@ -59,6 +58,11 @@ final class MariaDbUserTransactions implements UserTransactions {
   /** It has no settings but its own, and the savepoint goes with it. */
   @Override
   public void leave(Connection connection, Visit visit) {}
+
+  @Override
+  public void mark(Connection connection) throws SQLException {
+    MariaDb.execute(connection, "SAVEPOINT " + CALL);
+  }
 
   @Override
   public void undo(Connection connection, Exception failure) {

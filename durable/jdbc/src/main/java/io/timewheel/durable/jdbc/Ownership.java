@@ -42,17 +42,12 @@ import org.jspecify.annotations.Nullable;
 final class Ownership {
   private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
 
-  /** No epoch, since the first one is 1. */
-  private static final long NOT_TAKEN = 0;
-
-  /** How long the row of a node that is gone is kept, for whoever wants to know of it. */
-  private static final long REMEMBERED_MILLIS = TimeUnit.DAYS.toMillis(1);
-
   private static final int MAX_QUESTIONS = 10;
   private static final long QUICK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final Transactions transactions;
   private final Dialect dialect;
+  private final OwnershipRows rows;
   private final NodeClock clock;
   private final Settings settings;
   private final int shards;
@@ -88,6 +83,7 @@ final class Ownership {
       Transactions transactions, Dialect dialect, NodeClock clock, Settings settings, int shards) {
     this.transactions = transactions;
     this.dialect = dialect;
+    rows = new OwnershipRows(dialect);
     this.clock = clock;
     this.settings = settings;
     this.shards = shards;
@@ -135,9 +131,9 @@ final class Ownership {
                 try (PreparedStatement statement =
                     connection.prepareStatement("SELECT " + dialect.nowMillis())) {
                   long askedNanos = clock.nanoTime();
-                  try (ResultSet rows = statement.executeQuery()) {
-                    rows.next();
-                    return DatabaseTime.of(rows.getLong(1), askedNanos, clock.nanoTime());
+                  try (ResultSet time = statement.executeQuery()) {
+                    time.next();
+                    return DatabaseTime.of(time.getLong(1), askedNanos, clock.nanoTime());
                   }
                 }
               });
@@ -160,7 +156,7 @@ final class Ownership {
         transactions.write(
             connection -> {
               dialect.begin(connection, false);
-              forgetOthers(connection);
+              rows.forgetOthers(connection);
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "INSERT INTO timewheel_node (node, name, lease_until, clock_offset)"
@@ -173,26 +169,13 @@ final class Ownership {
                 statement.setLong(2, settings.lease().toMillis());
                 statement.setLong(3, clockOffsetMillis());
                 long askedNanos = clock.nanoTime();
-                try (ResultSet rows = statement.executeQuery()) {
-                  rows.next();
-                  read(rows.getLong(2), askedNanos, clock.nanoTime());
-                  return new Lease(rows.getLong(1), sentNanos, sentMillis);
+                try (ResultSet made = statement.executeQuery()) {
+                  made.next();
+                  read(made.getLong(2), askedNanos, clock.nanoTime());
+                  return new Lease(made.getLong(1), sentNanos, sentMillis);
                 }
               }
             });
-  }
-
-  /** Removes nodes that never came back, and own nothing. */
-  private void forgetOthers(Connection connection) throws SQLException {
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "DELETE FROM timewheel_node WHERE lease_until < "
-                + dialect.nowMillis()
-                + " - ? AND node NOT IN"
-                + " (SELECT owner FROM timewheel_shard WHERE owner IS NOT NULL)")) {
-      statement.setLong(1, REMEMBERED_MILLIS);
-      statement.executeUpdate();
-    }
   }
 
   private void read(long leaseUntil, long askedNanos, long answeredNanos) {
@@ -205,9 +188,9 @@ final class Ownership {
     try (PreparedStatement statement =
         connection.prepareStatement("SELECT lease_until FROM timewheel_node WHERE node = ?")) {
       statement.setLong(1, node);
-      try (ResultSet rows = statement.executeQuery()) {
-        rows.next();
-        read(rows.getLong(1), askedNanos, answeredNanos);
+      try (ResultSet renewed = statement.executeQuery()) {
+        renewed.next();
+        read(renewed.getLong(1), askedNanos, answeredNanos);
       }
     }
   }
@@ -224,6 +207,7 @@ final class Ownership {
         transactions.write(
             connection -> {
               dialect.begin(connection, false); // who stands still here keeps nobody out for long
+              rows.lock(connection, last.node());
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "UPDATE timewheel_node SET lease_until = "
@@ -304,20 +288,17 @@ final class Ownership {
 
   // Shards
 
-  /** A shard as the database has it. */
-  private record Row(int shard, @Nullable Long owner, long epoch, boolean alive) {}
-
   /** Takes what is this node's fair share and free, and begins to give away what is beyond it. */
   void balance() {
     Lease mine = lease;
     if (mine == null) {
       return;
     }
-    List<Row> rows = new ArrayList<>();
-    int nodes = Math.max(1, transactions.read(connection -> look(connection, rows)));
+    List<OwnershipRows.Shard> all = new ArrayList<>();
+    int nodes = Math.max(1, transactions.read(connection -> rows.look(connection, all)));
     int share = (shards + nodes - 1) / nodes;
-    List<Row> free = new ArrayList<>();
-    for (Row row : rows) {
+    List<OwnershipRows.Shard> free = new ArrayList<>();
+    for (OwnershipRows.Shard row : all) {
       boolean isMine = row.owner() != null && row.owner() == mine.node();
       Long epoch = owned.get(row.shard());
       if (epoch != null && (!isMine || epoch != row.epoch())) {
@@ -350,34 +331,11 @@ final class Ownership {
     }
   }
 
-  /** Reads who owns what. {@return how many nodes there are} */
-  private int look(Connection connection, List<Row> rows) throws SQLException {
-    rows.clear();
-    String sql =
-        "SELECT s.shard, s.owner, s.epoch, COALESCE(n.lease_until > "
-            + dialect.nowMillis()
-            + ", false), (SELECT count(*) FROM timewheel_node a WHERE a.lease_until > "
-            + dialect.nowMillis()
-            + ") FROM timewheel_shard s LEFT JOIN timewheel_node n ON n.node = s.owner"
-            + " ORDER BY s.shard";
-    int nodes = 0;
-    try (PreparedStatement statement = connection.prepareStatement(sql);
-        ResultSet found = statement.executeQuery()) {
-      while (found.next()) {
-        long owner = found.getLong(2);
-        Long ownerOrNull = found.wasNull() ? null : owner;
-        rows.add(new Row(found.getInt(1), ownerOrNull, found.getLong(3), found.getBoolean(4)));
-        nodes = found.getInt(5);
-      }
-    }
-    return nodes;
-  }
-
   /** Takes a shard, if it can be had. {@return whether it is worth while to try the next one} */
-  private boolean take(long node, Row row) {
+  private boolean take(long node, OwnershipRows.Shard row) {
     try {
-      long epoch = transactions.writeOnce(connection -> take(connection, node, row));
-      if (epoch != NOT_TAKEN) {
+      long epoch = transactions.writeOnce(connection -> rows.take(connection, node, row));
+      if (epoch != OwnershipRows.NOT_TAKEN) {
         acquire(row.shard(), epoch);
       }
       return true;
@@ -390,42 +348,6 @@ final class Ownership {
           e.getMessage());
       // Otherwise there may be no database.
       return e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause);
-    }
-  }
-
-  private long take(Connection connection, long node, Row row) throws SQLException {
-    dialect.begin(connection, false);
-    Long former = row.owner();
-    if (former != null && former != node && isAlive(connection, former, dialect.forShare())) {
-      return NOT_TAKEN;
-    }
-    if (!isAlive(connection, node, dialect.forShare())) {
-      return NOT_TAKEN;
-    }
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "UPDATE timewheel_shard SET owner = ?, epoch = epoch + 1 WHERE shard = ? AND epoch = ?"
-                + " AND (owner IS NULL OR owner = ?)")) { // given away since, or as it was
-      statement.setLong(1, node);
-      statement.setInt(2, row.shard());
-      statement.setLong(3, row.epoch());
-      statement.setLong(4, former == null ? node : former);
-      return statement.executeUpdate() == 1 ? row.epoch() + 1 : NOT_TAKEN;
-    }
-  }
-
-  /** Whether a node has a lease, which stays so until the transaction ends. */
-  private boolean isAlive(Connection connection, long node, String lock) throws SQLException {
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "SELECT lease_until > "
-                + dialect.nowMillis()
-                + " FROM timewheel_node WHERE node = ? "
-                + lock)) {
-      statement.setLong(1, node);
-      try (ResultSet rows = statement.executeQuery()) {
-        return rows.next() && rows.getBoolean(1);
-      }
     }
   }
 
@@ -455,23 +377,9 @@ final class Ownership {
     for (int shard : drained) {
       Long epoch = owned.get(shard);
       if (epoch != null && mine != null) {
-        transactions.write(connection -> give(connection, mine.node(), shard, epoch));
+        transactions.write(connection -> rows.give(connection, mine.node(), shard, epoch));
       }
       lose(shard);
-    }
-  }
-
-  private boolean give(Connection connection, long node, int shard, long epoch)
-      throws SQLException {
-    dialect.begin(connection, false);
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "UPDATE timewheel_shard SET owner = NULL WHERE shard = ? AND owner = ? AND epoch ="
-                + " ?")) {
-      statement.setInt(1, shard);
-      statement.setLong(2, node);
-      statement.setLong(3, epoch);
-      return statement.executeUpdate() == 1;
     }
   }
 
@@ -483,21 +391,7 @@ final class Ownership {
     owned.clear();
     releases.clear();
     if (last != null) {
-      transactions.write(connection -> leave(connection, last.node()));
+      transactions.write(connection -> rows.leave(connection, last.node()));
     }
-  }
-
-  private boolean leave(Connection connection, long node) throws SQLException {
-    dialect.begin(connection, false);
-    for (String sql :
-        List.of(
-            "UPDATE timewheel_shard SET owner = NULL WHERE owner = ?",
-            "DELETE FROM timewheel_node WHERE node = ?")) {
-      try (PreparedStatement statement = connection.prepareStatement(sql)) {
-        statement.setLong(1, node);
-        statement.executeUpdate();
-      }
-    }
-    return true;
   }
 }

@@ -10,7 +10,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -193,23 +192,18 @@ final class PostgreSql implements Dialect {
     return Queries.scopes(connection, "SELECT scope FROM timewheel_pause FOR SHARE");
   }
 
-  private record Delta(String namespace, TimerState state, long delta) {}
-
   @Override
   public void count(Connection connection, Map<String, Map<TimerState, Long>> deltas)
       throws SQLException {
-    List<Delta> rows = new ArrayList<>();
-    deltas.forEach(
-        (namespace, states) ->
-            states.forEach((state, delta) -> rows.add(new Delta(namespace, state, delta))));
+    List<Queries.Count> rows = Queries.countRows(deltas);
     try (PreparedStatement statement =
         connection.prepareStatement(
             "INSERT INTO timewheel_count"
                 + " SELECT * FROM unnest(?::text[], ?::integer[], ?::bigint[])")) {
       new Parameters(connection, statement)
-          .texts(rows, Delta::namespace)
+          .texts(rows, Queries.Count::namespace)
           .ints(rows, row -> Codes.STATES.of(row.state()))
-          .longs(rows, Delta::delta);
+          .longs(rows, Queries.Count::number);
       statement.executeUpdate();
     }
   }
@@ -222,13 +216,7 @@ final class PostgreSql implements Dialect {
             "SELECT shard, epoch FROM timewheel_shard WHERE shard = ANY (?::integer[])"
                 + " ORDER BY shard FOR SHARE")) {
       new Parameters(connection, statement).ints(shards, shard -> shard);
-      try (ResultSet rows = statement.executeQuery()) {
-        Map<Integer, Long> epochs = new HashMap<>();
-        while (rows.next()) {
-          epochs.put(rows.getInt(1), rows.getLong(2));
-        }
-        return epochs;
-      }
+      return Queries.epochs(statement);
     }
   }
 

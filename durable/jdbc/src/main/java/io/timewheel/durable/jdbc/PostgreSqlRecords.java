@@ -8,7 +8,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -52,8 +51,7 @@ final class PostgreSqlRecords implements Records {
           + ", t.payload_hash FROM "
           + KEYS
           + " CROSS JOIN LATERAL (SELECT * FROM timewheel_done d"
-          + " WHERE d.namespace = k.namespace AND d.id = k.id OFFSET 0) t"
-          + " CROSS JOIN timewheel_history h WHERE "
+          + " WHERE d.namespace = k.namespace AND d.id = k.id OFFSET 0) t WHERE "
           + Rows.NOT_FORGOTTEN;
 
   private static final String INSERT =
@@ -268,12 +266,7 @@ final class PostgreSqlRecords implements Records {
       readings(new Parameters(connection, statement), before(steps));
       gone = numbers(statement, steps.size());
     }
-    List<TimerRecord> finished = new ArrayList<>(steps.size());
-    for (int i = 0; i < gone.length; i++) {
-      if (gone[i]) {
-        finished.add(steps.get(i).after());
-      }
-    }
+    List<TimerRecord> finished = Step.after(steps, gone);
     if (!finished.isEmpty()) {
       insertDone(connection, finished, part);
     }

@@ -63,7 +63,7 @@ abstract class Queries {
             + Rows.TIMER_COLUMNS
             + " FROM timewheel_timer t WHERE t.namespace = ? AND t.id = ? UNION ALL SELECT "
             + doneColumns
-            + " FROM timewheel_done t, timewheel_history h WHERE t.namespace = ? AND t.id = ? AND "
+            + " FROM timewheel_done t WHERE t.namespace = ? AND t.id = ? AND "
             + Rows.NOT_FORGOTTEN;
   }
 
@@ -85,6 +85,29 @@ abstract class Queries {
         }
       }
       return scopes;
+    }
+  }
+
+  /** How many more timers of a namespace there are in a state. */
+  record Count(String namespace, TimerState state, long number) {}
+
+  /** {@return each number by itself} */
+  static List<Count> countRows(Map<String, Map<TimerState, Long>> counts) {
+    List<Count> rows = new ArrayList<>();
+    counts.forEach(
+        (namespace, states) ->
+            states.forEach((state, number) -> rows.add(new Count(namespace, state, number))));
+    return rows;
+  }
+
+  /** {@return the epochs of shards, which a statement finds} */
+  static Map<Integer, Long> epochs(PreparedStatement statement) throws SQLException {
+    try (ResultSet rows = statement.executeQuery()) {
+      Map<Integer, Long> epochs = new HashMap<>();
+      while (rows.next()) {
+        epochs.put(rows.getInt(1), rows.getLong(2));
+      }
+      return epochs;
     }
   }
 
@@ -164,7 +187,7 @@ abstract class Queries {
       parts.add(
           "(SELECT "
               + doneColumns
-              + " FROM timewheel_done t, timewheel_history h WHERE "
+              + " FROM timewheel_done t WHERE "
               + Rows.NOT_FORGOTTEN
               + " AND "
               + conditions(query, after, limit, values));

@@ -5,6 +5,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -52,7 +53,18 @@ interface Records {
       throws SQLException;
 
   /** A record as it was read, and as it is to be. */
-  record Step(TimerRecord before, TimerRecord after) {}
+  record Step(TimerRecord before, TimerRecord after) {
+    /** {@return what has become of some of many} */
+    static List<TimerRecord> after(List<Step> steps, boolean[] which) {
+      List<TimerRecord> after = new ArrayList<>(steps.size());
+      for (int i = 0; i < which.length; i++) {
+        if (which[i]) {
+          after.add(steps.get(i).after());
+        }
+      }
+      return after;
+    }
+  }
 
   /** Writes what has become of records. {@return which were there as they had been read} */
   boolean[] advance(Connection connection, List<Step> steps) throws SQLException;

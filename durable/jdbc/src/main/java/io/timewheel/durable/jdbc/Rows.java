@@ -21,10 +21,13 @@ final class Rows {
   /** Of an unfinished timer; for a finished one, something else stands for the last two. */
   static final String TIMER_COLUMNS = COLUMNS + ", t.fire_at, t.payload";
 
-  /** Whether a finished timer is still remembered, by the row {@code h} about the history. */
+  /**
+   * Whether a finished timer is still remembered. No join with the one row about the history: a
+   * database that does not know that it is one may begin there, and sort all the others.
+   */
   static final String NOT_FORGOTTEN =
       "(t.changed_at, t.namespace, t.id)"
-          + " > (h.forgotten_at, h.forgotten_namespace, h.forgotten_id)";
+          + " > (SELECT forgotten_at, forgotten_namespace, forgotten_id FROM timewheel_history)";
 
   /** Behind the columns that every query for records has. */
   static final int PAYLOAD_HASH = 16;

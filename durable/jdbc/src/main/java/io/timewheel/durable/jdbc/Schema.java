@@ -22,13 +22,13 @@ final class Schema {
     this.dialect = dialect;
   }
 
-  /** The statements that make the tables. */
+  /** The statements that make the tables, for a session that commits each by itself. */
   String sql(int shards) {
-    StringBuilder sql = new StringBuilder();
+    StringBuilder sql = new StringBuilder("START TRANSACTION;\n");
     for (String statement : dialect.migration(FORMAT)) {
       sql.append(statement).append('\n');
     }
-    return sql.append(shardRows(shards)).toString();
+    return sql.append(shardRows(shards)).append("COMMIT;\n").toString();
   }
 
   private static String shardRows(int shards) {

@@ -35,6 +35,9 @@ final class TransactionStore implements TimerStore {
   private final UserTransactions statements;
   private @Nullable RuntimeException failure;
 
+  /** Whether the present call has done something already. */
+  private boolean marked;
+
   TransactionStore(JdbcTimerStore store, Tables tables, Connection connection) {
     this.store = store;
     this.tables = tables;
@@ -49,9 +52,24 @@ final class TransactionStore implements TimerStore {
     return last;
   }
 
+  /** Begins a call of the user. */
+  void beginCall() {
+    failure = null;
+    marked = false;
+  }
+
+  /** One commit after the other: all in the order of their keys, and none without the others. */
   @Override
   public StoreTraits traits() {
-    return store.traits();
+    StoreTraits traits = store.traits();
+    return new StoreTraits(
+        traits.shards(),
+        1,
+        traits.maxBatch(),
+        traits.window(),
+        traits.claimAhead(),
+        traits.sweep(),
+        traits.lease());
   }
 
   @Override
@@ -89,20 +107,28 @@ final class TransactionStore implements TimerStore {
       throw new IllegalStateException(
           "connection: in auto-commit mode (expected: in a transaction)");
     }
-    UserTransactions.Visit visit = statements.enter(connection);
-    List<Outcome> outcomes;
     try {
-      check(visit);
-      outcomes = store.group(shard -> null, changes).runIn(connection, visit.firstVersion());
-    } catch (SQLException | StoreException e) {
-      statements.undo(connection, e);
-      throw e;
-    } catch (RuntimeException e) { // before anything was done: the transaction goes on
+      UserTransactions.Visit visit = statements.enter(connection);
+      try {
+        check(visit);
+      } catch (IllegalStateException e) { // nothing was done: the transaction goes on
+        statements.leave(connection, visit);
+        throw e;
+      }
+      if (!marked) {
+        statements.mark(connection);
+        marked = true;
+      }
+      List<Outcome> outcomes =
+          store.group(shard -> null, changes).runIn(connection, visit.firstVersion());
       statements.leave(connection, visit);
+      return outcomes;
+    } catch (SQLException | RuntimeException e) {
+      if (marked) {
+        statements.undo(connection, e);
+      }
       throw e;
     }
-    statements.leave(connection, visit);
-    return outcomes;
   }
 
   private void check(UserTransactions.Visit visit) {

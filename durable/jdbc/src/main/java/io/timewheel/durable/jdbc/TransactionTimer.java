@@ -37,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  *
  * From the call until the transaction ends, it holds the timer, and a key that it has made. In that
  * time the timer does not begin to fire, and an attempt that runs cannot record its end; another
- * transaction that wants the timer waits, by its own {@code lock_timeout}; a call of {@link
- * DurableTimer} waits for up to a second, and then fails with {@code STORE_UNAVAILABLE}. Other
- * timers are not held up. So use timers last, and commit soon.
+ * transaction that wants the timer waits, by its own limit for locks; a call of {@link
+ * DurableTimer} waits for about a second, on MariaDB for up to two, and then fails with {@code
+ * STORE_UNAVAILABLE}. Other timers are not held up for longer than that. So use timers last, and
+ * commit soon.
  *
  * <h2>Deadlocks</h2>
  *
@@ -83,7 +84,7 @@ public final class TransactionTimer {
    * @return what is done
    */
   public ScheduleResult schedule(TimerSpec spec) {
-    return call(() -> timer.schedule(spec));
+    return one(() -> timer.schedule(spec));
   }
 
   /**
@@ -104,7 +105,7 @@ public final class TransactionTimer {
    * @return whether it is in time
    */
   public CancelResult cancel(String namespace, String id) {
-    return call(() -> timer.cancel(namespace, id));
+    return one(() -> timer.cancel(namespace, id));
   }
 
   /**
@@ -115,7 +116,7 @@ public final class TransactionTimer {
    * @return whether it is in time
    */
   public CancelResult cancel(TimerKey key, long version) {
-    return call(() -> timer.cancel(key, version));
+    return one(() -> timer.cancel(key, version));
   }
 
   /**
@@ -128,8 +129,12 @@ public final class TransactionTimer {
     return all(keys, key -> key, timer::cancelAll);
   }
 
+  private <T> T one(Supplier<T> call) {
+    store.beginCall();
+    return call(call);
+  }
+
   private <T> T call(Supplier<T> call) {
-    RuntimeException unused = store.takeFailure();
     T result;
     try {
       result = call.get();
@@ -153,6 +158,7 @@ public final class TransactionTimer {
       Collection<A> items,
       Function<A, TimerKey> key,
       Function<Collection<A>, List<BatchResult<T>>> call) {
+    store.beginCall();
     List<A> asked = new ArrayList<>(items);
     List<Integer> order = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {

@@ -145,8 +145,8 @@ final class Transactions {
   /** Asks what became of a transaction whose COMMIT was not answered. */
   private boolean isCommitted(String id, SQLException lost) {
     for (int looks = 1; looks <= MAX_LOOKS; looks++) {
-      try (Connection connection = open(true)) {
-        Boolean committed = dialect.isCommitted(connection, id);
+      try {
+        Boolean committed = look(id);
         if (committed != null) {
           return committed;
         }
@@ -157,6 +157,21 @@ final class Transactions {
     }
     throw new StoreException(
         Kind.UNKNOWN, "the answer to a commit was lost, and nobody says how it ended", lost);
+  }
+
+  private @Nullable Boolean look(String id) throws SQLException {
+    Connection connection = open(false);
+    try {
+      dialect.begin(connection, false); // whoever stands still here keeps nobody out for long
+      Boolean committed = dialect.isCommitted(connection, id);
+      connection.rollback();
+      return committed;
+    } catch (SQLException e) {
+      rollback(connection, e);
+      throw e;
+    } finally {
+      giveBack(connection);
+    }
   }
 
   /** Reads with one statement. */

@@ -37,9 +37,12 @@ interface UserTransactions {
   /** Gives the transaction back the settings that it had. */
   void leave(Connection connection, Visit visit) throws SQLException;
 
+  /** Marks where a call begins, for {@link #undo}. */
+  default void mark(Connection connection) throws SQLException {}
+
   /**
-   * Has a call that failed have done nothing: takes back what it has done, or lets the transaction
-   * do nothing any more but roll back.
+   * Has a call that failed have done nothing: takes back what it has done since {@link #mark}, or
+   * lets the transaction do nothing any more but roll back.
    */
   void undo(Connection connection, Exception failure);
 

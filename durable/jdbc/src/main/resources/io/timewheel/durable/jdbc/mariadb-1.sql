@@ -109,6 +109,7 @@ CREATE TABLE IF NOT EXISTS timewheel_commit (
   PRIMARY KEY (made_at, id)
 ) ENGINE = InnoDB;
 
+START TRANSACTION;
 INSERT INTO timewheel_history VALUES (-9223372036854775808, '', '', 0, 0);
 INSERT INTO timewheel_meta VALUES ('identity', FLOOR(RAND() * 9007199254740992));
 INSERT INTO timewheel_meta VALUES ('pauses', 0);

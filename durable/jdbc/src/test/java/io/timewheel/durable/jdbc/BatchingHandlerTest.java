@@ -26,15 +26,10 @@ import org.junit.jupiter.api.Timeout;
 class BatchingHandlerTest {
   private static final int TIMERS = 60;
 
-  private final Ledger ledger = new Ledger(server());
+  private final Ledger ledger = new Ledger(Server.of(this));
   private final Queue<Integer> sizes = new ConcurrentLinkedQueue<>();
   private final CountDownLatch allWait = new CountDownLatch(1);
   private BatchingHandler batching;
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
 
   @AfterEach
   void close() {

@@ -14,14 +14,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class DueBoundsTest {
-  private final Fixture fixture = new Fixture(server());
+  private final Fixture fixture = new Fixture(Server.of(this));
   private final Fixture.Node node = fixture.start();
   private final int shard = Shards.of(key("a"), 4);
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
 
   @AfterEach
   void close() {

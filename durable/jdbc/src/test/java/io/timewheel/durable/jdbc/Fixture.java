@@ -158,6 +158,14 @@ final class Fixture implements AutoCloseable {
     return node;
   }
 
+  /** Begins a transaction as a user has it, whatever the default is. */
+  Connection transaction() throws SQLException {
+    Connection connection = database.connect();
+    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+    connection.setAutoCommit(false);
+    return connection;
+  }
+
   static TimerKey key(String id) {
     return new TimerKey("shop", id);
   }

@@ -27,13 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class GroupTest {
-  final Fixture fixture = new Fixture(server());
+  final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
 
   @AfterEach
   void close() {
@@ -71,10 +66,8 @@ class GroupTest {
     for (String id : List.of("c", "b", "a")) {
       cancels.add(new Change.Cancel(key(id), 0, NOW));
     }
-    try (Connection holder = fixture.database.connect();
-        Connection looker = fixture.database.connect()) {
-      holder.setAutoCommit(false);
-      looker.setAutoCommit(false);
+    try (Connection holder = fixture.transaction();
+        Connection looker = fixture.transaction()) {
       free(holder, "WHERE namespace = 'shop' AND id = 'b'");
       CompletableFuture<List<Outcome>> commit =
           CompletableFuture.supplyAsync(() -> node.store.commit(cancels));
@@ -136,9 +129,8 @@ class GroupTest {
   @Test
   void beginsNothingBesideAPauseThatIsBeingMade() throws SQLException {
     node.commit(schedule("a", NOW));
-    try (Connection pauser = fixture.database.connect();
+    try (Connection pauser = fixture.transaction();
         Statement statement = pauser.createStatement()) {
-      pauser.setAutoCommit(false);
       statement.execute("LOCK TABLE timewheel_pause IN EXCLUSIVE MODE");
       statement.execute("INSERT INTO timewheel_pause VALUES ('shop')");
       assertThatExceptionOfType(StoreException.class)

@@ -25,20 +25,14 @@ import org.junit.jupiter.api.Test;
 
 /** A transaction of a user that stays open: its timers wait for it, and nothing else does. */
 class HeldTimersTest {
-  final Fixture fixture = new Fixture(server());
+  final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();
   private Connection holder;
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
 
   @BeforeEach
   void hold() throws SQLException {
     node.store.commit(List.of(schedule("a", NOW), schedule("held", NOW), schedule("z", NOW)));
-    holder = fixture.database.connect();
-    holder.setAutoCommit(false);
+    holder = fixture.transaction();
   }
 
   @AfterEach

@@ -17,13 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class HistoryTest {
-  final Fixture fixture = new Fixture(server());
+  final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
 
   @AfterEach
   void close() {

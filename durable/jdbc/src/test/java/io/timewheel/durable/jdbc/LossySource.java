@@ -29,6 +29,9 @@ final class LossySource extends BareDataSource {
   /** Whether a connection does nothing more after its commit, though it lives. */
   boolean failsAfterCommit;
 
+  /** Is run before a transaction is rolled back. */
+  Runnable onRollback = () -> {};
+
   /** Whether a connection that is given back says that this has failed. */
   boolean failsToClose;
 
@@ -83,6 +86,9 @@ final class LossySource extends BareDataSource {
               }
               if (failsAfterCommit && method.getName().equals("createStatement") && commits > 0) {
                 throw new SQLException("no statement after a commit", "HY000");
+              }
+              if (method.getName().equals("rollback")) {
+                onRollback.run();
               }
               if (failsToClose && method.getName().equals("close")) {
                 real.close();

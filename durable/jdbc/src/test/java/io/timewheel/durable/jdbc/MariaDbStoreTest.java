@@ -34,6 +34,11 @@ class MariaDbStoreTest extends TimerStoreContract {
 
   private HikariDataSource pool;
 
+  /** Makes the settings of a session. */
+  Database session(Database database) {
+    return database;
+  }
+
   @Override
   protected TimerStore create() {
     closePools(); // of the tests before
@@ -48,7 +53,7 @@ class MariaDbStoreTest extends TimerStoreContract {
           GRANT
               .replaceFirst("\\btimers\\b", owned.user())
               .replaceFirst("\\bapp\\b", USER + "@'%'"));
-      pool = new Database(owned.url(), USER, USER).pool(6);
+      pool = session(new Database(owned.url(), USER, USER)).pool(6);
       pool.setMinimumIdle(1);
       POOLS.add(pool);
       String script = JdbcTimerStore.mariadbBuilder(pool).schema();

@@ -11,12 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class MembershipTest {
-  private final Fixture fixture = new Fixture(server());
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
+  private final Fixture fixture = new Fixture(Server.of(this));
 
   @AfterEach
   void close() {

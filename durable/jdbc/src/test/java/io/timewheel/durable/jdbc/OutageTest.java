@@ -29,18 +29,13 @@ import org.junit.jupiter.api.Timeout;
 class OutageTest {
   private static final Logger LOGGER = Logger.getLogger(JdbcTimerStore.class.getName());
 
-  final DatabaseServer server = kind().server();
+  final DatabaseServer server = Server.of(this).server();
   private final Database database = server.createDatabase();
   private final HikariDataSource pool = database.pool(8);
   private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
   private final CountDownLatch fired = new CountDownLatch(2);
   private final Handler handler = new Warnings();
   private final DurableTimer timer;
-
-  /** Which one is tested. */
-  Server kind() {
-    return Server.POSTGRESQL;
-  }
 
   String readOnlyReason() {
     return "in a read-only transaction";
@@ -65,7 +60,7 @@ class OutageTest {
     pool.setConnectionTimeout(1_000);
     LOGGER.addHandler(handler);
     timer =
-        DurableTimer.builder(kind().builder(pool).open())
+        DurableTimer.builder(Server.of(this).builder(pool).open())
             .handler("orders", firing -> fired.countDown())
             .start();
   }

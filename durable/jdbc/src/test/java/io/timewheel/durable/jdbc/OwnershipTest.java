@@ -20,17 +20,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class OwnershipTest {
-  private final Fixture fixture = new Fixture(server());
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
+  private final Fixture fixture = new Fixture(Server.of(this));
 
   @AfterEach
   void close() {
@@ -149,9 +145,8 @@ class OwnershipTest {
     Fixture.Node second = fixture.start();
     fixture.expireLeases();
     second.ownership().renew();
-    try (Connection commit = fixture.database.connect();
+    try (Connection commit = fixture.transaction();
         Statement statement = commit.createStatement()) {
-      commit.setAutoCommit(false);
       String share = second.store.dialect().forShare();
       statement.execute("SELECT epoch FROM timewheel_shard WHERE shard = 2 " + share);
       balance(second);
@@ -197,15 +192,39 @@ class OwnershipTest {
     Fixture.Node second = fixture.start();
     fixture.expireLeases();
     second.ownership().renew();
-    try (Connection renewal = fixture.database.connect();
+    try (Connection renewal = fixture.transaction();
         Statement statement = renewal.createStatement()) {
-      renewal.setAutoCommit(false);
       statement.execute("UPDATE timewheel_node SET lease_until = lease_until + 60000");
       second.ownership().balance();
       renewal.commit();
     }
     balance(second);
     assertThat(second.epochs).isEmpty();
+  }
+
+  @Test
+  @Timeout(300)
+  void aRenewalThatWaitedIsJudgedByTheTimeAtWhichItGoesOn() throws SQLException {
+    Fixture.Node node = fixture.start();
+    String now = node.store.dialect().nowMillis();
+    try (Connection holder = fixture.transaction();
+        Statement statement = holder.createStatement()) {
+      fixture.execute("UPDATE timewheel_node SET lease_until = " + now + " + 300");
+      statement.execute(
+          "SELECT lease_until FROM timewheel_node " + node.store.dialect().forShare());
+      CompletableFuture<Void> renewal = CompletableFuture.runAsync(node.ownership()::renew);
+      String alive = "SELECT count(*) FROM timewheel_node WHERE lease_until > " + now;
+      while (fixture.number(alive) > 0) {
+        Thread.onSpinWait();
+      }
+      holder.rollback();
+      try {
+        renewal.join();
+      } catch (CompletionException e) { // it has waited for too long, and is tried again
+        node.ownership().renew();
+      }
+    }
+    assertThat(node.told).endsWith("lost 0", "lost 1", "lost 2", "lost 3");
   }
 
   @Test

@@ -25,21 +25,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class QueueTest {
-  private final Fixture fixture = new Fixture(server());
-  private final Fixture.Node node = fixture.start();
+  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture.Node node = fixture.start();
   private long tokens;
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
 
   @AfterEach
   void close() {
     fixture.close();
   }
 
-  private void makeReady(int count) {
+  void makeReady(int count) {
     List<Change> made = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       made.add(
@@ -75,7 +70,7 @@ class QueueTest {
     node.store.commit(ready);
   }
 
-  private synchronized LeaseRequest request(int max) {
+  synchronized LeaseRequest request(int max) {
     List<ClaimToken> wanted = new ArrayList<>();
     for (int i = 0; i < max; i++) {
       wanted.add(new ClaimToken(1, ++tokens));
@@ -109,9 +104,8 @@ class QueueTest {
   @Test
   void passesOverWhatAnotherTransactionHolds() throws SQLException {
     makeReady(3);
-    try (Connection holder = fixture.database.connect();
+    try (Connection holder = fixture.transaction();
         Statement statement = holder.createStatement()) {
-      holder.setAutoCommit(false);
       String inShop = " WHERE namespace = 'shop' AND id = ";
       statement.execute(
           "SELECT 1 FROM timewheel_ready"

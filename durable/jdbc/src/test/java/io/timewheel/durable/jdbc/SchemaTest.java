@@ -16,12 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SchemaTest {
-  final Fixture fixture = new Fixture(server());
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
+  final Fixture fixture = new Fixture(Server.of(this));
 
   @AfterEach
   void close() {
@@ -51,6 +46,14 @@ class SchemaTest {
     fixture.execute(fixture.builder(fixture.pool).shards(3).schema());
     assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(3);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_shard")).isEqualTo(3);
+  }
+
+  /** In auto-commit mode, as the clients of databases are. */
+  @Test
+  void aScriptThatIsCutOffCountsForNothing() throws SQLException {
+    String script = fixture.builder(fixture.pool).shards(3).schema();
+    fixture.database.execute(script.substring(0, script.lastIndexOf("COMMIT;")));
+    assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(8);
   }
 
   @Test

@@ -41,13 +41,10 @@ enum Server {
       return TestDatabases.mariadb();
     }
 
-    /** With the isolation that the user's own transactions must have, and scripts. */
+    /** Takes scripts. */
     @Override
     Database empty() {
-      return server()
-          .createDatabase()
-          .with("sessionVariables", "tx_isolation='READ-COMMITTED'")
-          .with("allowMultiQueries", true);
+      return server().createDatabase().with("allowMultiQueries", true);
     }
 
     @Override
@@ -65,6 +62,13 @@ enum Server {
       return "KILL CONNECTION " + connection;
     }
   };
+
+  /**
+   * {@return the one that a test is about: in {@link MariaDbTest} the same tests run on MariaDB}
+   */
+  static Server of(Object test) {
+    return test.getClass().getEnclosingClass() == MariaDbTest.class ? MARIADB : POSTGRESQL;
+  }
 
   abstract DatabaseServer server();
 

@@ -29,12 +29,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class TransactionHandlerTest {
   private Runnable onPause = () -> {};
-  final Ledger ledger = new Ledger(server(), () -> onPause.run());
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
+  final Ledger ledger = new Ledger(Server.of(this), () -> onPause.run());
 
   @AfterEach
   void close() {

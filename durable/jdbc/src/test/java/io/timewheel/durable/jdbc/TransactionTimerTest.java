@@ -35,21 +35,15 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
 class TransactionTimerTest {
-  final Fixture fixture = new Fixture(server());
+  final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();
   final TransactionTimers timers = TransactionTimers.of(node.store);
   Connection connection;
   TransactionTimer timer;
 
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
-
   @BeforeEach
   void begin() throws SQLException {
-    connection = fixture.database.connect();
-    connection.setAutoCommit(false);
+    connection = fixture.transaction();
     timer = timers.in(connection);
   }
 
@@ -147,15 +141,20 @@ class TransactionTimerTest {
   @Test
   void aCallThatFailsHalfwayHasDoneNothing() throws SQLException {
     loseB();
+    List<TimerSpec> specs = new ArrayList<>(); // more than one commit of the engine
+    specs.add(spec("b"));
+    for (int i = 0; i < 250; i++) {
+      specs.add(spec("a" + i));
+    }
     assertThatExceptionOfType(DurableTimerException.class)
-        .isThrownBy(() -> timer.scheduleAll(List.of(spec("a"), spec("b"))))
+        .isThrownBy(() -> timer.scheduleAll(specs))
         .withMessageContaining("b is changed by many at once");
     try {
       connection.commit();
     } catch (SQLException e) {
       assertThat(e.getMessage()).contains("cannot be committed");
     }
-    assertThat(state("a")).isNull();
+    assertThat(state("a0")).isNull();
     assertThat(node.store.counts()).isEmpty();
   }
 
@@ -291,7 +290,7 @@ class TransactionTimerTest {
 
   @Test
   void refusesOtherTables() throws SQLException {
-    try (Fixture other = new Fixture(server());
+    try (Fixture other = new Fixture(Server.of(this));
         Connection elsewhere = other.database.connect()) {
       elsewhere.setAutoCommit(false);
       assertThatIllegalStateException()
@@ -325,8 +324,7 @@ class TransactionTimerTest {
   @Test
   void saysThatTheTransactionIsLostWhenTheDatabaseFails() throws SQLException {
     node.commit(Fixture.schedule("a", NOW));
-    try (Connection holder = fixture.database.connect()) {
-      holder.setAutoCommit(false);
+    try (Connection holder = fixture.transaction()) {
       timers.in(holder).cancel("shop", "a");
       execute("SET LOCAL lock_timeout = '20ms'");
       assertThatExceptionOfType(DurableTimerException.class)

@@ -18,15 +18,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TransactionsTest {
-  final Fixture fixture = new Fixture(server());
+  final Fixture fixture = new Fixture(Server.of(this));
   final LossySource source = new LossySource(fixture.pool);
   final Fixture.Node node = fixture.open(source, 4);
   private int looks;
-
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
 
   @AfterEach
   void close() {

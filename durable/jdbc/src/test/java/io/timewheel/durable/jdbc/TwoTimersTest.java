@@ -24,14 +24,9 @@ class TwoTimersTest {
   private final Map<String, Integer> fired = new ConcurrentHashMap<>();
   private final CountDownLatch all = new CountDownLatch(2 * TIMERS);
 
-  /** Which one is tested. */
-  Server server() {
-    return Server.POSTGRESQL;
-  }
-
   @Test
   void whatEitherSchedulesFiresOnce() throws InterruptedException {
-    Database database = server().empty();
+    Database database = Server.of(this).empty();
     try (HikariDataSource firstPool = database.pool(6);
         HikariDataSource secondPool = database.pool(6);
         DurableTimer first = start(firstPool);
@@ -45,13 +40,13 @@ class TwoTimersTest {
       assertThat(first.cancel("shop", "second-0").toString()).contains("FIR");
     }
     try (HikariDataSource pool = database.pool(6);
-        JdbcTimerStore store = server().builder(pool).open()) {
+        JdbcTimerStore store = Server.of(this).builder(pool).open()) {
       assertThat(store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.DONE, 2L * TIMERS)));
     }
   }
 
   private DurableTimer start(HikariDataSource pool) {
-    return DurableTimer.builder(server().builder(pool).open())
+    return DurableTimer.builder(Server.of(this).builder(pool).open())
         .handler("orders", this::handle)
         .start();
   }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The statements by which {@link Ownership} changes who owns what. */
+final class OwnershipRows {
+  /** No epoch, since the first one is 1. */
+  static final long NOT_TAKEN = 0;
+
+  /** How long the row of a node that is gone is kept, for whoever wants to know of it. */
+  private static final long REMEMBERED_MILLIS = TimeUnit.DAYS.toMillis(1);
+
+  private final Dialect dialect;
+
+  OwnershipRows(Dialect dialect) {
+    this.dialect = dialect;
+  }
+
+  /** Removes nodes that never came back, and own nothing. */
+  void forgetOthers(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "DELETE FROM timewheel_node WHERE lease_until < "
+                + dialect.nowMillis()
+                + " - ? AND node NOT IN"
+                + " (SELECT owner FROM timewheel_shard WHERE owner IS NOT NULL)")) {
+      statement.setLong(1, REMEMBERED_MILLIS);
+      statement.executeUpdate();
+    }
+  }
+
+  /**
+   * Locks the row of a node. What waits for that in a statement is judged by the time at which it
+   * began to wait; what comes in the next one is not.
+   */
+  void lock(Connection connection, long node) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement("SELECT node FROM timewheel_node WHERE node = ? FOR UPDATE")) {
+      statement.setLong(1, node);
+      statement.executeQuery().close();
+    }
+  }
+
+  /**
+   * A shard as the database has it.
+   *
+   * @param alive whether the owner has a lease
+   */
+  record Shard(int shard, @Nullable Long owner, long epoch, boolean alive) {}
+
+  /**
+   * Reads who owns what.
+   *
+   * @param shards takes what is found
+   * @return how many nodes there are
+   */
+  int look(Connection connection, List<Shard> shards) throws SQLException {
+    shards.clear();
+    String sql =
+        "SELECT s.shard, s.owner, s.epoch, COALESCE(n.lease_until > "
+            + dialect.nowMillis()
+            + ", false), (SELECT count(*) FROM timewheel_node a WHERE a.lease_until > "
+            + dialect.nowMillis()
+            + ") FROM timewheel_shard s LEFT JOIN timewheel_node n ON n.node = s.owner"
+            + " ORDER BY s.shard";
+    int nodes = 0;
+    try (PreparedStatement statement = connection.prepareStatement(sql);
+        ResultSet found = statement.executeQuery()) {
+      while (found.next()) {
+        long owner = found.getLong(2);
+        Long ownerOrNull = found.wasNull() ? null : owner;
+        shards.add(new Shard(found.getInt(1), ownerOrNull, found.getLong(3), found.getBoolean(4)));
+        nodes = found.getInt(5);
+      }
+    }
+    return nodes;
+  }
+
+  /** Takes a shard, if it is free. {@return its new epoch, or {@link #NOT_TAKEN}} */
+  long take(Connection connection, long node, Shard row) throws SQLException {
+    dialect.begin(connection, false);
+    Long former = row.owner();
+    if (former != null && former != node && isAlive(connection, former)) {
+      return NOT_TAKEN;
+    }
+    if (!isAlive(connection, node)) {
+      return NOT_TAKEN;
+    }
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "UPDATE timewheel_shard SET owner = ?, epoch = epoch + 1 WHERE shard = ? AND epoch = ?"
+                + " AND (owner IS NULL OR owner = ?)")) { // given away since, or as it was
+      statement.setLong(1, node);
+      statement.setInt(2, row.shard());
+      statement.setLong(3, row.epoch());
+      statement.setLong(4, former == null ? node : former);
+      return statement.executeUpdate() == 1 ? row.epoch() + 1 : NOT_TAKEN;
+    }
+  }
+
+  /** Whether a node has a lease, which stays so until the transaction ends. */
+  private boolean isAlive(Connection connection, long node) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "SELECT lease_until > "
+                + dialect.nowMillis()
+                + " FROM timewheel_node WHERE node = ? "
+                + dialect.forShare())) {
+      statement.setLong(1, node);
+      try (ResultSet rows = statement.executeQuery()) {
+        return rows.next() && rows.getBoolean(1);
+      }
+    }
+  }
+
+  /** Gives a shard away. {@return whether it was this node's} */
+  boolean give(Connection connection, long node, int shard, long epoch) throws SQLException {
+    dialect.begin(connection, false);
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "UPDATE timewheel_shard SET owner = NULL WHERE shard = ? AND owner = ? AND epoch ="
+                + " ?")) {
+      statement.setInt(1, shard);
+      statement.setLong(2, node);
+      statement.setLong(3, epoch);
+      return statement.executeUpdate() == 1;
+    }
+  }
+
+  /** Forgets a node, and what it owns is free. {@return true} */
+  boolean leave(Connection connection, long node) throws SQLException {
+    dialect.begin(connection, false);
+    for (String sql :
+        List.of(
+            "UPDATE timewheel_shard SET owner = NULL WHERE owner = ?",
+            "DELETE FROM timewheel_node WHERE node = ?")) {
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        statement.setLong(1, node);
+        statement.executeUpdate();
+      }
+    }
+    return true;
+  }
+}
