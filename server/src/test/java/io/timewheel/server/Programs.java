@@ -4,6 +4,7 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +18,11 @@ final class Programs implements AutoCloseable {
   private final List<Process> processes = new ArrayList<>();
 
   Process run(Map<String, String> environment, String... args) throws IOException {
+    return run(environment, Redirect.PIPE, args);
+  }
+
+  /** Runs the program with its errors where they do not fill a pipe that nobody reads. */
+  Process run(Map<String, String> environment, Redirect errors, String... args) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx128m", "-cp", System.getProperty("java.class.path")));
@@ -24,7 +30,7 @@ final class Programs implements AutoCloseable {
     command.addAll(List.of(args));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);
-    Process process = builder.start();
+    Process process = builder.redirectError(errors).start();
     processes.add(process);
     return process;
   }
