@@ -33,7 +33,8 @@ final class Report {
       ## Where it loses, and why
 
       * **Callers that wait one by one.** What is synced waits for the disk, and a caller gets one timer from each sync. Peers on H2 do not wait for the disk, and are ahead with few callers where it is slow. Use `scheduleAll` or `scheduleAsync`, or another mode.
-      * **One thread commits.** RocksDB alone shares batches among their callers. And each firing is two commits, of a claim and of an end: that thread is busy while a quarter of the processors is idle, more than half of its time in RocksDB. So the target of firings is missed here, by as much as the machine is slow at the hour: the same code had 35,000 to 48,000 a second within one of them, and 54,000 on a machine that took half the processor time for each. A second thread fires a tenth more and costs callers up to half: [ADR 0010](../adr/0010-durable-timers.md).
+      * **One thread commits.** RocksDB alone shares batches among its callers. And each firing is two commits, of a claim and of an end: that thread is busy while a quarter of the processors is idle, more than half of its time in RocksDB. A slow machine shows here first: recordings of this page had 37,000 to 53,000 fires a second. A second thread fires a tenth more and costs callers up to half: [ADR 0010](../adr/0010-durable-timers.md).
+      * **The hour.** During the first round of schedules, the only one of the other schedulers, SQLite and MVStore, other guests of the host took up to 44 % of the processors. `×` compares what was measured within minutes of each other; the rates themselves are up to half of those of a quiet hour.
 
       ## How
 
