@@ -21,10 +21,7 @@ final class Rows {
   /** Of an unfinished timer; for a finished one, something else stands for the last two. */
   static final String TIMER_COLUMNS = COLUMNS + ", t.fire_at, t.payload";
 
-  /**
-   * Whether a finished timer is still remembered. No join with the one row about the history: a
-   * database that does not know that it is one may begin there, and sort all the others.
-   */
+  /** Whether a finished timer is still remembered. */
   static final String NOT_FORGOTTEN =
       "(t.changed_at, t.namespace, t.id)"
           + " > (SELECT forgotten_at, forgotten_namespace, forgotten_id FROM timewheel_history)";
