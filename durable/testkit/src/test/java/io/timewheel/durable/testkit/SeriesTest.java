@@ -216,6 +216,15 @@ class SeriesTest {
   }
 
   @Test
+  void aRunThatIsMovedToAPastTimeIsNotMissedByAnEngineThatWasAwayThen() {
+    timer.schedule(spec().every(HOUR).missed(MissedRuns.SKIP));
+    advance(150);
+    timer.move("ns", "a", START.plus(Duration.ofMinutes(100)));
+    sleep(5);
+    assertThat(firedMinutes).containsExactly(60L, 120L, 155L);
+  }
+
+  @Test
   void aRunThatIsMovedToAPastTimeDuringAPauseWasMissed() {
     timer.schedule(spec().every(HOUR).missed(MissedRuns.SKIP));
     advance(150);
