@@ -20,6 +20,7 @@ import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
 import org.rocksdb.FlushOptions;
+import org.rocksdb.IndexType;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.ReadOptions;
@@ -122,6 +123,11 @@ final class Database implements AutoCloseable {
             .setBlockCache(cache)
             .setCacheIndexAndFilterBlocks(true)
             .setPinL0FilterAndIndexBlocksInCache(true)
+            // The cache is made of up to 64 parts, and what is larger than one is read anew each
+            // time: the filter of a table of millions of timers, unless it is partitioned.
+            .setIndexType(IndexType.kTwoLevelIndexSearch)
+            .setPartitionFilters(true)
+            .setMetadataBlockSize(8 << 10)
             .setBlockSize(8 << 10);
     if (family == Family.TIMERS || family == Family.PAYLOADS) {
       table.setFilterPolicy(filter);
