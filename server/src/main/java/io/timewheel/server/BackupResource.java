@@ -97,6 +97,12 @@ final class BackupResource {
           .failure();
     }
     Path target = present.data.toAbsolutePath().normalize().resolve(Copies.FOLDER).resolve(name);
+    if (!Copies.isAwaited(target)) {
+      throw Problem.invalid(
+              "name",
+              "name: " + name + " is for a command, which is at work on the data of another server")
+          .failure();
+    }
     if (Files.exists(target)) {
       throw Problem.of(409, "exists", "there is such a backup already").failure();
     }

@@ -179,7 +179,8 @@ class BackupTest {
               execute("store", "backup", "--data", other.toString(), "--server", address(), "copy"))
           .isEqualTo(1);
     }
-    assertThat(err.toString()).contains("is in use by another server than that of --server");
+    assertThat(err.toString()).contains("is in use").contains("the data of another server");
+    assertThat(data.resolve("backups")).doesNotExist();
   }
 
   @Test

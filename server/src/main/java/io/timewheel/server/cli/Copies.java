@@ -27,9 +27,11 @@ public final class Copies {
   private static final String FOR_COMMAND = "store-";
   private static final String LOCK = ".lock";
 
+  private static final String UUID_TEXT = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+  private static final Pattern COMMAND = Pattern.compile(FOR_COMMAND + UUID_TEXT);
+
   /** Where a backup is made until it is complete. */
-  private static final Pattern UNFINISHED =
-      Pattern.compile("copy-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\\.tmp)?");
+  private static final Pattern UNFINISHED = Pattern.compile("copy-" + UUID_TEXT + "(\\.tmp)?");
 
   private Copies() {}
 
@@ -40,6 +42,17 @@ public final class Copies {
    */
   public static boolean isFree(String name) {
     return !name.endsWith(".tmp") && !name.endsWith(LOCK) && !UNFINISHED.matcher(name).matches();
+  }
+
+  /**
+   * {@return whether a copy may be made: one for a command has its lock beside it, unless the
+   * command means other data than this}
+   *
+   * @param copy where it is to be
+   */
+  public static boolean isAwaited(Path copy) {
+    return !COMMAND.matcher(copy.getFileName().toString()).matches()
+        || Files.exists(copy.resolveSibling(copy.getFileName() + LOCK));
   }
 
   /**

@@ -79,6 +79,15 @@ class CopiesTest {
   }
 
   @Test
+  void theCopyOfACommandIsAwaitedWhereItHoldsALock() throws IOException {
+    try (Copy copy = Copies.reserve(data)) {
+      assertThat(Copies.isAwaited(copy.path())).isTrue();
+      assertThat(Copies.isAwaited(folder.resolve("store-" + ID))).isFalse();
+      assertThat(Copies.isAwaited(folder.resolve("store-of-mine"))).isTrue();
+    }
+  }
+
+  @Test
   void whereNothingWasCopiedNothingIsLeft() throws IOException {
     Files.delete(folder);
     Copies.deleteLeftovers(data);
