@@ -71,8 +71,7 @@ final class ConfigCommand implements Callable<Integer> {
       }
     }
     PrintWriter out = command.commandLine().getOut();
-    Object form = command.findOption("--output").getValue();
-    if (String.valueOf(form).equals("json")) {
+    if (isJson(command)) {
       out.println(json(rows));
     } else {
       out.println(ROW.formatted("SETTING", "VALUE", "SOURCE"));
@@ -80,6 +79,11 @@ final class ConfigCommand implements Callable<Integer> {
     }
     out.flush();
     return 0;
+  }
+
+  /** {@return whether a command is to print JSON} */
+  static boolean isJson(CommandSpec command) {
+    return String.valueOf(command.findOption("--output").<Object>getValue()).equals("json");
   }
 
   private Row row(CommandSpec command, OptionSpec option) {

@@ -50,7 +50,7 @@ public final class Main {
     try {
       return commandLine(Settings.read(environment)).execute(args);
     } catch (IOException e) {
-      System.err.println("timewheel: " + Settings.FILE + ": " + e.getMessage());
+      System.err.println("timewheel: " + Settings.FILE + ": " + Timewheel.reason(e));
       return WRONG_USAGE;
     }
   }

@@ -27,13 +27,9 @@ import picocli.CommandLine.TypeConversionException;
 
 /** The settings of a server, as the command line, the environment or the file has them. */
 final class ServeOptions {
+  private static final int MAX_PORT = 65_535;
   private static final Pattern SECRET = Pattern.compile("password=", Pattern.CASE_INSENSITIVE);
 
-  @Option(
-      names = "--port",
-      paramLabel = "PORT",
-      description = "The port; 0 for a free one (${DEFAULT-VALUE}).",
-      defaultValue = "" + ServerConfig.DEFAULT_PORT)
   private int port;
 
   @Option(
@@ -120,16 +116,29 @@ final class ServeOptions {
   void store(String url) {
     if (!Stores.canBeShared(url)) {
       throw usage(
-          "expected: one like jdbc:postgresql://host/database or jdbc:mariadb://host/database");
+          "--store: expected: one like jdbc:postgresql://host/database or"
+              + " jdbc:mariadb://host/database");
     }
     if (SECRET.matcher(url).find()) {
-      throw usage("a password does not belong here, where others see it");
+      throw usage("--store: a password does not belong here, where others see it");
     }
     store = url;
   }
 
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      description = "The port; 0 for a free one (${DEFAULT-VALUE}).",
+      defaultValue = "" + ServerConfig.DEFAULT_PORT)
+  void port(int number) {
+    if (number < 0 || number > MAX_PORT) {
+      throw usage("--port: " + number + " (expected: 0 to " + MAX_PORT + ")");
+    }
+    port = number;
+  }
+
   private ParameterException usage(String why) {
-    return new ParameterException(requireNonNull(spec).commandLine(), "--store: " + why);
+    return new ParameterException(requireNonNull(spec).commandLine(), why);
   }
 
   /**

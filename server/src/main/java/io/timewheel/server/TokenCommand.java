@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.timewheel.server.cli.Timewheel;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
@@ -62,14 +65,28 @@ final class TokenCommand implements Callable<Integer> {
     }
     var line = spec.commandLine();
     try {
-      line.getOut().println(Tokens.add(tokens, name, role, namespaces));
+      String token = Tokens.add(tokens, name, role, namespaces);
+      line.getOut().println(ConfigCommand.isJson(spec) ? json(token) : token);
       line.getOut().flush();
       return 0;
     } catch (Problem.Failure e) {
       throw new ParameterException(line, String.valueOf(e.getMessage()));
     } catch (IOException e) {
-      line.getErr().println("timewheel: " + e.getMessage());
+      line.getErr().println("timewheel: " + Timewheel.reason(e));
       return e instanceof FileAlreadyExistsException ? CONFLICT : FAILED;
     }
+  }
+
+  private String json(String token) {
+    byte[] bytes =
+        Json.bytes(
+            json -> {
+              json.writeStartObject();
+              json.writeStringProperty("name", name);
+              json.writeStringProperty("role", role);
+              json.writeStringProperty("token", token);
+              json.writeEndObject();
+            });
+    return new String(bytes, UTF_8);
   }
 }

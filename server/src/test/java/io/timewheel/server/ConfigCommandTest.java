@@ -75,6 +75,9 @@ class ConfigCommandTest {
   @Test
   void refusesWhatServeWouldRefuse() throws IOException {
     assertThat(run(Map.of(), "config", "--port", "many")).isEqualTo(2);
+    assertThat(run(Map.of(), "serve", "--port", "70000")).isEqualTo(2);
+    assertThat(run(Map.of(), "serve", "--port", "-1")).isEqualTo(2);
+    assertThat(run(Map.of("TIMEWHEEL_PORT", "65536"), "config")).isEqualTo(2);
     assertThat(run(Map.of("TIMEWHEEL_PORT", "many"), "config")).isEqualTo(2);
     assertThat(run(Map.of(), "config", "--color", "red")).isEqualTo(2);
   }
@@ -91,6 +94,22 @@ class ConfigCommandTest {
     assertThat(Tokens.open(file).caller(out.toString().strip()).namespaces())
         .containsExactlyInAnyOrder("a", "b");
     assertThat(run(Map.of("TIMEWHEEL_TOKENS", file.toString()), words)).isEqualTo(4);
+  }
+
+  @Test
+  void printsATokenAsJson() throws IOException {
+    Path file = directory.resolve("tokens");
+    String[] words = {
+      "config", "token", "ops", "--role", "admin", "--tokens", file.toString(), "-o", "json"
+    };
+
+    assertThat(run(Map.of(), words)).as(err + "").isZero();
+
+    JsonNode made = Running.MAPPER.readTree(out.toString());
+    assertThat(made.get("role").asString()).isEqualTo("admin");
+    assertThat(Tokens.open(file).caller(made.get("token").asString()).name())
+        .isEqualTo(made.get("name").asString())
+        .isEqualTo("ops");
   }
 
   @ParameterizedTest

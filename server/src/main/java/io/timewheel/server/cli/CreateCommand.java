@@ -187,7 +187,7 @@ final class CreateCommand implements Callable<Integer> {
       }
       return ApiClient.JSON.readTree(text == null ? "null" : text);
     } catch (IOException e) {
-      throw globals.usage("--payload-file: cannot be read: " + e.getMessage());
+      throw globals.usage("--payload-file: cannot be read: " + Timewheel.reason(e));
     } catch (JacksonException e) {
       throw globals.usage("--payload: " + e.getOriginalMessage() + " (expected: JSON)");
     }

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * server makes in its directory and that goes when the command ends.
  */
 final class Data implements AutoCloseable {
+  /** The file that every RocksDB has. Without it an empty one would be made. */
+  private static final String CURRENT = "CURRENT";
+
   private final @Nullable RocksTimerStore store;
   private final @Nullable Copy copy;
 
@@ -31,6 +34,9 @@ final class Data implements AutoCloseable {
     if (!Files.isDirectory(directory)) {
       throw new CommandException(
           ExitCode.FAILED, directory + ": there is no such directory (--data)");
+    }
+    if (Files.notExists(directory.resolve(CURRENT))) {
+      throw new CommandException(ExitCode.FAILED, directory + ": there is no store in it (--data)");
     }
     try {
       return new Data(RocksTimerStore.open(directory), null);

@@ -6,6 +6,7 @@ import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -15,6 +16,11 @@ import picocli.CommandLine.Spec;
 
 /** What every client command takes, wherever it stands on the line. */
 final class Globals {
+  private static final int MAX_PORT = 65_535;
+
+  /** What may stand behind {@code Bearer} (RFC 6750), but for where its {@code =} are. */
+  private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/=-]+");
+
   /** How a result is printed. */
   enum Form {
     table,
@@ -50,7 +56,10 @@ final class Globals {
   ApiClient client() {
     String scheme = server.getScheme();
     boolean web = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
-    if (!web || server.getHost() == null || server.getRawUserInfo() != null) {
+    if (!web
+        || server.getHost() == null
+        || server.getPort() > MAX_PORT
+        || server.getRawUserInfo() != null) {
       throw usage("--server: " + server + " (expected: one like http://127.0.0.1:7400)");
     }
     return new ApiClient(server, token());
@@ -82,13 +91,25 @@ final class Globals {
   private @Nullable String token() {
     if (tokenFile == null) {
       String token = System.getenv(Settings.TOKEN);
-      return token == null || token.isBlank() ? null : token.strip();
+      return token == null || token.isBlank() ? null : valid(token, Settings.TOKEN);
     }
     try {
-      return new SecretFile(tokenFile).read().strip();
+      return valid(new SecretFile(tokenFile).read(), "--token-file: " + tokenFile);
     } catch (IOException e) {
       throw new CommandException(
-          ExitCode.FAILED, "--token-file: " + tokenFile + " cannot be read: " + e.getMessage());
+          ExitCode.FAILED,
+          "--token-file: " + tokenFile + " cannot be read: " + Timewheel.reason(e));
     }
+  }
+
+  /** Whoever refuses it later shows it. */
+  private static String valid(String text, String source) {
+    String token = text.strip();
+    if (!TOKEN.matcher(token).matches()) {
+      throw new CommandException(
+          ExitCode.FAILED,
+          source + ": holds no token (expected: one line, of letters, digits and . _ ~ + / = -)");
+    }
+    return token;
   }
 }

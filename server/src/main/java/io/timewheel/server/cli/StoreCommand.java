@@ -13,8 +13,10 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -82,13 +84,28 @@ final class StoreCommand {
   }
 
   @Command(name = "export", description = "Writes all timers as lines of JSON.")
-  int export(@Parameters(paramLabel = "FILE", description = "- is standard output.") Path file)
+  int export(
+      @Parameters(
+              paramLabel = "FILE",
+              description = "Must not exist, but for a device or a pipe; - is standard output.")
+          Path file)
       throws IOException {
+    boolean standard = file.toString().equals("-");
+    boolean stream = isStream(file);
+    if (!standard && !stream && Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      throw new CommandException(ExitCode.FAILED, file + " is there already");
+    }
     try (Data existing = existing();
         RocksTimerStore store = existing.open()) {
       Progress progress = new Progress(globals().err(), total(store));
-      if (file.toString().equals("-")) {
+      if (standard) {
         return export(store, new CountingOutput(System.out, progress)).exitCode();
+      }
+      if (stream) {
+        // It is not said what was done: that could go where the timers go.
+        try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.WRITE)) {
+          return export(store, new CountingOutput(out, progress)).exitCode();
+        }
       }
       // Whoever finds the file finds all of it.
       Path parent = file.toAbsolutePath().getParent();
@@ -105,6 +122,11 @@ final class StoreCommand {
         return exported.exitCode();
       }
     }
+  }
+
+  /** {@return whether it takes what is written to it, and must not be replaced by a file} */
+  private static boolean isStream(Path file) {
+    return Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file);
   }
 
   private record Exported(long timers, int exitCode) {}
@@ -127,12 +149,23 @@ final class StoreCommand {
       description = "Takes timers from lines of JSON; the newer version wins.")
   int importFrom(@Parameters(paramLabel = "FILE", description = "- is standard input.") Path file)
       throws IOException {
-    try (RocksTimerStore store = open();
-        InputStream in = file.toString().equals("-") ? System.in : Files.newInputStream(file)) {
+    // Of a file that cannot be read no store remains, and so it is opened first.
+    try (InputStream in = input(file);
+        RocksTimerStore store = open()) {
       long timers = store.importFrom(new CountingInput(in, new Progress(globals().err(), 0)));
       done(counted(timers, file), "%,d timers taken from %s".formatted(timers, file));
     }
     return ExitCode.DONE;
+  }
+
+  private static InputStream input(Path file) throws IOException {
+    if (file.toString().equals("-")) {
+      return System.in;
+    }
+    if (Files.isDirectory(file)) { // which can be opened, and not read
+      throw new CommandException(ExitCode.FAILED, file + " is a directory");
+    }
+    return Files.newInputStream(file);
   }
 
   private static ObjectNode counted(long timers, Path file) {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.durable.spi.StoreException;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
@@ -69,6 +75,7 @@ public final class Timewheel implements Runnable {
     CommandLine line = new CommandLine(new Timewheel());
     more.forEach(line::addSubcommand);
     line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setExpandAtFiles(false); // an id or a payload may begin with @
     line.setExecutionExceptionHandler(
         (error, command, parsed) -> {
           PrintWriter err = command.getErr();
@@ -76,7 +83,7 @@ public final class Timewheel implements Runnable {
             err.println("timewheel: " + Printer.clean(String.valueOf(refusal.getMessage())));
             return refusal.exitCode();
           }
-          err.println("timewheel: " + Printer.clean(String.valueOf(error)));
+          err.println("timewheel: " + Printer.clean(reason(error)));
           return ExitCode.FAILED;
         });
     line.setParameterExceptionHandler(
@@ -89,5 +96,35 @@ public final class Timewheel implements Runnable {
           return ExitCode.USAGE;
         });
     return line;
+  }
+
+  /**
+   * Says why something failed. What is foreseen has a message that says it; of anything else the
+   * class is named too.
+   *
+   * @param error what was thrown
+   * @return the reason
+   */
+  public static String reason(Throwable error) {
+    Throwable cause = error instanceof UncheckedIOException ? error.getCause() : null;
+    if (cause != null) {
+      return reason(cause);
+    }
+    String message = error.getMessage();
+    if (message == null) {
+      return error.toString();
+    }
+    if (error instanceof FileSystemException file && file.getReason() == null) { // a mere path
+      return error instanceof NoSuchFileException
+          ? message + ": there is no such file"
+          : error instanceof AccessDeniedException
+              ? message + ": access is denied"
+              : error.toString();
+    }
+    boolean foreseen =
+        error instanceof IOException
+            || error instanceof StoreException
+            || error instanceof IllegalArgumentException;
+    return foreseen ? message : error.toString();
   }
 }

@@ -15,11 +15,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Base64;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -217,6 +214,7 @@ final class CommandLineTest {
         "stats -o xml",
         "--server ftp://a stats",
         "--server http://u:p@a stats",
+        "--server http://127.0.0.1:99999 stats",
         "stats --token secret"
       })
   void refusesWrongUsageWithAHint(String command) {
@@ -250,6 +248,31 @@ final class CommandLineTest {
 
     assertThat(asked.get(0).authorization()).isEqualTo("Bearer s3cret");
     assertThat(out.toString() + err).doesNotContain("s3cret");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s3cret\nother", "\ufeffs3cret", "s3cret other", "\n"})
+  void refusesWhatIsNoTokenAndDoesNotShowIt(String content, @TempDir Path directory)
+      throws IOException {
+    Path file = Files.writeString(directory.resolve("token"), content);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+
+    assertThat(run("stats --token-file " + file)).isEqualTo(ExitCode.FAILED);
+
+    assertThat(err.toString())
+        .contains(file + ": holds no token")
+        .doesNotContain("s3cret")
+        .hasLineCount(1);
+    assertThat(asked).isEmpty();
+  }
+
+  @Test
+  void whatBeginsWithAnAtIsNotTheContentOfAFile(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("id"), "order-42");
+
+    run("timers get shop @" + file);
+
+    assertThat(asked.get(0).line()).isEqualTo("GET " + ApiClient.timer("shop", "@" + file));
   }
 
   @Test
@@ -324,86 +347,6 @@ final class CommandLineTest {
         .containsExactly("in batches of 1,000", "one by one");
     assertThat(err.toString())
         .contains("the namespace bench-", "in batches of 1,000: 2 of 2 calls", "cancelling them");
-  }
-
-  @Test
-  void checksCopiesAndConvertsAStore(@TempDir Path directory) throws IOException {
-    Path data = directory.resolve("data");
-    Path lines = directory.resolve("timers.jsonl");
-
-    assertThat(execute("store verify --data " + data)).isEqualTo(ExitCode.FAILED);
-    assertThat(data).doesNotExist();
-    Files.writeString(
-        lines,
-        "{\"timewheel\":\"timers\",\"format\":1,\"lastVersion\":0,\"paused\":[]}\n"
-            + "{\"timers\":0}\n");
-    assertThat(execute("store import --data " + data + " " + lines)).isZero();
-    assertThat(execute("store verify --data " + data)).isZero();
-    out.getBuffer().setLength(0);
-    assertThat(execute("store verify -o json --data " + data)).isZero();
-    assertThat(json(out.toString())).isEqualTo(json("{\"timers\":0,\"problems\":0,\"texts\":[]}"));
-    assertThat(execute("store backup --data " + data + " " + directory.resolve("copy"))).isZero();
-    assertThat(
-            execute(
-                "store export --data "
-                    + directory.resolve("copy")
-                    + " "
-                    + directory.resolve("out")))
-        .isZero();
-    assertThat(directory.resolve("out")).hasSameTextualContentAs(lines);
-    try (Stream<Path> files = Files.list(directory)) {
-      assertThat(files.map(file -> file.getFileName().toString()))
-          .containsExactlyInAnyOrder("copy", "data", "out", "timers.jsonl");
-    }
-  }
-
-  @Test
-  void keepsWhatCanBeExportedOfDamagedData(@TempDir Path directory) throws IOException {
-    Path data = directory.resolve("data");
-    Path lines = directory.resolve("timers.jsonl");
-    Path export = directory.resolve("out");
-    Files.writeString(lines, export(500));
-    assertThat(execute("store import --data " + data + " " + lines)).isZero();
-    damageLargestTable(data);
-
-    assertThat(execute("store export --data " + data + " " + export)).isEqualTo(ExitCode.FAILED);
-
-    assertThat(err.toString()).contains("the timers after shop/t").contains("incomplete: ");
-    assertThat(Files.readAllLines(export)).hasSizeBetween(450, 501); // of 502
-    assertThat(execute("store import --data " + directory.resolve("other") + " " + export))
-        .isZero();
-  }
-
-  private static String export(int timers) {
-    StringBuilder text = new StringBuilder();
-    text.append("{\"timewheel\":\"timers\",\"format\":1,\"lastVersion\":9999,\"paused\":[]}\n");
-    Random random = new Random(1);
-    byte[] payload = new byte[300]; // which no compression makes smaller
-    for (int i = 1; i <= timers; i++) {
-      random.nextBytes(payload);
-      text.append(
-          """
-          {"namespace":"shop","id":"t%05d","version":%d,"revision":1,"state":"SCHEDULED",\
-          "dueAt":4000000000000,"fireAt":4000000000000,"handler":"orders","payload":"%s",\
-          "retry":{"maxAttempts":5,"backoff":"PT1S","maxBackoff":"PT1M"},"missed":"FIRE_ONCE",\
-          "graceMillis":0,"createdAt":1,"changedAt":1}
-          """
-              .formatted(i, i, Base64.getEncoder().encodeToString(payload)));
-    }
-    return text.append("{\"timers\":").append(timers).append("}\n").toString();
-  }
-
-  private static void damageLargestTable(Path data) throws IOException {
-    try (Stream<Path> files = Files.list(data)) {
-      Path table =
-          files
-              .filter(file -> file.toString().endsWith(".sst"))
-              .max(Comparator.comparingLong(file -> file.toFile().length()))
-              .orElseThrow();
-      byte[] bytes = Files.readAllBytes(table);
-      bytes[bytes.length / 2] ^= 4;
-      Files.write(table, bytes);
-    }
   }
 
   @Test

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** What the commands of a store do to data and to files. */
+@SuppressWarnings("StringSplitter") // plain words
+class StoreCommandTest {
+  private static final String NOTHING =
+      """
+      {"timewheel":"timers","format":1,"lastVersion":0,"paused":[]}
+      {"timers":0}
+      """;
+
+  @TempDir private Path directory;
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int store(String command, Path data, Path file) {
+    return execute("store " + command + " --data " + data + " " + file);
+  }
+
+  private int execute(String command) {
+    CommandLine line = Timewheel.commandLine(Map.of());
+    line.setOut(new PrintWriter(out, true));
+    line.setErr(new PrintWriter(err, true));
+    return line.execute(command.split(" "));
+  }
+
+  private Path store() throws IOException {
+    Path data = directory.resolve("data");
+    Path lines = Files.writeString(directory.resolve("lines"), NOTHING);
+    assertThat(store("import", data, lines)).as("%s", err).isZero();
+    out.getBuffer().setLength(0);
+    return data;
+  }
+
+  @Test
+  void checksCopiesAndConvertsAStore() throws IOException {
+    Path data = directory.resolve("data");
+    Path lines = directory.resolve("timers.jsonl");
+
+    assertThat(execute("store verify --data " + data)).isEqualTo(ExitCode.FAILED);
+    assertThat(data).doesNotExist();
+    Files.writeString(lines, NOTHING);
+    assertThat(execute("store import --data " + data + " " + lines)).isZero();
+    assertThat(execute("store verify --data " + data)).isZero();
+    out.getBuffer().setLength(0);
+    assertThat(execute("store verify -o json --data " + data)).isZero();
+    assertThat(ApiClient.JSON.readTree(out.toString()))
+        .isEqualTo(ApiClient.JSON.readTree("{\"timers\":0,\"problems\":0,\"texts\":[]}"));
+    assertThat(execute("store backup --data " + data + " " + directory.resolve("copy"))).isZero();
+    assertThat(
+            execute(
+                "store export --data "
+                    + directory.resolve("copy")
+                    + " "
+                    + directory.resolve("out")))
+        .isZero();
+    assertThat(directory.resolve("out")).hasSameTextualContentAs(lines);
+    try (Stream<Path> files = Files.list(directory)) {
+      assertThat(files.map(file -> file.getFileName().toString()))
+          .containsExactlyInAnyOrder("copy", "data", "out", "timers.jsonl");
+    }
+  }
+
+  @Test
+  void keepsWhatCanBeExportedOfDamagedData() throws IOException {
+    Path data = directory.resolve("data");
+    Path lines = directory.resolve("timers.jsonl");
+    Path export = directory.resolve("out");
+    Files.writeString(lines, export(500));
+    assertThat(execute("store import --data " + data + " " + lines)).isZero();
+    damageLargestTable(data);
+
+    assertThat(execute("store export --data " + data + " " + export)).isEqualTo(ExitCode.FAILED);
+
+    assertThat(err.toString()).contains("the timers after shop/t").contains("incomplete: ");
+    assertThat(Files.readAllLines(export)).hasSizeBetween(450, 501); // of 502
+    assertThat(execute("store import --data " + directory.resolve("other") + " " + export))
+        .isZero();
+  }
+
+  private static String export(int timers) {
+    StringBuilder text = new StringBuilder();
+    text.append("{\"timewheel\":\"timers\",\"format\":1,\"lastVersion\":9999,\"paused\":[]}\n");
+    Random random = new Random(1);
+    byte[] payload = new byte[300]; // which no compression makes smaller
+    for (int i = 1; i <= timers; i++) {
+      random.nextBytes(payload);
+      text.append(
+          """
+          {"namespace":"shop","id":"t%05d","version":%d,"revision":1,"state":"SCHEDULED",\
+          "dueAt":4000000000000,"fireAt":4000000000000,"handler":"orders","payload":"%s",\
+          "retry":{"maxAttempts":5,"backoff":"PT1S","maxBackoff":"PT1M"},"missed":"FIRE_ONCE",\
+          "graceMillis":0,"createdAt":1,"changedAt":1}
+          """
+              .formatted(i, i, Base64.getEncoder().encodeToString(payload)));
+    }
+    return text.append("{\"timers\":").append(timers).append("}\n").toString();
+  }
+
+  private static void damageLargestTable(Path data) throws IOException {
+    try (Stream<Path> files = Files.list(data)) {
+      Path table =
+          files
+              .filter(file -> file.toString().endsWith(".sst"))
+              .max(Comparator.comparingLong(file -> file.toFile().length()))
+              .orElseThrow();
+      byte[] bytes = Files.readAllBytes(table);
+      bytes[bytes.length / 2] ^= 4;
+      Files.write(table, bytes);
+    }
+  }
+
+  @Test
+  void anExportTakesThePlaceOfNothing() throws IOException {
+    Path data = store();
+    Path file = Files.writeString(directory.resolve("file"), "precious");
+    Path link = Files.createSymbolicLink(directory.resolve("link"), file);
+    Path loose = Files.createSymbolicLink(directory.resolve("loose"), directory.resolve("none"));
+    Path inner = Files.createDirectory(directory.resolve("inner"));
+
+    for (Path target : new Path[] {file, link, loose, inner}) {
+      assertThat(store("export", data, target)).isEqualTo(ExitCode.FAILED);
+      assertThat(err.toString()).contains(target + " is there already");
+    }
+
+    assertThat(file).content().isEqualTo("precious");
+    assertThat(link).isSymbolicLink();
+    assertThat(loose).isSymbolicLink();
+    assertThat(directory.resolve("none")).doesNotExist();
+    assertThat(inner).isEmptyDirectory();
+  }
+
+  /** As well as into a device, which a test that fails would replace. */
+  @Test
+  void anExportGoesIntoAPipe() throws Exception {
+    Path data = store();
+    Path pipe = directory.resolve("pipe");
+    Path link = Files.createSymbolicLink(directory.resolve("link"), pipe);
+    Path read = directory.resolve("read");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    Process reader =
+        new ProcessBuilder("cat", pipe.toString()).redirectOutput(read.toFile()).start();
+    try {
+      assertThat(store("export", data, link)).as("%s", err).isZero();
+
+      assertThat(link).isSymbolicLink();
+      assertThat(Files.isRegularFile(pipe, LinkOption.NOFOLLOW_LINKS)).isFalse();
+      assertThat(reader.waitFor()).isZero();
+      assertThat(read).content().isEqualTo(NOTHING);
+      assertThat(out.toString()).isEmpty();
+    } finally {
+      reader.destroyForcibly();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"none: there is no such file", "inner is a directory"})
+  void anImportOfNothingMakesNoStore(String why) throws IOException {
+    Files.createDirectory(directory.resolve("inner"));
+    Path file = directory.resolve(why.split("[: ]", 2)[0]);
+
+    assertThat(store("import", directory.resolve("data"), file)).isEqualTo(ExitCode.FAILED);
+
+    assertThat(err.toString()).isEqualToIgnoringNewLines("timewheel: " + directory + "/" + why);
+    assertThat(directory.resolve("data")).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"export", "backup"})
+  void anEmptyDirectoryIsNoStore(String command) throws IOException {
+    Path empty = Files.createDirectory(directory.resolve("empty"));
+
+    assertThat(store(command, empty, directory.resolve("copy"))).isEqualTo(ExitCode.FAILED);
+
+    assertThat(err.toString()).contains(empty + ": there is no store in it (--data)");
+    assertThat(empty).isEmptyDirectory();
+    assertThat(directory.resolve("copy")).doesNotExist();
+  }
+}
