@@ -608,7 +608,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param fireId what was claimed
    * @param lease the lease
-   * @param by how long it lasts from now on: a second to twelve hours
+   * @param by how long it lasts from now on, a second to twelve hours; it is never shortened
    * @return completed after the commit
    */
   public CompletionStage<LeaseResult> extend(FireId fireId, String lease, Duration by) {

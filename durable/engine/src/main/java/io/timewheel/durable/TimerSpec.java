@@ -205,8 +205,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets how late a run of a timer that recurs may begin before it counts as missed: a minute,
-   * unless told otherwise.
+   * Sets how late a run may begin before it counts as missed: a minute, unless told otherwise. A
+   * timer that fires once fires all the same.
    *
    * @param lateness how late; less than a second, or than twice the lease of the store's owners, is
    *     taken for that
@@ -325,12 +325,13 @@ public final class TimerSpec {
     }
   }
 
-  /** A timer that fires once is never missed: it always fires. */
+  /** A timer that fires once is never missed: it always fires, however late. */
   private void checkMissed() {
-    if (recurrence == null && (missed != null || grace != null)) {
+    if (recurrence == null && missed != null && missed != MissedRuns.FIRE_ONCE) {
       throw new IllegalArgumentException(
           key
-              + (missed != null ? ": missed " + missed : ": grace " + grace)
+              + ": missed "
+              + missed
               + " for a timer that fires once (expected: every, everyAfter or cron)");
     }
   }

@@ -122,11 +122,9 @@ final class EndSteps {
     if (open == null || open.until() == NEVER || !open.token().equals(change.token())) {
       return answer(Answer.OUTDATED, current);
     }
+    long until = Math.max(open.until(), change.until());
     return answer(
         Answer.APPLIED,
-        current.toBuilder()
-            .state(FIRING, change.until())
-            .claim(open.extended(change.until()))
-            .build(change.now()));
+        current.toBuilder().state(FIRING, until).claim(open.extended(until)).build(change.now()));
   }
 }

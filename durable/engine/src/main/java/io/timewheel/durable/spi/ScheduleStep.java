@@ -56,7 +56,7 @@ final class ScheduleStep {
   private static boolean isSame(TimerRecord current, Change.Schedule change) {
     return !change.relative()
         && current.state() != SET_ASIDE
-        && !current.cancelRequested()
+        && (current.state().isFinished() || !current.cancelRequested())
         && current.definition().equals(change.definition())
         && (current.definition().isRecurring() || current.dueAt() == change.dueAt());
   }

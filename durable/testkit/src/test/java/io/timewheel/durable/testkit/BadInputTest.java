@@ -123,7 +123,6 @@ class BadInputTest {
         bad("every PT1S, and delay", () -> spec().every(SECOND).everyAfter(SECOND)),
         bad("handler h and queue q", () -> timer.schedule(spec().queue("q").at(NOW))),
         bad("missed SKIP", () -> timer.schedule(spec().at(NOW).missed(MissedRuns.SKIP))),
-        bad("grace PT1S", () -> timer.schedule(spec().after(SECOND).grace(SECOND))),
         bad("a time beyond the year", () -> timer.schedule(spec().at(farthest))),
         bad("a time beyond the year", () -> timer.schedule(spec().after(EVER))),
         bad("count: 0", () -> timer.preview(spec().at(NOW), 0)),

@@ -4,12 +4,14 @@ package io.timewheel.durable.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.Attempt;
+import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
@@ -101,6 +103,29 @@ class QueueTest {
     assertThat(second.firing().attempt()).isEqualTo(2);
     assertThat(second.firing().fireId()).isEqualTo(first.firing().fireId());
     assertThat(ack(second)).isEqualTo(LeaseResult.DONE);
+  }
+
+  @Test
+  void anExtensionNeverShortensALease() {
+    makeReady("a");
+    QueueFiring held = claim(Duration.ZERO).get(0);
+    var extended = scene.timer.extend(held.firing().fireId(), held.lease(), Duration.ofSeconds(1));
+    scene.kit.settle();
+    assertThat(extended.toCompletableFuture().join()).isEqualTo(LeaseResult.DONE);
+    scene.advance(29_000);
+    assertThat(ack(held)).isEqualTo(LeaseResult.DONE);
+  }
+
+  @Test
+  void whatIsDoneIsTheSameAgainAlsoIfACancelCameTooLate() {
+    TimerSpec once = spec("a").at(DurableTestkit.START);
+    scene.timer.schedule(once);
+    scene.kit.settle();
+    QueueFiring held = claim(Duration.ZERO).get(0);
+    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    assertThat(ack(held)).isEqualTo(LeaseResult.DONE);
+    assertThat(scene.timer.schedule(once.evenIfFinished()).outcome())
+        .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
   }
 
   /** On threads, because a consumer may be faster than the answer to who made its run ready. */
