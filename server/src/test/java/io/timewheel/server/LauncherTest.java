@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,6 +56,7 @@ class LauncherTest {
     ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
     builder.environment().put("JAVA_HOME", directory.resolve("jdk").toString());
     builder.environment().merge("PATH", "", (path, none) -> directory.resolve("bin") + ":" + path);
+    builder.environment().put("CDPATH", directory.toString());
     builder.environment().remove("TIMEWHEEL_JAVA_OPTS");
     return builder.start();
   }
@@ -73,7 +75,8 @@ class LauncherTest {
   @Test
   void becomesTheProgramWithItsArgumentsAndExitCode() throws Exception {
     pretendItIsBuilt();
-    Ended ended = end(start(root.resolve("timewheel"), "serve", "--data", "a b", ""));
+    Path launcher = Path.of("a root", "timewheel");
+    Ended ended = end(start(launcher, "serve", "--data", "a b", ""));
     assertThat(ended.exitCode()).isEqualTo(7);
     assertThat(ended.err()).isEmpty();
     assertThat(ended.out().lines())
@@ -107,9 +110,36 @@ class LauncherTest {
     }
     assertThat(directory.resolve("built")).content().hasLineCount(1);
     assertThat(errors.toString().lines())
+        .filteredOn(line -> !line.contains("waiting"))
         .containsExactly(
             "timewheel: building, once; this takes a minute or two",
             "timewheel: building Timewheel Server 1.0 (1/1)");
+  }
+
+  @Test
+  void makesTheArchiveOfClassesAnewWhenAnyJarIsNewer() throws Exception {
+    pretendItIsBuilt();
+    Files.writeString(directory.resolve("jdk/release"), "JAVA_RUNTIME_VERSION=\"17.0.1+1\"\n");
+    Path library = Files.createDirectory(jar.resolveSibling("lib")).resolve("core.jar");
+    Path archive = jar.resolveSibling("timewheel-java-17.0.1+1.jsa");
+    for (Path file : List.of(jar, Files.createFile(library))) {
+      Files.setLastModifiedTime(file, FileTime.fromMillis(1_000));
+    }
+    Files.setLastModifiedTime(Files.createFile(archive), FileTime.fromMillis(2_000));
+    end(start(root.resolve("timewheel"), "stats"));
+    assertThat(Files.getLastModifiedTime(archive).toMillis()).isEqualTo(2_000);
+
+    Files.setLastModifiedTime(library, FileTime.fromMillis(3_000));
+    end(start(root.resolve("timewheel"), "stats"));
+    assertThat(Files.getLastModifiedTime(archive).toMillis()).isGreaterThan(3_000);
+  }
+
+  @Test
+  void aJavaHomeWithoutJavaIsNamed() throws Exception {
+    Files.delete(directory.resolve("jdk/bin/java"));
+    Ended ended = end(start(root.resolve("timewheel"), "stats"));
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.err()).contains("no bin/java in JAVA_HOME, which is " + directory);
   }
 
   @Test
