@@ -98,7 +98,7 @@ final class Api extends Handler.Abstract {
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {
-      throw new IllegalArgumentException(e);
+      throw new IllegalStateException(e);
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.BatchResult;
@@ -10,7 +11,10 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.Route.Role;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
@@ -76,10 +80,12 @@ final class BatchResource {
               "timers", "timers: " + texts.size() + " (expected: 1 to " + MAX_ITEMS + ")")
           .failure();
     }
-    return texts.stream().map(text -> item(namespace, requestId, text)).toList();
+    Map<String, Integer> times = new HashMap<>();
+    return texts.stream().map(text -> item(namespace, requestId, times, text)).toList();
   }
 
-  private Item item(String namespace, @Nullable String requestId, String text) {
+  private Item item(
+      String namespace, @Nullable String requestId, Map<String, Integer> times, String text) {
     String id = null;
     try {
       TimerRequest request = TimerRequest.readItem(text);
@@ -92,12 +98,17 @@ final class BatchResource {
       Preconditions.of(request.ifMatch(), request.ifNoneMatch())
           .apply(spec, () -> reads.get(new TimerKey(namespace, checked)));
       if (requestId != null) {
-        spec.requestId(requestId);
+        spec.requestId(requestId(requestId, times.merge(id, 1, Integer::sum)));
       }
       return new Item(id, spec, null);
     } catch (RuntimeException e) {
       return new Item(id, null, Problem.of(e));
     }
+  }
+
+  /** A timer that a batch names again is asked for again, and not answered as the first time. */
+  private static String requestId(String key, int time) {
+    return time == 1 ? key : UUID.nameUUIDFromBytes((key + " " + time).getBytes(UTF_8)).toString();
   }
 
   private static void answer(

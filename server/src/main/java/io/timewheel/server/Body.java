@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * the answer: so what is refused is read nevertheless, unless it is large or waits to be asked for.
  */
 final class Body {
-  private static final long MAX_DISCARDED_BYTES = 16L << 20;
+  private static final long MAX_DISCARDED_BYTES = 64L << 20;
 
   private final Request request;
   private final int maxBytes;

@@ -55,7 +55,7 @@ final class Browsers {
     return host.equals("localhost")
         || host.equals("[::1]")
         || host.matches("127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}")
-        || host.equals(config.listen())
+        || host.equals(TimewheelServer.address(config.listen()).toLowerCase(Locale.ROOT))
         || config.hosts().contains(host);
   }
 }

@@ -27,6 +27,9 @@ final class Errors extends ErrorHandler {
     response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
     response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+    if (status == HttpStatus.SERVICE_UNAVAILABLE_503) { // it drains
+      response.getHeaders().put(HttpHeader.RETRY_AFTER, 1);
+    }
     response.write(true, ByteBuffer.wrap(body), callback);
     return true;
   }

@@ -100,6 +100,10 @@ final class JsonReader {
     return parser.getString();
   }
 
+  boolean isInteger() {
+    return parser.currentToken() == JsonToken.VALUE_NUMBER_INT;
+  }
+
   boolean isArray() {
     return parser.currentToken() == JsonToken.START_ARRAY;
   }
@@ -129,7 +133,7 @@ final class JsonReader {
   }
 
   @Nullable Instant instant() {
-    return parsed("an instant such as 2026-12-01T09:00:00Z", Instant::parse);
+    return parsed("an instant such as 2026-12-01T09:00:00Z", Query::instantOf);
   }
 
   private <T> @Nullable T parsed(String expected, Function<String, T> parse) {

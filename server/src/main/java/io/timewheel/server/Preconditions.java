@@ -77,12 +77,14 @@ final class Preconditions {
     }
   }
 
-  /** {@return the version that an operation is for; 0 for any} */
+  /**
+   * {@return the version that an operation is for; 0 for any, also of a timer that is not there}
+   */
   long version(Supplier<Optional<TimerInfo>> current) {
     if (absent) {
       throw wrong("If-None-Match", "not here");
     }
-    return given ? wanted(current) : 0;
+    return given && !(any && current.get().isEmpty()) ? wanted(current) : 0;
   }
 
   private long wanted(Supplier<Optional<TimerInfo>> current) {

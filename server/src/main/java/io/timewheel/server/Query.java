@@ -2,6 +2,8 @@
 package io.timewheel.server;
 
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -59,9 +61,17 @@ final class Query {
   @Nullable Instant instant(String name) {
     String text = text(name);
     try {
-      return text == null ? null : Instant.parse(text);
+      return text == null ? null : instantOf(text);
     } catch (RuntimeException e) {
       throw wrong(name, text, "an instant such as 2026-12-01T09:00:00Z");
+    }
+  }
+
+  static Instant instantOf(String text) {
+    try {
+      return Instant.parse(text);
+    } catch (DateTimeParseException e) {
+      return OffsetDateTime.parse(text).toInstant(); // without seconds, as ISO 8601 allows
     }
   }
 

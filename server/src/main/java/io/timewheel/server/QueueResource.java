@@ -223,7 +223,7 @@ final class QueueResource {
       if (lease == null) {
         throw Problem.invalid("lease", "lease: none (expected: the one of the firing)").failure();
       }
-      if (!lease.matches("[A-Za-z0-9_-]{32}")) {
+      if (!lease.matches("[0-9a-f]{32}")) {
         return CompletableFuture.completedStage(LeaseResult.LOST); // nobody ever had it
       }
       return switch (verb) {

@@ -36,6 +36,9 @@ final class ServeCommand implements Callable<Integer> {
   private static final Duration HTTP_PATIENCE = Duration.ofSeconds(6);
   private static final Duration TIMER_PATIENCE = Duration.ofSeconds(10);
 
+  /** A database that is silent can hold up each of its connections for longer. */
+  private static final Duration LAST_MOMENT = Duration.ofSeconds(19);
+
   @Mixin private ServeOptions options = new ServeOptions();
 
   @Override
@@ -102,6 +105,7 @@ final class ServeCommand implements Callable<Integer> {
 
   /** On SIGTERM; without the halt, the JVM would exit with the number of the signal. */
   private static void drain(TimewheelServer server, DurableTimer timer) {
+    new Thread(ServeCommand::haltAtTheLastMoment, "timewheel-last-moment").start();
     int status = 0;
     try {
       server.close(HTTP_PATIENCE);
@@ -114,6 +118,16 @@ final class ServeCommand implements Callable<Integer> {
       status = failed("the store was not closed in good order: " + reason(e));
     }
     Runtime.getRuntime().halt(status);
+  }
+
+  private static void haltAtTheLastMoment() {
+    try {
+      Thread.sleep(LAST_MOMENT.toMillis());
+    } catch (InterruptedException e) {
+      return;
+    }
+    Runtime.getRuntime()
+        .halt(failed("the store did not answer in time: it is left as a kill does"));
   }
 
   private static int failed(String why) {

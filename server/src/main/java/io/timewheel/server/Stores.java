@@ -8,6 +8,7 @@ import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -58,10 +59,17 @@ final class Stores {
     }
     boolean mariadb = isMariaDb(options);
     HikariDataSource pool = new HikariDataSource(pool(options));
-    String node = InetAddress.getLocalHost().getHostName() + ":" + ProcessHandle.current().pid();
     return (mariadb ? JdbcTimerStore.mariadbBuilder(pool) : JdbcTimerStore.postgresqlBuilder(pool))
-        .node(node)
+        .node(host() + ":" + ProcessHandle.current().pid())
         .open();
+  }
+
+  private static String host() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "unknown"; // its own name is in no DNS, as in some containers
+    }
   }
 
   private static boolean isMariaDb(ServeOptions options) {

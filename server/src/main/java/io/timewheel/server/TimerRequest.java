@@ -98,7 +98,7 @@ final class TimerRequest {
           return false;
         }
         if (name.equals("ifMatch")) {
-          ifMatch = value.string();
+          ifMatch = value.isInteger() ? "\"" + value.integer() + "\"" : value.string();
         } else {
           ifNoneMatch = value.string();
         }
@@ -197,16 +197,16 @@ final class TimerRequest {
     return spec.retry(retry).evenIfFinished();
   }
 
-  /** A timer that fires once misses nothing; what is sent for it is checked, and has no effect. */
+  /** A timer that fires once misses no run: a rule for them is checked, and has no effect. */
   private void missedRuns(TimerSpec spec) {
     if (grace != null && grace.isNegative()) {
       throw Problem.invalid("grace", "grace: " + grace + " (expected: zero or more)").failure();
     }
     if (every != null || cron != null) {
       spec.missed(missed);
-      if (grace != null) {
-        spec.grace(grace);
-      }
+    }
+    if (grace != null) {
+      spec.grace(grace);
     }
   }
 

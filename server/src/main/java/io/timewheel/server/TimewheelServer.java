@@ -72,6 +72,7 @@ public final class TimewheelServer implements AutoCloseable {
       InstantSource clock) {
     QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
     threads.setName("timewheel-http");
+    threads.setStopTimeout(1_000); // what was under way had its time before that
     jetty = new Server(threads);
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);

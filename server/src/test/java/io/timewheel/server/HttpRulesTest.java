@@ -90,6 +90,8 @@ class HttpRulesTest {
     assertThat(put(large, "Host: evil.example", json)).startsWith("HTTP/1.1 421 ");
     assertThat(put(large, "Host: localhost", "Content-Type: text/plain"))
         .startsWith("HTTP/1.1 415 ");
+    // A batch of more than it may have.
+    assertThat(put(large.repeat(3), "Host: localhost", json)).startsWith("HTTP/1.1 413 ");
     String chunk = "100000\r\n" + "x".repeat(1 << 20) + "\r\n";
     assertThat(
             running.raw(

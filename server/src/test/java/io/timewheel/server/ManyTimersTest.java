@@ -196,6 +196,7 @@ class ManyTimersTest {
             item("old", ",\"ifNoneMatch\":\"*\""),
             item("old", ",\"ifMatch\":\"\\\"1\\\"\""),
             item("..", ""),
+            item("old", ",\"ifMatch\":1"),
             item("wrong", ",\"color\":1"),
             "{\"id\":\"none\"}",
             "{}",
@@ -204,11 +205,11 @@ class ManyTimersTest {
     assertThat(answer.status()).isEqualTo(200);
     List<Integer> statuses = new ArrayList<>();
     answer.json().get("results").forEach(result -> statuses.add(result.get("status").asInt()));
-    assertThat(statuses).containsExactly(201, 200, 412, 412, 400, 400, 422, 422, 400, 201);
+    assertThat(statuses).containsExactly(201, 200, 412, 412, 400, 412, 400, 422, 422, 400, 201);
     assertThat(answer.json().at("/results/0/id").asString()).isEqualTo("new");
     assertThat(answer.json().at("/results/0/version").asLong()).isPositive();
     assertThat(answer.json().at("/results/2/error/type").asString()).contains("precondition");
-    assertThat(answer.json().at("/results/5/error/field").asString()).isEqualTo("color");
+    assertThat(answer.json().at("/results/6/error/field").asString()).isEqualTo("color");
     assertThat(running.get("/v1/namespaces/batch/timers/last").status()).isEqualTo(200);
   }
 
@@ -231,6 +232,18 @@ class ManyTimersTest {
     String path = "/v1/namespaces/key/timers:batch";
     Answer first = running.post(path, body, "Idempotency-Key", "k");
     assertThat(first.json().at("/results/0/status").asInt()).isEqualTo(201);
+    assertThat(running.post(path, body, "Idempotency-Key", "k").json()).isEqualTo(first.json());
+  }
+
+  @Test
+  void aBatchWithAnIdempotencyKeyMayNameATimerTwice() {
+    String path = "/v1/namespaces/twice/timers:batch";
+    String body = "{\"timers\":[" + item("a", "") + "," + item("a", ",\"payload\":7") + "]}";
+    Answer first = running.post(path, body, "Idempotency-Key", "k");
+    assertThat(first.json().at("/results/0/status").asInt()).isEqualTo(201);
+    assertThat(first.json().at("/results/1/status").asInt()).isEqualTo(200);
+    Answer timer = running.get("/v1/namespaces/twice/timers/a");
+    assertThat(timer.json().get("payload").asInt()).isEqualTo(7);
     assertThat(running.post(path, body, "Idempotency-Key", "k").json()).isEqualTo(first.json());
   }
 

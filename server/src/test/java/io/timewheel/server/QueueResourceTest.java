@@ -176,6 +176,8 @@ class QueueResourceTest {
     assertThat(running.post(path + "abc:ack", "{\"lease\":\"x\"}").status()).isEqualTo(404);
     String id = firing.get("fireId").asString();
     assertThat(running.post(path + id + ":ack", "{\"lease\":\"x\"}").status()).isEqualTo(409);
+    String forged = "{\"lease\":\"" + firing.get("lease").asString().replaceAll(".$", "x") + "\"}";
+    assertThat(running.post(path + id + ":ack", forged).status()).isEqualTo(409);
     assertThat(running.post(path + id + ":ack", "{}").status()).isEqualTo(422);
     assertThat(running.post(path + id + ":ack", "{\"lease\":\"x\",\"error\":\"\"}").status())
         .isEqualTo(400);

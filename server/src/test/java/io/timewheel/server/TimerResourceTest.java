@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.server.Running.Answer;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One timer by HTTP. */
 class TimerResourceTest {
@@ -73,7 +75,10 @@ class TimerResourceTest {
   void aTimerThatFiresOnceMayCarryWhatOnlyRecurringOnesNeed() {
     String body =
         AFTER.replace("}}", "},\"missed\":\"fire_once\",\"grace\":\"PT5M\",\"headers\":{}}");
-    assertThat(running.put(path("once"), body).status()).isEqualTo(201);
+    Answer made = running.put(path("once"), body);
+    assertThat(made.status()).isEqualTo(201);
+    assertThat(made.text("missed")).isEqualTo("fire_once");
+    assertThat(made.text("grace")).isEqualTo("PT5M");
   }
 
   @Test
@@ -154,6 +159,24 @@ class TimerResourceTest {
     assertThat(running.send("DELETE", path("gone"), null).text("outcome")).isEqualTo("cancelled");
     assertThat(running.send("DELETE", path("gone"), null).text("outcome")).isEqualTo("cancelled");
     assertThat(running.get(path("gone")).text("state")).isEqualTo("cancelled");
+  }
+
+  @Test
+  void whatIsNotThereIs404WhateverItsVersionShouldBe() {
+    for (String tag : List.of("*", "\"5\"")) {
+      Answer none = running.send("DELETE", path("never"), null, "If-Match", tag);
+      assertThat(none.status()).isEqualTo(404);
+      Answer verb = running.post(path("never") + ":pause", null, "If-Match", tag);
+      assertThat(verb.status()).isEqualTo(404);
+      assertThat(running.put(path("never"), AT, "If-Match", tag).status()).isEqualTo(412);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"2099-01-01T09:00Z", "2099-01-01T10:00:00+01:00", "2099-01-01T09:00:00Z"})
+  void anInstantIsWrittenAsIso8601Has(String at) {
+    Answer made = running.put(path("iso"), AT.replaceAll("2\\d{3}-[^\"]*", at));
+    assertThat(made.text("at")).isEqualTo("2099-01-01T09:00:00Z");
   }
 
   @Test

@@ -95,8 +95,8 @@ export function problems(stats) {
       level: "warn",
       count: count("parked"),
       title: "Parked",
-      meaning: "They are due, but no node knows their handler.",
-      step: "Deploy or configure the handler: they go on by themselves within a minute.",
+      meaning: "They are due, but nothing here can call their target.",
+      step: "Start the server with --webhook-secrets: they go on by themselves within a minute.",
       state: "parked",
     },
     count("retrying") > 0 && {
