@@ -34,11 +34,10 @@ final class Report {
 
       * **Callers that wait one by one.** What is synced waits for the disk, and a caller gets one timer from each sync. Peers on H2 do not wait for the disk, and are ahead with few callers where it is slow. Use `scheduleAll` or `scheduleAsync`, or another mode.
       * **One thread commits.** RocksDB alone shares batches among its callers. And each firing is two commits, of a claim and of an end: that thread is busy while a quarter of the processors is idle, more than half of its time in RocksDB. A slow machine shows here first: recordings of this page had 37,000 to 53,000 fires a second. A second thread fires a tenth more and costs callers up to half: [ADR 0010](../adr/0010-durable-timers.md).
-      * **The hour.** During the first round of schedules, the only one of the other schedulers, SQLite and MVStore, other guests of the host took up to 44 % of the processors. `×` compares what was measured within minutes of each other; the rates themselves are up to half of those of a quiet hour.
 
       ## How
 
-      * A JVM and an empty directory for each measurement, every second round backwards, medians over three rounds (least–greatest); those with other schedulers, SQLite, MVStore, 10 M timers and churn have one. `×` is how many times better our first row is, compared round by round; below 1 it is worse.
+      * A JVM and an empty directory for each measurement, every second round backwards, medians over two rounds (least–greatest); those with other schedulers, SQLite, MVStore, 10 M timers and churn have one. `×` is how many times better our first row is, compared round by round; below 1 it is worse.
       * A timer has an id of 16 characters and a payload of 64 bytes. Latencies are those of the call, to its acknowledgement.
       * **Ours** in its three modes: synced (the default: acknowledged once it is on the disk), every 100 ms, and left to the operating system. As it comes.
       * **Quartz**: `JobStoreTX`, triggers of one durable job, 32 threads, `batchTriggerAcquisitionMaxCount` 32, `acquireTriggersWithinLock`, HikariCP, its script for H2 with the indexes of that for PostgreSQL.

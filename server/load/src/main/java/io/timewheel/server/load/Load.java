@@ -46,7 +46,7 @@ final class Load implements Callable<Integer> {
       description = "Of the server, separated by commas (${DEFAULT-VALUE}).",
       split = ",",
       paramLabel = "OPTION")
-  private List<String> javaOptions = List.of("-Xmx256m", "-XX:MaxDirectMemorySize=32m");
+  private List<String> javaOptions = List.of("-Xmx224m", "-XX:MaxDirectMemorySize=32m");
 
   @Option(
       names = "--start-with",
