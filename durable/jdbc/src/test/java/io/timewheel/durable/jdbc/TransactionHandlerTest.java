@@ -201,10 +201,16 @@ class TransactionHandlerTest {
 
   @Test
   void aCancelIsAnsweredWhileTheHandlerRuns() {
+    CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch cancelled = new CountDownLatch(1);
-    DurableTimer timer = start((firing, connection) -> await(cancelled));
+    DurableTimer timer =
+        start(
+            (firing, connection) -> {
+              begun.countDown();
+              await(cancelled);
+            });
     timer.schedule(spec("a"));
-    ledger.await("a", info -> info.state() == TimerState.FIRING);
+    await(begun);
     assertThat(timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
     cancelled.countDown();
     ledger.awaitDone("a");
@@ -213,17 +219,21 @@ class TransactionHandlerTest {
 
   @Test
   void aTimerThatIsReplacedMeanwhileFiresOnceForEachVersion() {
+    CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch replaced = new CountDownLatch(1);
     AtomicInteger calls = new AtomicInteger();
     DurableTimer timer =
         start(
             (firing, connection) -> {
               if (calls.incrementAndGet() == 1) {
+                begun.countDown();
                 await(replaced);
+              } else {
+                effectsOnce(1); // or else the first one would be outdated
               }
             });
     timer.schedule(spec("a"));
-    ledger.await("a", info -> info.state() == TimerState.FIRING);
+    await(begun);
     timer.schedule(spec("a"));
     replaced.countDown();
     ledger.awaitDone("a");
