@@ -15,6 +15,7 @@ class PostgreSqlStoreTest extends TimerStoreContract {
 
   @Override
   protected TimerStore create() {
+    closePools(); // of the tests before: a server has a hundred connections
     pool = EmptySchema.create().pool(6);
     pool.setMinimumIdle(1);
     POOLS.add(pool);
