@@ -401,7 +401,7 @@ final class Engine {
       return;
     }
     waits.start(this::sweep, store.traits().sweep());
-    shards.forEach(Shard::reload);
+    shards.forEach(Shard::sweep);
     queues.sweep();
   }
 

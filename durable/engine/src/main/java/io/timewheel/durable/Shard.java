@@ -265,6 +265,20 @@ final class Shard {
     look();
   }
 
+  /** Looks for what others have put into what was read already. */
+  void sweep() {
+    lock.lock();
+    try {
+      coming.sweep();
+      if (overdue != null) {
+        overdue.sweep();
+      }
+    } finally {
+      lock.unlock();
+    }
+    look();
+  }
+
   /** A hint that something was added from elsewhere. */
   void hint(long fireAt) {
     boolean near;
@@ -275,7 +289,7 @@ final class Shard {
       lock.unlock();
     }
     if (near) {
-      reload();
+      sweep();
     }
   }
 

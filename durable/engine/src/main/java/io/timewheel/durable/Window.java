@@ -61,6 +61,10 @@ final class Window {
   private final int cap;
   private final long spanMillis;
   private final long aheadMillis;
+
+  /** What is due later than that is looked for by a later sweep, and in time. */
+  private final long sweepMillis;
+
   private final ReentrantLock lock;
   private final Map<TimerKey, DueEntry> entries = new HashMap<>();
   private final Shares shares;
@@ -72,6 +76,9 @@ final class Window {
   private @Nullable DuePosition loaded;
   private boolean loading;
   private boolean fromStart = true;
+
+  /** Whether to look for what others have put where it was read already. */
+  private boolean sweeping;
 
   /** Whether something could not be read or put on the wheel: with the next beat it is again. */
   private boolean again;
@@ -90,6 +97,8 @@ final class Window {
     lock = shard.lock;
     spanMillis = store.traits().window().toMillis();
     aheadMillis = engine.claimAheadMillis();
+    long sweep = store.traits().sweep().toMillis();
+    sweepMillis = sweep == 0 ? Long.MAX_VALUE : aheadMillis + 2 * sweep;
   }
 
   // Entries, whose time has come
@@ -335,6 +344,13 @@ final class Window {
     fromStart = true;
   }
 
+  /**
+   * Has the next look find what others have put where it is due before the sweep after this one.
+   */
+  void sweep() {
+    sweeping = true;
+  }
+
   /** Has the first look after the next beat begin at the beginning. */
   void startAgainLater() {
     again = true;
@@ -357,7 +373,8 @@ final class Window {
     boolean start;
     lock.lock();
     try {
-      start = !closed && !loading && (fromStart || isMoreWanted() || shares.anyToCatchUp());
+      start =
+          !closed && !loading && (fromStart || sweeping || isMoreWanted() || shares.anyToCatchUp());
       loading |= start;
     } finally {
       lock.unlock();
@@ -388,10 +405,15 @@ final class Window {
       if (closed) {
         return;
       }
-      cameBack = !fromStart && shares.anyToCatchUp() && !(cameBack && isMoreWanted());
-      if (cameBack && loaded != null) {
+      boolean toSweep = sweeping && !fromStart && loaded != null;
+      sweeping = false;
+      cameBack = !fromStart && !toSweep && shares.anyToCatchUp() && !(cameBack && isMoreWanted());
+      if (toSweep) {
+        after = beginning();
+        until = Math.min(readUntil(), EpochMillis.saturatedAdd(engine.nowMillis(), sweepMillis));
+      } else if (cameBack && loaded != null) {
         after = shares.catchUp(cameBackFor);
-        until = loaded.fireAt() + 1;
+        until = readUntil();
       } else {
         after = fromStart || loaded == null ? beginning() : loaded;
         fromStart = false;
@@ -407,6 +429,11 @@ final class Window {
       lock.unlock();
     }
     load(after, until, cameBackFor);
+  }
+
+  /** The end of what was read, for a reading that does not go on from there. */
+  private long readUntil() {
+    return loaded == null ? Long.MIN_VALUE : EpochMillis.saturatedAdd(loaded.fireAt(), 1);
   }
 
   private @Nullable DuePosition beginning() {

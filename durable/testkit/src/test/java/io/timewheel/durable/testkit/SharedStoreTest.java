@@ -8,10 +8,15 @@ import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Several timers on one store, with the shard moving between them. */
@@ -48,6 +53,30 @@ class SharedStoreTest {
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).containsExactly("first a 1 @1000");
     assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void sweepsReadOnlyWhatIsDueBeforeTheNextOnes() {
+    List<Duration> reaches = new ArrayList<>();
+    TimerStore session =
+        new ForwardingTimerStore(firstSession) {
+          @Override
+          public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+            reaches.add(Duration.ofMillis(until - kit.now().toEpochMilli()));
+            return super.due(shard, until, after, limit);
+          }
+        };
+    kit.close(first);
+    kit.start(session, builder -> builder.handler("h", firing -> handle("owner", firing)));
+    firstSession.takeShard(0);
+    kit.settle();
+    assertThat(reaches).contains(Duration.ofMinutes(1));
+    reaches.clear();
+    second.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(20)));
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(reaches).isNotEmpty().containsOnly(AHEAD.plusSeconds(2));
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(fired).containsExactly("owner a 1 @20000");
   }
 
   @Test
