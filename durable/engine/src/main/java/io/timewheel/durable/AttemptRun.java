@@ -271,6 +271,7 @@ final class AttemptRun implements Runnable {
             besideSeries(againMillis, seriesMillis),
             seriesMillis,
             null,
+            record,
             engine.nowMillis()));
   }
 
@@ -335,7 +336,15 @@ final class AttemptRun implements Runnable {
             ? error.substring(0, MAX_ERROR_LENGTH)
             : error;
     return new Change.Finish(
-        record.key(), claim.token(), claim.epoch(), end, nextMillis, text, engine.nowMillis());
+        record.key(),
+        claim.token(),
+        claim.epoch(),
+        end,
+        nextMillis,
+        TimerRecord.NEVER,
+        text,
+        record,
+        engine.nowMillis());
   }
 
   private static Change.Finish.End succeeded() {

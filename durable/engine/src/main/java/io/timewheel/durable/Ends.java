@@ -50,6 +50,7 @@ final class Ends {
         end.nextAt(),
         end.seriesAt(),
         PLAIN_ERROR,
+        end.claimed(),
         end.now());
   }
 

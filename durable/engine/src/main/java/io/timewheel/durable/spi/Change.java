@@ -185,6 +185,8 @@ public sealed interface Change {
    * @param seriesAt for {@link End#RESCHEDULED}, when a recurring timer runs after the run that is
    *     postponed, {@link TimerRecord#NEVER} if never again; not looked at for the others
    * @param error why it failed, or null
+   * @param claimed the record as the claim has left it, if whoever ends it knows: a store that
+   *     writes only what has not changed since needs not read it again; null otherwise
    * @param now the time of the change
    */
   record Finish(
@@ -195,10 +197,11 @@ public sealed interface Change {
       long nextAt,
       long seriesAt,
       @Nullable String error,
+      @Nullable TimerRecord claimed,
       long now)
       implements Change {
     /**
-     * An end that postpones no run of a recurring timer.
+     * An end that postpones no run of a recurring timer, of a claim that has to be read again.
      *
      * @param key the timer
      * @param token the claim
@@ -216,7 +219,7 @@ public sealed interface Change {
         long nextAt,
         @Nullable String error,
         long now) {
-      this(key, token, epoch, end, nextAt, TimerRecord.NEVER, error, now);
+      this(key, token, epoch, end, nextAt, TimerRecord.NEVER, error, null, now);
     }
 
     /** How an attempt ends. */

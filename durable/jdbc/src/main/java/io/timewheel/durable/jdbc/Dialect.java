@@ -4,6 +4,7 @@ package io.timewheel.durable.jdbc;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.StoreException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,6 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +71,11 @@ interface Dialect {
   /** {@return what to ask {@link #isCommitted} about; null if there is nothing to commit} */
   @Nullable String transactionId(Connection connection) throws SQLException;
 
+  /** Asks the same along with the last statements of a group, if the database can say so then. */
+  default Answer<Optional<String>> transactionId(Statements to) {
+    return () -> Optional.ofNullable(transactionId(to.connection()));
+  }
+
   /**
    * Asks in a transaction of its own, which is rolled back.
    *
@@ -82,19 +89,26 @@ interface Dialect {
    * @return the first version of a block that is this transaction's own, if one is wanted; it has
    *     room for all rounds of the largest group
    */
-  long begin(Connection connection, boolean wantsVersions) throws SQLException;
+  Answer<Long> begin(Statements to, boolean wantsVersions) throws SQLException;
+
+  /** The same for a transaction that commits something else, and asks for no version. */
+  default void begin(Connection connection) throws SQLException {
+    Statements to = new Statements(connection);
+    Answer<Long> unused = begin(to, false);
+    to.send();
+  }
 
   /** Gives back what {@link #begin} has set, after the transaction. */
   default void end(Connection connection) throws SQLException {}
 
   /** {@return the paused scopes, which stay as they are until the transaction ends} */
-  Set<String> holdPauses(Connection connection) throws SQLException;
+  Answer<Set<String>> holdPauses(Statements to) throws SQLException;
 
   /** Adds to how many timers there are. */
-  void count(Connection connection, Map<String, Map<TimerState, Long>> deltas) throws SQLException;
+  void count(Statements to, Map<String, Map<TimerState, Long>> deltas) throws SQLException;
 
   /** {@return the epochs of shards, which stay as they are until the transaction ends} */
-  Map<Integer, Long> holdEpochs(Connection connection, List<Integer> shards) throws SQLException;
+  Answer<Map<Integer, Long>> holdEpochs(Statements to, List<Integer> shards) throws SQLException;
 
   // Hints
 
@@ -107,7 +121,7 @@ interface Dialect {
   }
 
   /** Tells other nodes, if the transaction commits. */
-  default void hint(Connection connection, String channel, String text) throws SQLException {
+  default void hint(Statements to, String channel, String text) {
     throw new UnsupportedOperationException();
   }
 

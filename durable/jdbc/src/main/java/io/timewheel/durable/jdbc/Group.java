@@ -5,7 +5,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.jdbc.Records.Held;
+import io.timewheel.durable.jdbc.Records.Lock;
+import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
@@ -22,6 +23,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -29,9 +31,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes that one transaction commits. The records are locked in the order of their keys, {@link
- * Transitions} says what becomes of them, and they are written back; each write holds only for the
- * record that was read, and what it does not hold for is read again. The fence comes last.
+ * Changes that one transaction commits. {@link Transitions} says what becomes of the records, and
+ * they are written back; each write holds only for the record as it was read, and what it does not
+ * hold for is read again. The fence comes with the writes.
+ *
+ * <p>In the first round nothing is locked before it is written, and what is likely is not looked
+ * up: a timer that is scheduled is taken for a new one, and a claim for as it was left. In the
+ * rounds after that, the records are locked in the order of their keys. So what is as expected
+ * costs two ways to the database and back, and COMMIT.
  *
  * <p>A transaction of a user may hold a timer for as long as he likes. The others in a group do not
  * wait for it: once a lock was not to be had in time, what an owner would begin is left for his
@@ -39,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An object is used for all tries of one commit, by one thread.
  */
-final class Group {
+final class Group implements Transactions.Work<List<Outcome>> {
   /** More than one only if others make or forget the same timers at the same time. */
   private static final int MAX_ROUNDS = 4;
 
@@ -62,6 +69,8 @@ final class Group {
   // Of one try
   private final Map<Integer, Long> heldEpochs = new TreeMap<>();
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+  private final List<Written> written = new ArrayList<>();
+  private Optional<String> transactionId = Optional.empty();
   private final Surroundings surroundings = new Surroundings();
 
   /**
@@ -94,6 +103,11 @@ final class Group {
     @Nullable TimerRecord before;
     @Nullable TimerRecord after;
     byte @Nullable [] payloadHash;
+
+    /** Whether it is taken for a new one, which has yet to be looked for in the history. */
+    boolean assumedNew;
+
+    /** Whether it was not as it was read, or taken for. */
     boolean lost;
 
     /** Whether somebody else holds it, and it stays as it is. */
@@ -125,14 +139,18 @@ final class Group {
     }
   }
 
+  /** What was written, and for which cells it has held. */
+  private record Written(List<Cell> cells, Answer<boolean[]> held) {}
+
   private final class Surroundings implements Transitions.Context {
     long lastVersion;
     Set<String> paused = Set.of();
-    Map<String, Map<TimerState, Long>> pending = Map.of();
+    Map<String, Map<TimerState, Long>> pending = new HashMap<>();
 
     @Override
     public long nextVersion(long above) {
-      return Math.max(++lastVersion, above + 1);
+      lastVersion = Math.max(lastVersion, above) + 1;
+      return lastVersion;
     }
 
     @Override
@@ -161,36 +179,63 @@ final class Group {
   }
 
   /** Does everything but the commit. */
-  List<Outcome> run(Connection connection) throws SQLException {
+  @Override
+  public List<Outcome> run(Connection connection) throws SQLException {
     boolean versions =
         any(change -> change instanceof Change.Schedule || change instanceof Change.Move);
-    return runIn(connection, dialect.begin(connection, versions));
+    boolean leaves = any(Group::isLeftForLater);
+    Statements to = new Statements(connection);
+    Answer<Long> begun = dialect.begin(to, versions);
+    return run(to, versions ? begun.get() : 0, !heldUp && (dialect.waitsBriefly() || !leaves));
+  }
+
+  @Override
+  public @Nullable String transactionId(Connection connection, Dialect same) {
+    return transactionId.orElse(null);
   }
 
   /**
-   * The same in a transaction that has begun.
+   * The same in a transaction that has begun, which may hold other locks.
    *
    * @param firstVersion the first version of a block that is this group's own
    */
   List<Outcome> runIn(Connection connection, long firstVersion) throws SQLException {
+    return run(new Statements(connection), firstVersion, false);
+  }
+
+  /** Takes the ends of attempts into the transaction of their handler. */
+  List<Outcome> finishIn(Connection connection) throws SQLException {
+    return run(new Statements(connection), 0, true);
+  }
+
+  /**
+   * Takes the steps.
+   *
+   * @param expecting whether the first round takes what is likely for granted, and locks nothing
+   */
+  private List<Outcome> run(Statements to, long firstVersion, boolean expecting)
+      throws SQLException {
     heldEpochs.clear();
     counts.clear();
+    written.clear();
     surroundings.lastVersion = firstVersion - 1;
-    if (any(change -> change instanceof Change.Begin || change instanceof Change.MakeReady)) {
-      surroundings.paused = dialect.holdPauses(connection);
-    }
-    if (any(
-        change ->
-            change instanceof Change.Schedule schedule
-                && schedule.maxPending() != TimerRecord.NEVER)) {
-      surroundings.pending = dialect.queries().counts(connection);
-    }
+    surroundings.pending.clear();
     Map<TimerKey, Cell> cells = new TreeMap<>();
     for (int i = 0; i < outcomes.length; i++) {
       cells.computeIfAbsent(changes.get(i).key(), Cell::new).changes.add(i);
     }
     try {
-      apply(connection, List.copyOf(cells.values()));
+      Answer<Set<String>> pauses =
+          any(change -> change instanceof Change.Begin || change instanceof Change.MakeReady)
+              ? dialect.holdPauses(to)
+              : () -> Set.of();
+      if (any(
+          change ->
+              change instanceof Change.Schedule schedule
+                  && schedule.maxPending() != TimerRecord.NEVER)) {
+        surroundings.pending.putAll(dialect.queries().counts(to.connection()));
+      }
+      apply(to, List.copyOf(cells.values()), pauses, expecting);
     } catch (SQLException e) {
       if (dialect.isHeldUp(e)) {
         if (heldUp && cells.size() > 1) {
@@ -200,27 +245,31 @@ final class Group {
       }
       throw e;
     }
-    if (!counts.isEmpty()) {
-      dialect.count(connection, counts);
-    }
-    hint(connection, cells.values());
-    fence(connection);
     return Arrays.asList(outcomes);
   }
 
-  private void apply(Connection connection, List<Cell> cells) throws SQLException {
+  private void apply(Statements to, List<Cell> cells, Answer<Set<String>> pauses, boolean expecting)
+      throws SQLException {
     List<Cell> open = cells;
     for (int round = 1; !open.isEmpty(); round++) {
       if (round > MAX_ROUNDS) {
         throw new StoreException(
             StoreException.Kind.TRANSIENT, open.get(0).key + " is changed by many at once", null);
       }
-      read(connection, open);
+      if (round == 1 && expecting) {
+        expect(to, open);
+      } else {
+        lock(to, open);
+      }
+      if (round == 1) {
+        surroundings.paused = pauses.get();
+      }
       for (Cell cell : open) {
         apply(cell);
         count(cell, 1);
       }
-      write(connection, open);
+      write(to, open);
+      conclude(to, open);
       open = open.stream().filter(cell -> cell.lost).toList();
       open.forEach(cell -> count(cell, -1));
     }
@@ -232,32 +281,69 @@ final class Group {
         StoreException.Kind.REJECTED, "another transaction holds a timer of the batch", cause);
   }
 
-  private void read(Connection connection, List<Cell> cells) throws SQLException {
+  // Reading
+
+  /** Takes what is likely for granted, and reads the rest. */
+  private void expect(Statements to, List<Cell> cells) throws SQLException {
+    List<Cell> others = new ArrayList<>();
+    for (Cell cell : cells) {
+      Change first = changes.get(cell.changes.get(0));
+      if (first instanceof Change.Schedule schedule
+          && schedule.condition() != Change.Condition.VERSION) {
+        cell.assumedNew = true;
+      } else if (first instanceof Change.Finish finish && finish.claimed() != null) {
+        found(cell, finish.claimed(), null);
+      } else {
+        others.add(cell);
+      }
+    }
+    if (!others.isEmpty()) {
+      List<TimerKey> unused = read(to, others, Lock.NONE);
+    }
+  }
+
+  private void lock(Statements to, List<Cell> cells) throws SQLException {
     boolean mayPassOver = any(Group::isLeftForLater);
     boolean mayWait = any(change -> !isLeftForLater(change)) || dialect.waitsBriefly();
-    Held held = Held.WAIT;
+    Lock lock = Lock.WAIT;
     if (mayPassOver && (heldUp || !mayWait)) {
-      held = Held.PASS_OVER;
+      lock = Lock.PASS_OVER;
     } else if (heldUp && !dialect.waitsBriefly()) {
-      held = Held.FAIL; // it has been waited for
+      lock = Lock.FAIL; // it has been waited for
     }
+    List<TimerKey> missing = read(to, cells, lock);
+    if (lock == Lock.PASS_OVER && !missing.isEmpty()) {
+      passOver(cells, records.present(to.connection(), missing));
+    }
+  }
+
+  /** Reads records. {@return those that are not unfinished, or held by others} */
+  private List<TimerKey> read(Statements to, List<Cell> cells, Lock lock) throws SQLException {
     Map<TimerKey, TimerRecord> unfinished =
-        records.lock(connection, cells.stream().map(cell -> cell.key).toList(), held);
-    // After the locks: a timer that was just finished by somebody else is in the history by now.
+        records.read(to, cells.stream().map(cell -> cell.key).toList(), lock).get();
+    // After that: a timer that was just finished by somebody else is in the history by now.
     List<TimerKey> missing =
         cells.stream().map(cell -> cell.key).filter(key -> !unfinished.containsKey(key)).toList();
     Map<TimerKey, Records.Finished> finished =
-        missing.isEmpty() ? Map.of() : records.finished(connection, missing);
+        missing.isEmpty() ? Map.of() : records.finished(to, missing).get();
     for (Cell cell : cells) {
       Records.Finished past = finished.get(cell.key);
-      cell.before = past != null ? past.record() : unfinished.get(cell.key);
-      cell.payloadHash = past != null ? past.payloadHash() : null;
-      cell.after = cell.before;
-      cell.lost = false;
+      if (past != null) {
+        found(cell, past.record(), past.payloadHash());
+      } else {
+        found(cell, unfinished.get(cell.key), null);
+      }
     }
-    if (held == Held.PASS_OVER && !missing.isEmpty()) {
-      passOver(cells, records.present(connection, missing));
-    }
+    return missing;
+  }
+
+  private static void found(
+      Cell cell, @Nullable TimerRecord record, byte @Nullable [] payloadHash) {
+    cell.before = record;
+    cell.after = record;
+    cell.payloadHash = payloadHash;
+    cell.assumedNew = false;
+    cell.lost = false;
   }
 
   /** What an owner begins because of what he has read: he reads it again soon. */
@@ -328,18 +414,26 @@ final class Group {
   // Writing
 
   private interface Write {
-    boolean[] write(List<Cell> cells) throws SQLException;
+    Answer<boolean[]> write(List<Cell> cells) throws SQLException;
   }
 
-  private static void each(Collection<Cell> cells, Predicate<Cell> which, Write write)
+  private void each(Collection<Cell> cells, Predicate<Cell> which, Write write)
       throws SQLException {
     List<Cell> some = cells.stream().filter(cell -> !cell.lost && which.test(cell)).toList();
     if (!some.isEmpty()) {
-      boolean[] done = write.write(some);
-      for (int i = 0; i < done.length; i++) {
-        some.get(i).lost |= !done[i];
+      written.add(new Written(some, write.write(some)));
+    }
+  }
+
+  /** Looks for which cells the writes have held. */
+  private void settle() throws SQLException {
+    for (Written some : written) {
+      boolean[] held = some.held.get();
+      for (int i = 0; i < held.length; i++) {
+        some.cells.get(i).lost |= !held[i];
       }
     }
+    written.clear();
   }
 
   private static List<TimerRecord> before(List<Cell> cells) {
@@ -354,50 +448,112 @@ final class Group {
     return cells.stream().map(Cell::step).toList();
   }
 
-  private void write(Connection connection, List<Cell> cells) throws SQLException {
+  private void write(Statements to, List<Cell> cells) throws SQLException {
     List<Cell> changed = cells.stream().filter(Cell::isChanged).toList();
     List<Cell> made = changed.stream().filter(cell -> !cell.wasUnfinished()).toList();
-    each(made, cell -> cell.before != null, some -> records.unfinish(connection, before(some)));
-    each(made, cell -> true, some -> records.insert(connection, after(some), shards));
-    each(
-        made,
-        cell -> cell.after().state().isFinished(),
-        some ->
-            records.finish(
-                connection,
-                after(some).stream().map(record -> new Records.Step(record, record)).toList(),
-                historyPart));
-    List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
+    if (made.stream().anyMatch(cell -> cell.before != null)) {
+      each(made, cell -> cell.before != null, some -> records.unfinish(to, before(some)));
+      settle();
+    }
+    each(made, cell -> true, some -> records.insert(to, after(some), shards));
+    if (made.stream().anyMatch(cell -> cell.assumedNew)) {
+      lookInHistory(to, made);
+    }
     Predicate<Cell> ends = cell -> cell.after().state().isFinished();
+    if (made.stream().anyMatch(ends)) {
+      settle();
+      each(
+          made,
+          ends,
+          some ->
+              records.finish(
+                  to,
+                  after(some).stream().map(record -> new Records.Step(record, record)).toList(),
+                  historyPart));
+    }
+    List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
     Predicate<Cell> isReplaced = cell -> Rows.isReplaced(cell.step());
-    each(moved, ends, some -> records.finish(connection, steps(some), historyPart));
-    each(moved, ends.negate().and(isReplaced), some -> records.replace(connection, steps(some)));
-    each(
-        moved,
-        ends.negate().and(isReplaced.negate()),
-        some -> records.advance(connection, steps(some)));
-    ready(connection, changed);
+    each(moved, ends, some -> records.finish(to, steps(some), historyPart));
+    each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
+    each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
+    if (changed.stream().anyMatch(cell -> isReady(cell.before) || isReady(cell.after))) {
+      settle();
+      ready(to, changed);
+    }
   }
 
-  private void ready(Connection connection, List<Cell> changed) throws SQLException {
+  /**
+   * Looks for what was taken for new where it would be if it had finished. After it was inserted:
+   * whoever was just finishing it has then been waited for.
+   */
+  private void lookInHistory(Statements to, List<Cell> made) throws SQLException {
+    List<Cell> assumed = made.stream().filter(cell -> cell.assumedNew).toList();
+    Answer<Map<TimerKey, Records.Finished>> finished =
+        records.finished(to, assumed.stream().map(cell -> cell.key).toList());
+    written.add(
+        new Written(
+            assumed,
+            () -> {
+              Map<TimerKey, Records.Finished> past = finished.get();
+              boolean[] isNew = new boolean[assumed.size()];
+              List<TimerRecord> notNew = new ArrayList<>();
+              for (int i = 0; i < isNew.length; i++) {
+                isNew[i] = !past.containsKey(assumed.get(i).key);
+                if (!isNew[i]) {
+                  notNew.add(assumed.get(i).after());
+                }
+              }
+              if (!notNew.isEmpty()) {
+                records.remove(to, notNew);
+              }
+              return isNew;
+            }));
+  }
+
+  private static boolean isReady(@Nullable TimerRecord record) {
+    return record != null && record.state() == TimerState.READY;
+  }
+
+  private void ready(Statements to, List<Cell> changed) throws SQLException {
     List<TimerRecord> removed = new ArrayList<>();
     List<TimerRecord> added = new ArrayList<>();
     for (Cell cell : changed) {
       if (!cell.lost) {
-        if (cell.before != null && cell.before.state() == TimerState.READY) {
-          removed.add(cell.before);
+        if (isReady(cell.before)) {
+          removed.add(cell.before());
         }
-        if (cell.after().state() == TimerState.READY) {
+        if (isReady(cell.after)) {
           added.add(cell.after());
         }
       }
     }
     if (!removed.isEmpty()) {
-      records.removeReady(connection, removed);
+      records.removeReady(to, removed);
     }
     if (!added.isEmpty()) {
-      records.addReady(connection, added);
+      records.addReady(to, added);
     }
+  }
+
+  /** Does what comes with the writes of a round, and looks how all of it went. */
+  private void conclude(Statements to, List<Cell> cells) throws SQLException {
+    if (!counts.isEmpty()) {
+      dialect.count(to, counts);
+      counts.forEach(
+          (namespace, states) ->
+              states.forEach(
+                  (state, delta) -> count(surroundings.pending, namespace, state, delta)));
+      counts.clear();
+    }
+    hint(to, cells);
+    Answer<Map<Integer, Long>> epochs =
+        heldEpochs.isEmpty()
+            ? () -> Map.of()
+            : dialect.holdEpochs(to, List.copyOf(heldEpochs.keySet()));
+    Answer<Optional<String>> id = dialect.transactionId(to);
+    settle();
+    fence(epochs.get());
+    transactionId = id.get();
   }
 
   /** Counts a step, before it is written: the next one in its namespace may depend on that. */
@@ -406,12 +562,13 @@ final class Group {
       return;
     }
     if (cell.before != null) {
-      count(cell.key.namespace(), cell.before.state(), -sign);
+      count(counts, cell.key.namespace(), cell.before.state(), -sign);
     }
-    count(cell.key.namespace(), cell.after().state(), sign);
+    count(counts, cell.key.namespace(), cell.after().state(), sign);
   }
 
-  private void count(String namespace, TimerState state, long delta) {
+  private static void count(
+      Map<String, Map<TimerState, Long>> counts, String namespace, TimerState state, long delta) {
     Map<TimerState, Long> states =
         counts.computeIfAbsent(namespace, same -> new EnumMap<>(TimerState.class));
     if (states.merge(state, delta, Long::sum) == 0) {
@@ -422,7 +579,7 @@ final class Group {
     }
   }
 
-  private void hint(Connection connection, Collection<Cell> cells) throws SQLException {
+  private void hint(Statements to, Collection<Cell> cells) {
     if (hintChannel == null) {
       return;
     }
@@ -433,16 +590,12 @@ final class Group {
       }
     }
     if (!hints.isEmpty()) {
-      dialect.hint(connection, hintChannel, hints.text());
+      dialect.hint(to, hintChannel, hints.text());
     }
   }
 
   /** No owner that has lost a shard gets past this: the epochs stay until the commit. */
-  private void fence(Connection connection) throws SQLException {
-    if (heldEpochs.isEmpty()) {
-      return;
-    }
-    Map<Integer, Long> present = dialect.holdEpochs(connection, List.copyOf(heldEpochs.keySet()));
+  private void fence(Map<Integer, Long> present) {
     boolean stale = false;
     for (Map.Entry<Integer, Long> held : heldEpochs.entrySet()) {
       Long epoch = requireNonNull(present.get(held.getKey()), "no such shard");

@@ -113,7 +113,7 @@ final class HandlerTransactions {
       throws SQLException {
     List<Change> ends = firings.stream().<Change>map(TransactionFiring::finish).toList();
     try {
-      return store.group(store.ownership()::epoch, ends).runIn(connection, 0);
+      return store.group(store.ownership()::epoch, ends).finishIn(connection);
     } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
       Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
       throw new NotTaken(firings.stream().map(firing -> stale).toList());

@@ -49,7 +49,7 @@ final class History {
 
   private int forget(Connection connection, long finishedBefore, long keep, int limit)
       throws SQLException {
-    dialect.begin(connection, false);
+    dialect.begin(connection);
     Queries.History history = queries.lockHistory(connection);
     if (history == null) {
       return 0; // another node is at it
@@ -71,7 +71,9 @@ final class History {
     }
     if (forgotten > 0) {
       queries.forgetUpTo(connection, position);
-      dialect.count(connection, counts);
+      Statements to = new Statements(connection);
+      dialect.count(to, counts);
+      to.send();
     }
     return forgotten;
   }
@@ -88,7 +90,7 @@ final class History {
 
   /** Empties a part of which nothing is remembered, and goes on to an empty part after a day. */
   private boolean turn(Connection connection) throws SQLException {
-    dialect.begin(connection, false);
+    dialect.begin(connection);
     Queries.History history = queries.lockHistory(connection);
     if (history == null) {
       return false;

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
@@ -329,7 +330,7 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   private List<Outcome> commit(List<Change> changes, @Nullable String channel) {
-    return transactions.write(group(ownership::epoch, channel, changes)::run);
+    return transactions.write(group(ownership::epoch, channel, changes));
   }
 
   /** Puts together what transactions leave behind. */
@@ -340,7 +341,7 @@ public final class JdbcTimerStore implements TimerStore {
         more =
             transactions.write(
                 connection -> {
-                  dialect.begin(connection, false);
+                  dialect.begin(connection);
                   return queries.compact(connection);
                 });
       } while (more);
@@ -393,8 +394,9 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   private List<TimerRecord> lease(Connection connection, LeaseRequest request) throws SQLException {
-    dialect.begin(connection, false);
-    Set<String> paused = dialect.holdPauses(connection);
+    Statements to = new Statements(connection);
+    Answer<Long> unusedVersion = dialect.begin(to, false);
+    Set<String> paused = dialect.holdPauses(to).get();
     boolean held = paused.contains(request.namespace()) || paused.contains(EVERYTHING);
     List<TimerRecord> ready =
         held
@@ -414,12 +416,13 @@ public final class JdbcTimerStore implements TimerStore {
               Transitions.lease(
                   record, request.tokens().get(steps.size()), request.until(), request.now())));
     }
-    records.advance(connection, steps);
-    records.removeReady(connection, ready);
+    Answer<boolean[]> unused = records.advance(to, steps);
+    records.removeReady(to, ready);
     Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
     counts.put(TimerState.READY, (long) -ready.size());
     counts.put(TimerState.FIRING, (long) ready.size());
-    dialect.count(connection, Map.of(request.namespace(), counts));
+    dialect.count(to, Map.of(request.namespace(), counts));
+    to.send();
     return steps.stream().map(Records.Step::after).toList();
   }
 
@@ -428,7 +431,7 @@ public final class JdbcTimerStore implements TimerStore {
     boolean unused =
         transactions.write(
             connection -> {
-              dialect.begin(connection, false);
+              dialect.begin(connection);
               queries.lockPauses(connection);
               queries.pause(connection, scope);
               return true;
@@ -440,7 +443,7 @@ public final class JdbcTimerStore implements TimerStore {
     boolean unused =
         transactions.write(
             connection -> {
-              dialect.begin(connection, false);
+              dialect.begin(connection);
               queries.resume(connection, scope);
               return true;
             });

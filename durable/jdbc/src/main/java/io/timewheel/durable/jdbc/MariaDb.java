@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import java.sql.Connection;
@@ -259,9 +260,10 @@ final class MariaDb implements Dialect {
   // A group
 
   @Override
-  public long begin(Connection connection, boolean wantsVersions) throws SQLException {
-    execute(connection, BEGIN);
-    return wantsVersions ? nextVersion(connection) : 0;
+  public Answer<Long> begin(Statements to, boolean wantsVersions) throws SQLException {
+    execute(to.connection(), BEGIN);
+    long version = wantsVersions ? nextVersion(to.connection()) : 0;
+    return () -> version;
   }
 
   static long nextVersion(Connection connection) throws SQLException {
@@ -274,19 +276,20 @@ final class MariaDb implements Dialect {
   }
 
   @Override
-  public Set<String> holdPauses(Connection connection) throws SQLException {
+  public Answer<Set<String>> holdPauses(Statements to) throws SQLException {
     // The row stands for all pauses that are not there yet, and cannot be locked.
-    return Queries.scopes(
-        connection,
-        "SELECT p.scope FROM timewheel_meta m LEFT JOIN timewheel_pause p ON TRUE"
-            + " WHERE m.name = 'pauses' "
-            + forShare());
+    Set<String> scopes =
+        Queries.scopes(
+            to.connection(),
+            "SELECT p.scope FROM timewheel_meta m LEFT JOIN timewheel_pause p ON TRUE"
+                + " WHERE m.name = 'pauses' "
+                + forShare());
+    return () -> scopes;
   }
 
   @Override
-  public void count(Connection connection, Map<String, Map<TimerState, Long>> deltas)
-      throws SQLException {
-    insertCounts(connection, deltas);
+  public void count(Statements to, Map<String, Map<TimerState, Long>> deltas) throws SQLException {
+    insertCounts(to.connection(), deltas);
   }
 
   static void insertCounts(Connection connection, Map<String, Map<TimerState, Long>> deltas)
@@ -301,19 +304,22 @@ final class MariaDb implements Dialect {
   }
 
   @Override
-  public Map<Integer, Long> holdEpochs(Connection connection, List<Integer> shards)
+  public Answer<Map<Integer, Long>> holdEpochs(Statements to, List<Integer> shards)
       throws SQLException {
     String sql =
         "SELECT shard, epoch FROM timewheel_shard FORCE INDEX (PRIMARY) WHERE shard IN ("
             + marks(shards.size())
             + ") ORDER BY shard "
             + forShare();
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      Parameters to = new Parameters(connection, statement);
+    try (PreparedStatement statement = to.connection().prepareStatement(sql)) {
+      Parameters values = new Parameters(to.connection(), statement);
       for (int shard : shards) {
-        to.number(shard);
+        values.number(shard);
       }
-      return Queries.epochs(statement);
+      try (ResultSet rows = statement.executeQuery()) {
+        Map<Integer, Long> epochs = Queries.epochs(rows);
+        return () -> epochs;
+      }
     }
   }
 

@@ -177,7 +177,12 @@ final class MariaDbQueries extends Queries {
       return List.of();
     }
     Map<TimerKey, TimerRecord> locked =
-        records.lock(connection, ready.keySet().stream().sorted().toList(), Records.Held.PASS_OVER);
+        records
+            .read(
+                new Statements(connection),
+                ready.keySet().stream().sorted().toList(),
+                Records.Lock.PASS_OVER)
+            .get();
     List<TimerRecord> taken = new ArrayList<>();
     ready.forEach(
         (key, readyAt) -> {

@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
@@ -59,7 +60,7 @@ final class MariaDbRecords implements Records {
   private static final String INSERT_DONE =
       INSERT_COLUMNS.formatted("timewheel_done", "payload_hash");
 
-  private static final String LOCK =
+  private static final String READ =
       "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)";
   private static final String IN_ORDER = " ORDER BY t.namespace, t.id FOR UPDATE";
 
@@ -112,23 +113,23 @@ final class MariaDbRecords implements Records {
 
   /** {@return how some timers are locked} */
   static String lock(List<TimerKey> keys) {
-    return LOCK + among(keys) + IN_ORDER;
+    return READ + among(keys) + IN_ORDER;
   }
 
   @Override
-  public Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, Held held)
+  public Answer<Map<TimerKey, TimerRecord>> read(Statements to, List<TimerKey> keys, Lock lock)
       throws SQLException {
     Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
     look(
-        connection,
-        LOCK,
+        to.connection(),
+        READ,
         keys,
-        IN_ORDER + held.sql,
+        lock == Lock.NONE ? "" : IN_ORDER + lock.sql,
         row -> {
           TimerRecord record = Rows.record(row);
           found.put(record.key(), record);
         });
-    return found;
+    return () -> found;
   }
 
   @Override
@@ -144,11 +145,11 @@ final class MariaDbRecords implements Records {
   }
 
   @Override
-  public Map<TimerKey, Finished> finished(Connection connection, List<TimerKey> keys)
+  public Answer<Map<TimerKey, Finished>> finished(Statements to, List<TimerKey> keys)
       throws SQLException {
     Map<TimerKey, Finished> found = new HashMap<>();
     look(
-        connection,
+        to.connection(),
         "SELECT " + DONE_COLUMNS + ", t.payload_hash FROM timewheel_done t FORCE INDEX (PRIMARY)",
         keys,
         " AND " + Rows.NOT_FORGOTTEN,
@@ -156,7 +157,7 @@ final class MariaDbRecords implements Records {
           TimerRecord record = Rows.record(row);
           found.put(record.key(), new Finished(record, row.getBytes(Rows.PAYLOAD_HASH)));
         });
-    return found;
+    return () -> found;
   }
 
   // Lists of rows
@@ -238,11 +239,11 @@ final class MariaDbRecords implements Records {
   }
 
   @Override
-  public boolean[] insert(Connection connection, List<TimerRecord> records, int shards)
+  public Answer<boolean[]> insert(Statements statements, List<TimerRecord> records, int shards)
       throws SQLException {
     Map<TimerKey, Long> present = new HashMap<>();
     insert(
-        connection,
+        statements.connection(),
         INSERT,
         16,
         records,
@@ -259,7 +260,18 @@ final class MariaDbRecords implements Records {
       Long version = present.get(records.get(i).key());
       which[i] = version != null && version == records.get(i).version();
     }
-    return which;
+    return () -> which;
+  }
+
+  private static boolean[] delete(Connection connection, List<TimerRecord> records)
+      throws SQLException {
+    return each(
+        connection, "DELETE FROM timewheel_timer" + READING, records, MariaDbRecords::reading);
+  }
+
+  @Override
+  public void remove(Statements to, List<TimerRecord> records) throws SQLException {
+    boolean[] unused = delete(to.connection(), records);
   }
 
   private static void insertDone(Connection connection, List<TimerRecord> records)
@@ -311,48 +323,52 @@ final class MariaDbRecords implements Records {
   }
 
   @Override
-  public boolean[] advance(Connection connection, List<Step> steps) throws SQLException {
-    return each(
-        connection,
-        ADVANCE,
-        steps,
-        (to, step) -> reading(progress(to, step.after()), step.before()));
-  }
-
-  @Override
-  public boolean[] replace(Connection connection, List<Step> steps) throws SQLException {
-    return each(
-        connection,
-        REPLACE,
-        steps,
-        (to, step) -> {
-          TimerRecord after = step.after();
-          progress(to, after)
-              .number(after.version())
-              .number(after.createdAt())
-              .text(after.definition().handler())
-              .bytes(Rows.spec(after))
-              .bytes(after.definition().payload());
-          reading(to, step.before());
-        });
-  }
-
-  @Override
-  public boolean[] finish(Connection connection, List<Step> steps, int part) throws SQLException {
-    boolean[] gone =
+  public Answer<boolean[]> advance(Statements statements, List<Step> steps) throws SQLException {
+    boolean[] done =
         each(
-            connection,
-            "DELETE FROM timewheel_timer" + READING,
+            statements.connection(),
+            ADVANCE,
             steps,
-            (to, step) -> reading(to, step.before()));
-    insertDone(connection, Step.after(steps, gone));
-    return gone;
+            (to, step) -> reading(progress(to, step.after()), step.before()));
+    return () -> done;
   }
 
   @Override
-  public boolean[] unfinish(Connection connection, List<TimerRecord> records) throws SQLException {
-    return each(
-        connection, "DELETE FROM timewheel_done" + READING, records, MariaDbRecords::reading);
+  public Answer<boolean[]> replace(Statements statements, List<Step> steps) throws SQLException {
+    boolean[] done =
+        each(
+            statements.connection(),
+            REPLACE,
+            steps,
+            (to, step) -> {
+              TimerRecord after = step.after();
+              progress(to, after)
+                  .number(after.version())
+                  .number(after.createdAt())
+                  .text(after.definition().handler())
+                  .bytes(Rows.spec(after))
+                  .bytes(after.definition().payload());
+              reading(to, step.before());
+            });
+    return () -> done;
+  }
+
+  @Override
+  public Answer<boolean[]> finish(Statements to, List<Step> steps, int part) throws SQLException {
+    boolean[] gone = delete(to.connection(), steps.stream().map(Step::before).toList());
+    insertDone(to.connection(), Step.after(steps, gone));
+    return () -> gone;
+  }
+
+  @Override
+  public Answer<boolean[]> unfinish(Statements to, List<TimerRecord> records) throws SQLException {
+    boolean[] done =
+        each(
+            to.connection(),
+            "DELETE FROM timewheel_done" + READING,
+            records,
+            MariaDbRecords::reading);
+    return () -> done;
   }
 
   private static void ready(Parameters to, TimerRecord record) throws SQLException {
@@ -363,9 +379,9 @@ final class MariaDbRecords implements Records {
   }
 
   @Override
-  public void addReady(Connection connection, List<TimerRecord> records) throws SQLException {
+  public void addReady(Statements to, List<TimerRecord> records) throws SQLException {
     insert(
-        connection,
+        to.connection(),
         "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)",
         4,
         records,
@@ -373,10 +389,10 @@ final class MariaDbRecords implements Records {
   }
 
   @Override
-  public void removeReady(Connection connection, List<TimerRecord> records) throws SQLException {
+  public void removeReady(Statements to, List<TimerRecord> records) throws SQLException {
     boolean[] unused =
         each(
-            connection,
+            to.connection(),
             "DELETE FROM timewheel_ready"
                 + " WHERE namespace = ? AND queue = ? AND ready_at = ? AND id = ?",
             records,

@@ -155,7 +155,7 @@ final class Ownership {
     lease =
         transactions.write(
             connection -> {
-              dialect.begin(connection, false);
+              dialect.begin(connection);
               rows.forgetOthers(connection);
               try (PreparedStatement statement =
                   connection.prepareStatement(
@@ -206,7 +206,7 @@ final class Ownership {
     boolean renewed =
         transactions.write(
             connection -> {
-              dialect.begin(connection, false); // who stands still here keeps nobody out for long
+              dialect.begin(connection); // who stands still here keeps nobody out for long
               rows.lock(connection, last.node());
               try (PreparedStatement statement =
                   connection.prepareStatement(

@@ -85,7 +85,7 @@ final class OwnershipRows {
 
   /** Takes a shard, if it is free. {@return its new epoch, or {@link #NOT_TAKEN}} */
   long take(Connection connection, long node, Shard row) throws SQLException {
-    dialect.begin(connection, false);
+    dialect.begin(connection);
     Long former = row.owner();
     if (former != null && former != node && isAlive(connection, former)) {
       return NOT_TAKEN;
@@ -122,7 +122,7 @@ final class OwnershipRows {
 
   /** Gives a shard away. {@return whether it was this node's} */
   boolean give(Connection connection, long node, int shard, long epoch) throws SQLException {
-    dialect.begin(connection, false);
+    dialect.begin(connection);
     try (PreparedStatement statement =
         connection.prepareStatement(
             "UPDATE timewheel_shard SET owner = NULL WHERE shard = ? AND owner = ? AND epoch ="
@@ -136,7 +136,7 @@ final class OwnershipRows {
 
   /** Forgets a node, and what it owns is free. {@return true} */
   boolean leave(Connection connection, long node) throws SQLException {
-    dialect.begin(connection, false);
+    dialect.begin(connection);
     for (String sql :
         List.of(
             "UPDATE timewheel_shard SET owner = NULL WHERE owner = ?",

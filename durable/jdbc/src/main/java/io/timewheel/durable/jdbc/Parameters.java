@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Binds values, one after the other, or the columns of many rows, each as one array. */
@@ -65,6 +66,11 @@ final class Parameters {
       values[i] = column.apply(rows.get(i));
     }
     return array("bytea", values);
+  }
+
+  /** The places of so many rows, from 1 on. */
+  Parameters numbers(int rows) throws SQLException {
+    return array("int4", IntStream.rangeClosed(1, rows).toArray());
   }
 
   Parameters number(long value) throws SQLException {

@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import java.sql.Connection;
@@ -12,6 +13,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
@@ -27,7 +29,7 @@ final class PostgreSql implements Dialect {
   private static final int LEAST_VERSION = 140_000;
 
   /** How a transaction begins in which nothing is planned or locked yet. */
-  static final String ISOLATION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n";
+  static final String ISOLATION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
   /** What makes the planner take the indexes. */
   static final String PLANNER =
@@ -47,7 +49,7 @@ final class PostgreSql implements Dialect {
         + PLANNER;
   }
 
-  private static final String BEGIN = ISOLATION + limits("100ms");
+  private static final String BEGIN = limits("100ms");
 
   /** Not {@code now()}, which is when the transaction began. */
   static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -145,12 +147,18 @@ final class PostgreSql implements Dialect {
 
   @Override
   public @Nullable String transactionId(Connection connection) throws SQLException {
-    try (PreparedStatement statement =
-            connection.prepareStatement("SELECT pg_current_xact_id_if_assigned()::text");
-        ResultSet rows = statement.executeQuery()) {
-      rows.next();
-      return rows.getString(1);
-    }
+    return transactionId(new Statements(connection)).get().orElse(null);
+  }
+
+  @Override
+  public Answer<Optional<String>> transactionId(Statements to) {
+    return to.query(
+        "SELECT pg_current_xact_id_if_assigned()::text",
+        none -> {},
+        rows -> {
+          rows.next();
+          return Optional.ofNullable(rows.getString(1));
+        });
   }
 
   @Override
@@ -175,49 +183,42 @@ final class PostgreSql implements Dialect {
   // A group
 
   @Override
-  public long begin(Connection connection, boolean wantsVersions) throws SQLException {
-    String sql = wantsVersions ? BEGIN + ", nextval('timewheel_version')" : BEGIN + ", 0";
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.execute();
-      statement.getMoreResults();
-      try (ResultSet rows = statement.getResultSet()) {
-        rows.next();
-        return rows.getLong(8);
-      }
-    }
+  public Answer<Long> begin(Statements to, boolean wantsVersions) {
+    to.update(ISOLATION, none -> {});
+    return to.query(
+        wantsVersions ? BEGIN + ", nextval('timewheel_version')" : BEGIN + ", 0",
+        none -> {},
+        rows -> {
+          rows.next();
+          return rows.getLong(8);
+        });
   }
 
   @Override
-  public Set<String> holdPauses(Connection connection) throws SQLException {
-    return Queries.scopes(connection, "SELECT scope FROM timewheel_pause FOR SHARE");
+  public Answer<Set<String>> holdPauses(Statements to) {
+    return to.query("SELECT scope FROM timewheel_pause FOR SHARE", none -> {}, Queries::scopes);
   }
 
   @Override
-  public void count(Connection connection, Map<String, Map<TimerState, Long>> deltas)
-      throws SQLException {
+  public void count(Statements to, Map<String, Map<TimerState, Long>> deltas) {
     List<Queries.Count> rows = Queries.countRows(deltas);
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "INSERT INTO timewheel_count"
-                + " SELECT * FROM unnest(?::text[], ?::integer[], ?::bigint[])")) {
-      new Parameters(connection, statement)
-          .texts(rows, Queries.Count::namespace)
-          .ints(rows, row -> Codes.STATES.of(row.state()))
-          .longs(rows, Queries.Count::number);
-      statement.executeUpdate();
-    }
+    to.update(
+        "INSERT INTO timewheel_count"
+            + " SELECT * FROM unnest(?::text[], ?::integer[], ?::bigint[])",
+        values ->
+            values
+                .texts(rows, Queries.Count::namespace)
+                .ints(rows, row -> Codes.STATES.of(row.state()))
+                .longs(rows, Queries.Count::number));
   }
 
   @Override
-  public Map<Integer, Long> holdEpochs(Connection connection, List<Integer> shards)
-      throws SQLException {
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "SELECT shard, epoch FROM timewheel_shard WHERE shard = ANY (?::integer[])"
-                + " ORDER BY shard FOR SHARE")) {
-      new Parameters(connection, statement).ints(shards, shard -> shard);
-      return Queries.epochs(statement);
-    }
+  public Answer<Map<Integer, Long>> holdEpochs(Statements to, List<Integer> shards) {
+    return to.query(
+        "SELECT shard, epoch FROM timewheel_shard WHERE shard = ANY (?::integer[])"
+            + " ORDER BY shard FOR SHARE",
+        values -> values.ints(shards, shard -> shard),
+        Queries::epochs);
   }
 
   // Hints
@@ -233,12 +234,10 @@ final class PostgreSql implements Dialect {
   }
 
   @Override
-  public void hint(Connection connection, String channel, String text) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
-      statement.setString(1, channel);
-      statement.setString(2, text);
-      statement.execute();
-    }
+  public void hint(Statements to, String channel, String text) {
+    Answer<Boolean> unused =
+        to.query(
+            "SELECT pg_notify(?, ?)", values -> values.text(channel).text(text), ResultSet::next);
   }
 
   @Override

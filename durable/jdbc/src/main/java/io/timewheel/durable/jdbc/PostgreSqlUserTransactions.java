@@ -46,7 +46,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
   // An identity from the start: one that ends and begins anew has another.
   private static final String BEGIN_HANDLER =
       PostgreSql.ISOLATION
-          + "SELECT pg_current_xact_id()::text,"
+          + ";\nSELECT pg_current_xact_id()::text,"
           + " set_config('idle_in_transaction_session_timeout', ?, true)";
 
   private static final String FAIL =

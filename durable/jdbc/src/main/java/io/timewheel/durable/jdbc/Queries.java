@@ -77,15 +77,20 @@ abstract class Queries {
   static Set<String> scopes(Connection connection, String sql) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql);
         ResultSet rows = statement.executeQuery()) {
-      Set<String> scopes = new HashSet<>();
-      while (rows.next()) {
-        String scope = rows.getString(1);
-        if (scope != null) { // null in an outer join
-          scopes.add(scope);
-        }
-      }
-      return scopes;
+      return scopes(rows);
     }
+  }
+
+  /** The same from the rows of a statement. */
+  static Set<String> scopes(ResultSet rows) throws SQLException {
+    Set<String> scopes = new HashSet<>();
+    while (rows.next()) {
+      String scope = rows.getString(1);
+      if (scope != null) { // null in an outer join
+        scopes.add(scope);
+      }
+    }
+    return scopes;
   }
 
   /** How many more timers of a namespace there are in a state. */
@@ -100,15 +105,13 @@ abstract class Queries {
     return rows;
   }
 
-  /** {@return the epochs of shards, which a statement finds} */
-  static Map<Integer, Long> epochs(PreparedStatement statement) throws SQLException {
-    try (ResultSet rows = statement.executeQuery()) {
-      Map<Integer, Long> epochs = new HashMap<>();
-      while (rows.next()) {
-        epochs.put(rows.getInt(1), rows.getLong(2));
-      }
-      return epochs;
+  /** {@return the epochs of shards} */
+  static Map<Integer, Long> epochs(ResultSet rows) throws SQLException {
+    Map<Integer, Long> epochs = new HashMap<>();
+    while (rows.next()) {
+      epochs.put(rows.getInt(1), rows.getLong(2));
     }
+    return epochs;
   }
 
   // Reading

@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -13,15 +14,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a {@link Dialect} for the records of a group. Lists of keys and records are sorted by
- * key, and rows are locked in that order.
+ * key, and rows are locked in that order by each statement.
  */
 interface Records {
   /** A finished timer, whose payload is not kept. */
   @SuppressWarnings("ArrayRecordComponent") // not copied, and not changed
   record Finished(TimerRecord record, byte @Nullable [] payloadHash) {}
 
-  /** What to do about a timer that another transaction holds. */
-  enum Held {
+  /** How unfinished timers are locked, and what to do about one that another transaction holds. */
+  enum Lock {
+    /** They are not: they may be others by the time that they are written. */
+    NONE(""),
     WAIT(""),
     PASS_OVER(" SKIP LOCKED"),
     FAIL(" NOWAIT");
@@ -29,28 +32,27 @@ interface Records {
     /** What stands behind FOR UPDATE. */
     final String sql;
 
-    Held(String sql) {
+    Lock(String sql) {
       this.sql = sql;
     }
   }
 
-  /**
-   * Locks unfinished timers.
-   *
-   * @param held what to do about those that others hold
-   */
-  Map<TimerKey, TimerRecord> lock(Connection connection, List<TimerKey> keys, Held held)
+  /** Reads unfinished timers, and locks them. */
+  Answer<Map<TimerKey, TimerRecord>> read(Statements to, List<TimerKey> keys, Lock lock)
       throws SQLException;
 
   /** {@return which unfinished timers there are, held by others or not} */
   Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException;
 
   /** Reads finished timers. */
-  Map<TimerKey, Finished> finished(Connection connection, List<TimerKey> keys) throws SQLException;
+  Answer<Map<TimerKey, Finished>> finished(Statements to, List<TimerKey> keys) throws SQLException;
 
   /** {@return which were inserted, and not there already} */
-  boolean[] insert(Connection connection, List<TimerRecord> records, int shards)
+  Answer<boolean[]> insert(Statements to, List<TimerRecord> records, int shards)
       throws SQLException;
+
+  /** Takes out what {@link #insert} has inserted. */
+  void remove(Statements to, List<TimerRecord> records) throws SQLException;
 
   /** A record as it was read, and as it is to be. */
   record Step(TimerRecord before, TimerRecord after) {
@@ -67,18 +69,18 @@ interface Records {
   }
 
   /** Writes what has become of records. {@return which were there as they had been read} */
-  boolean[] advance(Connection connection, List<Step> steps) throws SQLException;
+  Answer<boolean[]> advance(Statements to, List<Step> steps) throws SQLException;
 
   /** Writes all of the records. {@return which were there as they had been read} */
-  boolean[] replace(Connection connection, List<Step> steps) throws SQLException;
+  Answer<boolean[]> replace(Statements to, List<Step> steps) throws SQLException;
 
   /** Moves records to the history. {@return which were there as they had been read} */
-  boolean[] finish(Connection connection, List<Step> steps, int part) throws SQLException;
+  Answer<boolean[]> finish(Statements to, List<Step> steps, int part) throws SQLException;
 
   /** Takes records out of the history. {@return which were there} */
-  boolean[] unfinish(Connection connection, List<TimerRecord> records) throws SQLException;
+  Answer<boolean[]> unfinish(Statements to, List<TimerRecord> records) throws SQLException;
 
-  void addReady(Connection connection, List<TimerRecord> records) throws SQLException;
+  void addReady(Statements to, List<TimerRecord> records) throws SQLException;
 
-  void removeReady(Connection connection, List<TimerRecord> records) throws SQLException;
+  void removeReady(Statements to, List<TimerRecord> records) throws SQLException;
 }

@@ -117,6 +117,7 @@ public final class TransactionFiring {
             millis,
             success.nextAt(),
             null,
+            success.claimed(),
             success.now());
   }
 

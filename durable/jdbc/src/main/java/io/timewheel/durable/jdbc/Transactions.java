@@ -37,6 +37,12 @@ final class Transactions {
   /** What is done in a transaction. */
   interface Work<T extends @Nullable Object> {
     T run(Connection connection) throws SQLException;
+
+    /** {@return what to ask about if the answer to COMMIT is lost; null if there is nothing} */
+    default @Nullable String transactionId(Connection connection, Dialect dialect)
+        throws SQLException {
+      return dialect.transactionId(connection);
+    }
   }
 
   /** Thrown by work that has found out that it must be done again, and differently. */
@@ -103,7 +109,7 @@ final class Transactions {
           connection.rollback();
         }
       }
-      id = dialect.transactionId(connection);
+      id = work.transactionId(connection, dialect);
     } catch (SQLException e) {
       rollback(connection, e);
       return new Try<>(null, e);
@@ -162,7 +168,7 @@ final class Transactions {
   private @Nullable Boolean look(String id) throws SQLException {
     Connection connection = open(false);
     try {
-      dialect.begin(connection, false); // whoever stands still here keeps nobody out for long
+      dialect.begin(connection); // whoever stands still here keeps nobody out for long
       Boolean committed = dialect.isCommitted(connection, id);
       connection.rollback();
       return committed;

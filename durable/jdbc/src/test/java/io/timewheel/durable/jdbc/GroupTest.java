@@ -109,12 +109,13 @@ class GroupTest {
   private String plan(String sql) throws SQLException {
     try (Connection connection = fixture.pool.getConnection()) {
       connection.setAutoCommit(false);
-      new PostgreSql().begin(connection, false);
+      new PostgreSql().begin(connection);
       StringBuilder plan = new StringBuilder();
       try (PreparedStatement statement = connection.prepareStatement("EXPLAIN " + sql)) {
         new Parameters(connection, statement)
             .texts(List.of("shop"), text -> text)
-            .texts(List.of("a"), text -> text);
+            .texts(List.of("a"), text -> text)
+            .numbers(1);
         try (ResultSet rows = statement.executeQuery()) {
           while (rows.next()) {
             plan.append(rows.getString(1)).append('\n');

@@ -192,7 +192,7 @@ class MariaDbTest {
     void mayStandStillForTwoSecondsWhateverTheUserAllowsHimself() throws SQLException {
       try (Connection connection = fixture.database.connect()) {
         execute(connection, SET);
-        new MariaDb().begin(connection, false);
+        new MariaDb().begin(connection);
         assertThat(text(connection, SETTINGS)).isEqualTo("READ-COMMITTED 1 2 0 0");
       }
     }

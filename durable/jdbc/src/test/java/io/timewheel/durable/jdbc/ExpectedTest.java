@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static io.timewheel.durable.jdbc.Fixture.success;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.Records.Finished;
+import io.timewheel.durable.jdbc.testing.BareDataSource;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.TimerRecord;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a group takes for granted in its first round: quick if it is so, and right if it is not. */
+class ExpectedTest {
+  private final Fixture fixture = new Fixture(Server.of(this));
+
+  /** The calls of the node that go to the database. */
+  private final List<String> sent = new ArrayList<>();
+
+  private final Fixture.Node node = fixture.open(counting(), 4);
+
+  @BeforeEach
+  void start() {
+    node.store.start(node);
+  }
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  private Change.Finish successOf(Change.Begin begin, Outcome claimed) {
+    Change.Finish plain = success(begin);
+    return new Change.Finish(
+        plain.key(),
+        plain.token(),
+        plain.epoch(),
+        plain.end(),
+        plain.nextAt(),
+        plain.seriesAt(),
+        plain.error(),
+        claimed.record(),
+        plain.now());
+  }
+
+  /** Claims a timer, and has something happen before the attempt ends well. */
+  private Outcome endOf(String id, Runnable meanwhile) {
+    Change.Begin begin = node.begin(id);
+    Change.Finish end = successOf(begin, node.commit(begin));
+    meanwhile.run();
+    return node.commit(end);
+  }
+
+  private void assertThatTablesHold(long unfinished, long finished) throws SQLException {
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_timer")).isEqualTo(unfinished);
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isEqualTo(finished);
+  }
+
+  @Test
+  void aTimerThatIsNotNewIsWhatItIs() throws SQLException {
+    Outcome first = node.commit(schedule("a", NOW));
+    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.UNCHANGED);
+    Outcome second = node.commit(schedule("a", NOW + 1));
+    assertThat(second.answer()).isEqualTo(Answer.REPLACED);
+    assertThat(second.version()).isGreaterThan(first.version());
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 1L)));
+    assertThatTablesHold(1, 0);
+  }
+
+  @Test
+  void aTimerThatHasFinishedIsInOneTable() throws SQLException {
+    long version = node.commit(schedule("a", NOW)).version();
+    assertThat(endOf("a", () -> {}).answer()).isEqualTo(Answer.APPLIED);
+    assertThatTablesHold(0, 1);
+    Change same = schedule("a", NOW, new byte[] {1}, true);
+    assertThat(node.commit(same).answer()).isEqualTo(Answer.UNCHANGED);
+    assertThatTablesHold(0, 1);
+    Outcome again = node.commit(schedule("a", NOW + 1));
+    assertThat(again.answer()).isEqualTo(Answer.CREATED);
+    assertThat(again.version()).isGreaterThan(version);
+    assertThatTablesHold(1, 0);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 1L)));
+  }
+
+  @Test
+  void newAndOldTimersOfOneGroupAreEachWhatTheyAre() throws SQLException {
+    node.commit(schedule("done", NOW));
+    endOf("done", () -> {});
+    node.commit(schedule("old", NOW));
+    List<Change> changes = new ArrayList<>();
+    for (String id : List.of("new", "old", "done", "new", "twice")) {
+      changes.add(schedule(id, NOW + 7));
+    }
+    changes.add(new Change.Cancel(key("twice"), 0, NOW));
+    assertThat(node.store.commit(changes))
+        .extracting(Outcome::answer)
+        .containsExactly(
+            Answer.CREATED,
+            Answer.REPLACED,
+            Answer.CREATED,
+            Answer.UNCHANGED,
+            Answer.CREATED,
+            Answer.CANCELLED);
+    assertThatTablesHold(3, 1);
+    assertThat(node.store.counts())
+        .isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 3L, TimerState.CANCELLED, 1L)));
+  }
+
+  /** The history is looked at behind the insert, which waits for whoever is just finishing it. */
+  @Test
+  void aTimerThatIsJustFinishingIsFoundInTheHistory() throws Exception {
+    node.commit(schedule("a", NOW));
+    TimerRecord record = node.store.get(key("a"));
+    Records records = node.store.dialect().records();
+    try (Connection finisher = fixture.transaction();
+        Connection scheduler = fixture.transaction()) {
+      boolean[] gone =
+          records
+              .finish(new Statements(finisher), List.of(new Records.Step(record, record)), 0)
+              .get();
+      assertThat(gone).containsExactly(true);
+      Statements to = new Statements(scheduler);
+      CompletableFuture<Map<?, Finished>> found =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  Statements.Answer<boolean[]> unused =
+                      records.insert(to, List.of(record), node.store.traits().shards());
+                  return records.finished(to, List.of(record.key())).get();
+                } catch (SQLException e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+      while (fixture.number("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0) {
+        assertThat(found).isNotDone();
+      }
+      finisher.commit();
+      assertThat(found.join()).hasSize(1);
+    }
+  }
+
+  @Test
+  void aClaimIsWrittenAsItWasLeft() throws SQLException {
+    node.commit(schedule("a", NOW));
+    assertThat(endOf("a", () -> {}).record().state()).isEqualTo(TimerState.DONE);
+    assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.DONE);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.DONE, 1L)));
+    assertThatTablesHold(0, 1);
+  }
+
+  @Test
+  void aClaimThatHasChangedSinceIsReadAgain() {
+    node.commit(schedule("a", NOW));
+    Outcome end =
+        endOf(
+            "a",
+            () ->
+                assertThat(node.commit(new Change.Cancel(key("a"), 0, NOW)).answer())
+                    .isEqualTo(Answer.FIRING));
+    assertThat(end.answer()).isEqualTo(Answer.APPLIED);
+    assertThat(end.record().cancelRequested()).isTrue();
+  }
+
+  @Test
+  void aClaimThatHasEndedIsNotEndedTwice() throws SQLException {
+    node.commit(schedule("a", NOW));
+    Change.Begin begin = node.begin("a");
+    Change.Finish end = successOf(begin, node.commit(begin));
+    assertThat(node.commit(end).answer()).isEqualTo(Answer.APPLIED);
+    assertThat(node.commit(end).answer()).isEqualTo(Answer.APPLIED);
+    assertThatTablesHold(0, 1);
+    node.commit(schedule("a", NOW + 5));
+    assertThat(node.commit(end).answer()).isEqualTo(Answer.APPLIED);
+    assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.SCHEDULED);
+    assertThatTablesHold(1, 0);
+  }
+
+  @Test
+  void whatIsAsExpectedCostsTwoWaysToTheDatabaseAndACommit() {
+    sent.clear();
+    node.commit(schedule("a", NOW));
+    assertThat(sent).containsExactly("execute", "execute", "commit");
+    Change.Begin begin = node.begin("a");
+    sent.clear();
+    Outcome claimed = node.commit(begin);
+    assertThat(sent).containsExactly("execute", "execute", "commit");
+    sent.clear();
+    node.commit(successOf(begin, claimed));
+    assertThat(sent).containsExactly("execute", "commit");
+  }
+
+  private BareDataSource counting() {
+    return new BareDataSource() {
+      @Override
+      public Connection getConnection() throws SQLException {
+        return proxy(Connection.class, fixture.pool.getConnection());
+      }
+    };
+  }
+
+  private <T> T proxy(Class<T> type, T real) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            ExpectedTest.class.getClassLoader(),
+            new Class<?>[] {type},
+            (self, method, arguments) -> {
+              if (method.getName().startsWith("execute") || method.getName().equals("commit")) {
+                sent.add(method.getName());
+              }
+              try {
+                Object result = method.invoke(real, arguments);
+                return result instanceof PreparedStatement statement
+                    ? proxy(PreparedStatement.class, statement)
+                    : result;
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            }));
+  }
+}
