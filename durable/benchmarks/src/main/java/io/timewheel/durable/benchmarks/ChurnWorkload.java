@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -22,18 +21,18 @@ final class ChurnWorkload implements Workload.Body {
   private static final long SAMPLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   @Override
-  public Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+  public Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)
       throws Exception {
     AtomicLong fired = new AtomicLong();
-    try (Subject subject = opener.open(directory, id -> fired.incrementAndGet())) {
-      return churn(subject, directory, parameters, fired);
+    try (Subject subject = opener.open(id -> fired.incrementAndGet())) {
+      return churn(subject, place, parameters, fired);
     }
   }
 
   private record Batch(long first, long scheduledNanos) {}
 
   private static Map<String, Double> churn(
-      Subject subject, Path directory, Parameters parameters, AtomicLong fired) throws Exception {
+      Subject subject, Place place, Parameters parameters, AtomicLong fired) throws Exception {
     long start = System.nanoTime();
     long endNanos = start + TimeUnit.SECONDS.toNanos(parameters.get("seconds"));
     long batchNanos = TimeUnit.SECONDS.toNanos(BATCH) / parameters.get("perSecond");
@@ -54,7 +53,7 @@ final class ChurnWorkload implements Workload.Body {
       }
       if (System.nanoTime() - sampleNanos > 0) {
         sampleNanos += SAMPLE_NANOS;
-        diskMegabytes.add(Figures.diskBytes(directory) / 1e6);
+        diskMegabytes.add(place.bytes() / 1e6);
         debtMegabytes.add(subject.pendingCompactionBytes() / 1e6);
       }
       nextNanos += batchNanos;

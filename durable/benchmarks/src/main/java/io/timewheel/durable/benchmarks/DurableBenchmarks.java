@@ -3,21 +3,15 @@ package io.timewheel.durable.benchmarks;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Measures durable timers beside their peers: each subject in a JVM of its own, in rounds of which
@@ -40,7 +34,6 @@ final class DurableBenchmarks {
         --write            the tables go to docs/benchmarks/durable.md too
       """;
 
-  private static final List<String> FLAGS = List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch");
   private static final int FILL_MEGABYTES = 1_024;
 
   private final Path directory;
@@ -51,57 +44,41 @@ final class DurableBenchmarks {
   }
 
   public static void main(String[] args) throws Exception {
-    Map<String, String> options = parse(args);
-    if (options.containsKey("help")) {
+    Options options = parse(args);
+    if (options.has("help")) {
       System.out.print(HELP);
       return;
     }
-    String report = options.get("report");
-    Results results = report == null ? measure(options) : Results.read(Path.of(report));
+    Results results =
+        options.has("report")
+            ? Results.read(Path.of(options.text("report", "")))
+            : measure(options);
     System.out.print(Report.text(results));
-    if (options.containsKey("write")) {
+    if (options.has("write")) {
       Files.writeString(Path.of("docs/benchmarks/durable.md"), Report.page(results));
     }
   }
 
-  static Map<String, String> parse(String... args) {
-    Map<String, String> options = new LinkedHashMap<>();
-    List<String> alone = List.of("quick", "help", "write");
-    for (int i = 0; i < args.length; i++) {
-      String name = args[i].replaceFirst("^--", "");
-      boolean known = name.equals("help") || HELP.contains("  --" + name + " ");
-      if (!args[i].startsWith("--") || !known) {
-        throw new IllegalArgumentException("no option " + args[i] + "\n" + HELP);
-      }
-      if (alone.contains(name)) {
-        options.put(name, "");
-      } else if (i + 1 < args.length) {
-        options.put(name, args[++i]);
-      } else {
-        throw new IllegalArgumentException(args[i] + " wants a value\n" + HELP);
-      }
-    }
-    return options;
+  static Options parse(String... args) {
+    return Options.parse(HELP, List.of("quick", "help", "write"), args);
   }
 
-  private static Results measure(Map<String, String> options)
-      throws IOException, InterruptedException {
-    boolean quick = options.containsKey("quick");
-    long minutes = Long.parseLong(options.getOrDefault("churn-minutes", quick ? "1" : "2"));
+  private static Results measure(Options options) throws IOException, InterruptedException {
+    boolean quick = options.has("quick");
+    long minutes = options.number("churn-minutes", quick ? 1 : 2);
     List<Plan.Cell> cells =
         Plan.of(quick, minutes).stream().filter(cell -> chosen(cell, options)).toList();
-    int rounds = Integer.parseInt(options.getOrDefault("rounds", "3"));
-    Path directory = Path.of(options.getOrDefault("dir", "durable/benchmarks/target/stores"));
+    int rounds = options.number("rounds", 3);
+    Path directory = Path.of(options.text("dir", "durable/benchmarks/target/stores"));
     Path out =
         Path.of(
-            options.getOrDefault(
-                options.containsKey("into") ? "into" : "out",
+            options.text(
+                options.has("into") ? "into" : "out",
                 "durable/benchmarks/results/"
                     + Instant.now().toString().replace(':', '-')
                     + ".json"));
     DurableBenchmarks benchmarks = new DurableBenchmarks(directory);
-    String into = options.get("into");
-    Results before = into == null ? null : Results.read(Path.of(into));
+    Results before = options.has("into") ? Results.read(Path.of(options.text("into", ""))) : null;
     if (before != null) {
       benchmarks.runs.addAll(before.runs());
     }
@@ -133,14 +110,10 @@ final class DurableBenchmarks {
     return results;
   }
 
-  private static boolean chosen(Plan.Cell cell, Map<String, String> options) {
-    return named(cell.workload().id(), options.get("only"))
-        && named(cell.subject().id(), options.get("subjects"))
-        && cell.variant().contains(options.getOrDefault("variants", ""));
-  }
-
-  private static boolean named(String id, @Nullable String list) {
-    return list == null || List.of(list.split(",")).contains(id);
+  private static boolean chosen(Plan.Cell cell, Options options) {
+    return options.names("only", cell.workload().id())
+        && options.names("subjects", cell.subject().id())
+        && cell.variant().contains(options.text("variants", ""));
   }
 
   private void run(Plan.Cell cell, int round) throws IOException, InterruptedException {
@@ -175,55 +148,14 @@ final class DurableBenchmarks {
 
   private Map<String, Double> start(Workload workload, Plan.Cell cell, int heapMegabytes)
       throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xms" + heapMegabytes + "m", "-Xmx" + heapMegabytes + "m"));
-    command.addAll(FLAGS);
-    String extra = System.getenv("DURABLE_BENCHMARKS_FLAGS");
-    if (extra != null) {
-      command.addAll(List.of(extra.split(" ")));
-    }
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.add(Measurement.class.getName());
-    command.addAll(
+    return Child.run(
+        Measurement.class,
+        heapMegabytes,
         List.of(
             workload.id(),
             cell.subject().id(),
             directory.toString(),
             cell.parameters().toString()));
-    Path output = Files.createTempFile("durable-benchmarks", ".out");
-    try {
-      Process process =
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(output.toFile())
-              .start();
-      if (!process.waitFor(2, TimeUnit.HOURS)) {
-        process.destroyForcibly().waitFor();
-        throw new IOException("took more than two hours");
-      }
-      return figures(Files.readString(output, StandardCharsets.ISO_8859_1), process.exitValue());
-    } finally {
-      Files.delete(output);
-    }
-  }
-
-  private static Map<String, Double> figures(String output, int exitCode) throws IOException {
-    int mark = output.lastIndexOf(Measurement.MARK);
-    if (mark < 0) {
-      throw new IOException("exit code " + exitCode + ": " + reason(output));
-    }
-    String json = output.substring(mark + Measurement.MARK.length()).lines().findFirst().orElse("");
-    return new JsonMapper().readValue(json, new TypeReference<>() {});
-  }
-
-  /** The innermost cause, or else the last line. */
-  private static String reason(String output) {
-    List<String> lines = output.lines().filter(line -> !line.isBlank()).toList();
-    return lines.stream()
-        .filter(line -> line.matches("(Caused by: |Exception in thread ).*"))
-        .reduce((first, second) -> second)
-        .orElse(lines.isEmpty() ? "without a word" : lines.get(lines.size() - 1));
   }
 
   static void delete(Path directory) throws IOException {

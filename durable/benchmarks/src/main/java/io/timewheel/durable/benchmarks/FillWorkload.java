@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -18,13 +17,13 @@ final class FillWorkload implements Workload.Body {
   private static final int CALLERS = 4;
 
   @Override
-  public Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+  public Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)
       throws Exception {
     long timers = parameters.get("timers");
     long start = System.nanoTime();
     AtomicLong numbers = new AtomicLong();
     ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
-    try (Subject subject = opener.open(directory, id -> {})) {
+    try (Subject subject = opener.open(id -> {})) {
       AtomicLong left = new AtomicLong(timers);
       List<Future<?>> ends =
           IntStream.range(0, CALLERS)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
-import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
@@ -23,7 +24,7 @@ final class LagWorkload implements Workload.Body {
   private static final long LONGEST_MICROS = 3_600_000_000L;
 
   @Override
-  public Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+  public Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)
       throws Exception {
     long perSecond = parameters.get("perSecond");
     long warmupMillis = parameters.get("warmupMillis");
@@ -45,8 +46,12 @@ final class LagWorkload implements Workload.Body {
           }
           fired.incrementAndGet();
         };
-    try (Subject subject = opener.open(directory, onFire)) {
+    try (Subject subject = opener.open(onFire)) {
       scheduleAll(subject, dueMillis, perSecond, parameters.get("leadMillis"));
+      sleepUntil(dueMillis[warmup]);
+      CpuMeter meter = new CpuMeter(place);
+      sleepUntil(dueMillis[timers - 1]);
+      meter.stop();
       long limitMillis = dueMillis[timers - 1] + parameters.get("limitMillis");
       while (fired.get() < timers && System.currentTimeMillis() < limitMillis) {
         Thread.sleep(10);
@@ -56,13 +61,19 @@ final class LagWorkload implements Workload.Body {
       if (missing > 0) {
         lagMicros.recordValueWithCount(leastMicros, missing);
       }
-      return Map.of(
-          "p50Millis", lagMicros.getValueAtPercentile(50) / 1e3,
-          "p99Millis", lagMicros.getValueAtPercentile(99) / 1e3,
-          "maxMillis", lagMicros.getMaxValue() / 1e3,
-          "early", (double) early.get(),
-          "unfired", (double) missing);
+      Map<String, Double> figures = new HashMap<>();
+      figures.put("p50Millis", lagMicros.getValueAtPercentile(50) / 1e3);
+      figures.put("p99Millis", lagMicros.getValueAtPercentile(99) / 1e3);
+      figures.put("maxMillis", lagMicros.getMaxValue() / 1e3);
+      figures.put("early", (double) early.get());
+      figures.put("unfired", (double) missing);
+      meter.putCores(figures);
+      return figures;
     }
+  }
+
+  private static void sleepUntil(long millis) throws InterruptedException {
+    TimeUnit.MILLISECONDS.sleep(millis - System.currentTimeMillis());
   }
 
   private static long micros() {

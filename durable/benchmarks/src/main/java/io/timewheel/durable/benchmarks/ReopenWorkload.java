@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -16,13 +15,13 @@ final class ReopenWorkload implements Workload.Body {
   private static final String PROBE = "probe-0000000000";
 
   @Override
-  public Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+  public Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)
       throws Exception {
-    double diskBytes = Figures.diskBytes(directory);
+    double diskBytes = place.bytes();
     CountDownLatch fired = new CountDownLatch(1);
     long heapBefore = Figures.heapBytes();
     long start = System.nanoTime();
-    try (Subject subject = opener.open(directory, id -> fired.countDown())) {
+    try (Subject subject = opener.open(id -> fired.countDown())) {
       double openMillis = (System.nanoTime() - start) / 1e6;
       subject.schedule(List.of(new Subject.Order(PROBE, System.currentTimeMillis())));
       if (!fired.await(parameters.get("limitMillis"), TimeUnit.MILLISECONDS)) {

@@ -195,6 +195,7 @@ final class Report {
                   "p99 {p99Millis} ms",
                   "p50 {p50Millis} ms, max {maxMillis} ms",
                   "unfired: {unfired}, early: {early}"));
+      case ASYNC, RECUR -> throw new IllegalArgumentException(workload + " has no table here");
       case FILL -> new Form("Fill", true, "perSecond", List.of("{perSecond}/s"));
       case REOPEN ->
           new Form(

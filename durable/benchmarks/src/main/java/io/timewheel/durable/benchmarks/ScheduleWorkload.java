@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -22,9 +22,9 @@ final class ScheduleWorkload implements Workload.Body {
   private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(1);
 
   @Override
-  public Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+  public Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)
       throws Exception {
-    try (Subject subject = opener.open(directory, id -> {})) {
+    try (Subject subject = opener.open(id -> {})) {
       int batch = parameters.getInt("batch");
       AtomicLong numbers = new AtomicLong();
       long start =
@@ -49,9 +49,9 @@ final class ScheduleWorkload implements Workload.Body {
       }
       threads.forEach(Thread::start);
       TimeUnit.NANOSECONDS.sleep(start - System.nanoTime());
-      long cpuBefore = Figures.cpuNanos();
+      CpuMeter meter = new CpuMeter(place);
       TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
-      long cpuNanos = Figures.cpuNanos() - cpuBefore;
+      meter.stop();
       for (Thread thread : threads) {
         thread.join();
       }
@@ -61,11 +61,12 @@ final class ScheduleWorkload implements Workload.Body {
       Histogram all = new Histogram(LONGEST_NANOS, 3);
       histograms.forEach(all::add);
       double seconds = (end - start) / 1e9;
-      return Map.of(
-          "perSecond", all.getTotalCount() * batch / seconds,
-          "cpuMicros", cpuNanos / 1e3 / Math.max(1, all.getTotalCount() * batch),
-          "p50Millis", all.getValueAtPercentile(50) / 1e6,
-          "p99Millis", all.getValueAtPercentile(99) / 1e6);
+      Map<String, Double> figures = new HashMap<>();
+      figures.put("perSecond", all.getTotalCount() * batch / seconds);
+      figures.put("p50Millis", all.getValueAtPercentile(50) / 1e6);
+      figures.put("p99Millis", all.getValueAtPercentile(99) / 1e6);
+      meter.putMicros(figures, (double) all.getTotalCount() * batch);
+      return figures;
     }
   }
 

@@ -2,10 +2,11 @@
 package io.timewheel.durable.benchmarks;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletionStage;
 
 /** A durable timer, a peer of it or a bare store, as the workloads use it. */
 interface Subject extends AutoCloseable {
@@ -36,14 +37,29 @@ interface Subject extends AutoCloseable {
     void fired(String id);
   }
 
-  /** Opens a subject on a directory of its own, which may have data in it. */
+  /** Opens a subject on the place of the measurement, which may have data in it. */
   @FunctionalInterface
   interface Opener {
-    Subject open(Path directory, OnFire onFire) throws Exception;
+    Subject open(OnFire onFire) throws Exception;
   }
 
   /** Schedules; returns when everything is acknowledged. One order goes the way of single calls. */
   void schedule(List<Order> orders) throws Exception;
+
+  /** Schedules; the stage completes when it is acknowledged. */
+  default CompletionStage<?> scheduleAsync(Order order) {
+    throw new UnsupportedOperationException();
+  }
+
+  /** Makes recurring timers of these, which fire first at their time; returns as schedule does. */
+  default void recur(List<Order> orders, Duration every) throws Exception {
+    throw new UnsupportedOperationException();
+  }
+
+  /** How many single timers are not recorded as done, where that happens after their handler. */
+  default long unfinished() throws Exception {
+    return 0;
+  }
 
   /** Cancels; returns when everything is acknowledged. */
   default void cancel(List<String> ids) throws Exception {

@@ -4,6 +4,7 @@ package io.timewheel.durable.benchmarks;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.rocksdb.SyncMode;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -33,17 +34,23 @@ enum SubjectKind {
   /** The one that the others are compared with. */
   static final SubjectKind OURS = SYNCED;
 
+  /** Opens a subject on a directory of its own. */
+  @FunctionalInterface
+  private interface Opener {
+    Subject open(Path directory, Subject.OnFire onFire) throws Exception;
+  }
+
   private final String id;
   private final String title;
-  private final Subject.Opener opener;
+  private final Opener opener;
 
-  SubjectKind(String id, String title, Subject.Opener opener) {
+  SubjectKind(String id, String title, Opener opener) {
     this.id = id;
     this.title = title;
     this.opener = opener;
   }
 
-  private static Subject.Opener timewheel(SyncMode sync) {
+  private static Opener timewheel(SyncMode sync) {
     return (directory, onFire) -> {
       RocksTimerStore store = RocksTimerStore.builder(directory).sync(sync).open();
       return new TimewheelSubject(store, () -> store.figures().pendingCompactionBytes(), onFire);
@@ -59,8 +66,8 @@ enum SubjectKind {
     return title;
   }
 
-  Subject.Opener opener() {
-    return opener;
+  Subject open(Path directory, Subject.OnFire onFire) throws Exception {
+    return opener.open(directory, onFire);
   }
 
   /** Those that fire what is due. */

@@ -2,26 +2,48 @@
 package io.timewheel.durable.benchmarks;
 
 import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.DurableStats;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 
 /** Our timer, on any store, with the settings that it has by itself. */
 final class TimewheelSubject implements Subject {
   private static final String NAMESPACE = "shop";
-  private static final String HANDLER = "orders.cancel";
+  static final String HANDLER = "orders.cancel";
 
   private final DurableTimer timer;
   private final LongSupplier pendingCompactionBytes;
 
   TimewheelSubject(TimerStore store, LongSupplier pendingCompactionBytes, OnFire onFire) {
+    this(
+        DurableTimer.builder(store).handler(HANDLER, firing -> onFire.fired(firing.id())).start(),
+        pendingCompactionBytes);
+  }
+
+  TimewheelSubject(DurableTimer timer, LongSupplier pendingCompactionBytes) {
+    this.timer = timer;
     this.pendingCompactionBytes = pendingCompactionBytes;
-    timer =
-        DurableTimer.builder(store).handler(HANDLER, firing -> onFire.fired(firing.id())).start();
+  }
+
+  DurableStats stats() {
+    return timer.stats();
+  }
+
+  @Override
+  public CompletionStage<?> scheduleAsync(Order order) {
+    return timer.scheduleAsync(spec(order));
+  }
+
+  @Override
+  public void recur(List<Order> orders, Duration every) {
+    check(timer.scheduleAll(orders.stream().map(order -> spec(order).every(every)).toList()));
   }
 
   @Override

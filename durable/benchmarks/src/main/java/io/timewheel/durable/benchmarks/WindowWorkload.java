@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,10 +13,10 @@ final class WindowWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
 
   @Override
-  public Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+  public Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)
       throws Exception {
     int timers = parameters.getInt("timers");
-    try (Subject subject = opener.open(directory, id -> {})) {
+    try (Subject subject = opener.open(id -> {})) {
       // What is made once, for the first of them, is not counted.
       schedule(subject, 0, BATCH, parameters.get("inMillis"));
       long before = Figures.heapBytes();

@@ -6,12 +6,14 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 
-/** What subjects are put through. Each is run in a JVM of its own, on a new directory. */
+/** What subjects are put through. Each is run in a JVM of its own, on a place of its own. */
 @SuppressWarnings("ImmutableEnumChecker") // what makes them is a lambda or has no state
 enum Workload {
   SCHEDULE(new ScheduleWorkload()),
+  ASYNC(new AsyncWorkload()),
   FIRE(new FireWorkload()),
   LAG(new LagWorkload()),
+  RECUR(new RecurWorkload()),
   FILL(new FillWorkload()),
   REOPEN(new ReopenWorkload()),
   WINDOW(new WindowWorkload()),
@@ -20,7 +22,7 @@ enum Workload {
   /** A workload; answers figures by name. */
   @FunctionalInterface
   interface Body {
-    Map<String, Double> run(Subject.Opener opener, Path directory, Parameters parameters)
+    Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)
         throws Exception;
   }
 
@@ -43,6 +45,11 @@ enum Workload {
 
   Map<String, Double> run(SubjectKind subject, Path directory, Parameters parameters)
       throws Exception {
-    return body.run(subject.opener(), directory, parameters);
+    return run(onFire -> subject.open(directory, onFire), Place.directory(directory), parameters);
+  }
+
+  Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)
+      throws Exception {
+    return body.run(opener, place, parameters);
   }
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import java.util.Locale;
+import java.util.Map;
+
+/** What runs in the JVM of a measurement: one workload on one subject, on a server of its own. */
+final class DatabaseMeasurement {
+  private DatabaseMeasurement() {}
+
+  public static void main(String[] args) throws Exception {
+    if (args.length != 4) {
+      System.err.println("usage: DatabaseMeasurement WORKLOAD SUBJECT SERVER PARAMETERS");
+      System.exit(2);
+    }
+    ServerPlace.Server kind = ServerPlace.Server.valueOf(args[2].toUpperCase(Locale.ROOT));
+    try (DatabaseServer server = kind.start()) {
+      Child.exit(
+          run(
+              Workload.of(args[0]),
+              DatabaseSubject.of(args[1]),
+              new ServerPlace(kind, server),
+              Parameters.parse(args[3])));
+    }
+  }
+
+  static Map<String, Double> run(
+      Workload workload, DatabaseSubject subject, ServerPlace place, Parameters parameters)
+      throws Exception {
+    return workload.run(onFire -> subject.open(place, 1, onFire), place, parameters);
+  }
+}

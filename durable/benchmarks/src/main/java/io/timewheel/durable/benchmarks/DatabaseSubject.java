@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import java.util.Arrays;
+
+/** What is measured on a shared database. */
+@SuppressWarnings("ImmutableEnumChecker") // what makes them is a lambda without state
+enum DatabaseSubject {
+  OURS("timewheel", "**Ours**", DatabaseSubject::timewheel),
+  EFFECTS("effects", "Ours, one by one, 8 handlers", Ledger::oneByOne),
+  EFFECTS_BATCH("effects-batch", "Ours, `batchHandler`", Ledger::inBatches),
+  EFFECTS_JDBC_BATCH(
+      "effects-jdbc-batch", "Ours, `batchHandler` with JDBC batches", Ledger::inJdbcBatches);
+
+  /** Opens a subject on a database. */
+  @FunctionalInterface
+  private interface Opener {
+    Subject open(ServerPlace place, int nodes, Subject.OnFire onFire) throws Exception;
+  }
+
+  private final String id;
+  private final String title;
+  private final Opener opener;
+
+  DatabaseSubject(String id, String title, Opener opener) {
+    this.id = id;
+    this.title = title;
+    this.opener = opener;
+  }
+
+  private static Subject timewheel(ServerPlace place, int nodes, Subject.OnFire onFire)
+      throws Exception {
+    return ClusterSubject.start(
+        place,
+        nodes,
+        0,
+        (builder, store) ->
+            builder.handler(TimewheelSubject.HANDLER, firing -> onFire.fired(firing.id())));
+  }
+
+  String id() {
+    return id;
+  }
+
+  /** What it is, for a table. */
+  String title() {
+    return title;
+  }
+
+  Subject open(ServerPlace place, int nodes, Subject.OnFire onFire) throws Exception {
+    return opener.open(place, nodes, onFire);
+  }
+
+  static DatabaseSubject of(String id) {
+    return Arrays.stream(values())
+        .filter(subject -> subject.id.equals(id))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no subject " + id));
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import io.timewheel.durable.benchmarks.database.Cpu;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** A database of its own on a server of this machine. */
+final class ServerPlace implements Place {
+  /** What is measured here. */
+  enum Server {
+    POSTGRESQL,
+    MARIADB;
+
+    /** As durable as it is by itself, and with memory and a log for what is measured. */
+    DatabaseServer start() {
+      return switch (this) {
+        case POSTGRESQL ->
+            DatabaseServer.postgresql()
+                .set("shared_buffers", "512MB")
+                .set("max_wal_size", "8GB")
+                .start();
+        case MARIADB ->
+            DatabaseServer.mariadb()
+                .set("innodb-buffer-pool-size", "512M")
+                .set("innodb-log-file-size", "2G")
+                .start();
+      };
+    }
+  }
+
+  private final Server kind;
+  private final DatabaseServer server;
+  private final Database database;
+
+  ServerPlace(Server kind, DatabaseServer server) {
+    this.kind = kind;
+    this.server = server;
+    database = server.createDatabase();
+  }
+
+  Server kind() {
+    return kind;
+  }
+
+  Database database() {
+    return database;
+  }
+
+  /**
+   * A transaction that has read something, and keeps what it could read from being cleared away.
+   */
+  Connection snapshot() throws SQLException {
+    Connection connection = database.connect();
+    connection.setAutoCommit(false);
+    connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+    try (var statement = connection.createStatement()) {
+      statement.execute(
+          kind == Server.POSTGRESQL
+              ? "SELECT count(*) FROM pg_class"
+              : "START TRANSACTION WITH CONSISTENT SNAPSHOT");
+    }
+    return connection;
+  }
+
+  @Override
+  public long bytes() throws SQLException {
+    return database.number(
+        kind == Server.POSTGRESQL
+            ? "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
+                + " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+            : "SELECT sum(data_length + index_length) FROM information_schema.tables"
+                + " WHERE table_schema = database()");
+  }
+
+  @Override
+  public long serverCpuNanos() {
+    return Cpu.ofServer(server);
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import io.timewheel.durable.jdbc.testing.TestDatabases;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every workload on a shared database, for a moment: nothing here is measured. */
+@Timeout(300)
+final class DatabaseSmokeTest {
+  private static final String FIRE = "timers=200,leadMillis=1000,limitMillis=60000";
+
+  private static Map<String, Double> run(
+      Workload workload, DatabaseSubject subject, ServerPlace place, String parameters)
+      throws Exception {
+    return DatabaseMeasurement.run(workload, subject, place, Parameters.parse(parameters));
+  }
+
+  private static ServerPlace place(ServerPlace.Server kind) {
+    DatabaseServer server =
+        switch (kind) {
+          case POSTGRESQL -> TestDatabases.postgresql();
+          case MARIADB -> TestDatabases.mariadb();
+        };
+    return new ServerPlace(kind, server);
+  }
+
+  private static ServerPlace place() {
+    return place(ServerPlace.Server.POSTGRESQL);
+  }
+
+  @Test
+  void schedules() throws Exception {
+    String parameters = "callers=2,batch=%d,warmupMillis=0,millis=500";
+
+    assertThat(run(Workload.SCHEDULE, DatabaseSubject.OURS, place(), parameters.formatted(1)))
+        .containsKeys("perSecond", "serverMicros", "cpuMicros");
+    assertThat(run(Workload.SCHEDULE, DatabaseSubject.OURS, place(), parameters.formatted(10)))
+        .containsKeys("perSecond", "p50Millis");
+  }
+
+  @Test
+  void schedulesWithoutWaiting() throws Exception {
+    assertThat(run(Workload.ASYNC, DatabaseSubject.OURS, place(), "warmupMillis=500,millis=500"))
+        .containsKeys("perSecond", "serverMicros", "cpuMicros");
+  }
+
+  @ParameterizedTest
+  @EnumSource(ServerPlace.Server.class)
+  void firesOnEachServer(ServerPlace.Server kind) throws Exception {
+    ServerPlace place = place(kind);
+
+    assertThat(run(Workload.FIRE, DatabaseSubject.OURS, place, FIRE))
+        .hasEntrySatisfying("perSecond", each -> assertThat(each).isPositive());
+    assertThat(place.database().number("SELECT count(*) FROM timewheel_timer")).isZero();
+    assertThat(place.bytes()).isPositive();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"EFFECTS", "EFFECTS_BATCH", "EFFECTS_JDBC_BATCH"})
+  void eachEffectHappensOnce(DatabaseSubject subject) throws Exception {
+    ServerPlace place = place();
+
+    run(Workload.FIRE, subject, place, FIRE);
+
+    assertThat(place.database().number("SELECT count(*) FROM ledger")).isEqualTo(400);
+    assertThat(place.database().number("SELECT count(DISTINCT id) FROM ledger")).isEqualTo(400);
+  }
+
+  @Test
+  void recurs() throws Exception {
+    ServerPlace place = place();
+    String parameters = "timers=20,everyMillis=100,leadMillis=2000,warmupMillis=0,millis=2000";
+
+    assertThat(run(Workload.RECUR, DatabaseSubject.OURS, place, parameters))
+        .containsEntry("offeredPerSecond", 200.0);
+    assertThat(place.database().number("SELECT count(*) FROM timewheel_timer")).isEqualTo(20);
+  }
+
+  @Test
+  void firesInTimeAndAll() throws Exception {
+    String parameters =
+        "perSecond=20,warmupMillis=100,millis=500,leadMillis=5000,limitMillis=60000";
+
+    assertThat(run(Workload.LAG, DatabaseSubject.OURS, place(), parameters))
+        .containsEntry("unfired", 0.0)
+        .containsKeys("serverCores", "clientCores");
+  }
+
+  @Test
+  void thePlanHasAllSections() {
+    assertThat(DatabasePlan.of(1).stream().map(DatabasePlan.Cell::section).distinct())
+        .containsExactly("schedule", "fire", "recur", "effects", "lag");
+  }
+}
