@@ -54,7 +54,7 @@ final class HandlerTransactions {
   }
 
   /** Says that the ends were not taken, so that what the handler has done is rolled back. */
-  private static final class NotTaken extends RuntimeException {
+  static final class NotTaken extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final transient List<Outcome> outcomes;
@@ -62,6 +62,10 @@ final class HandlerTransactions {
     NotTaken(List<Outcome> outcomes) {
       super(null, null, false, false);
       this.outcomes = outcomes;
+    }
+
+    List<Outcome> outcomes() {
+      return outcomes;
     }
   }
 
@@ -88,35 +92,56 @@ final class HandlerTransactions {
 
   private List<Outcome> handle(Connection connection, List<TransactionFiring> firings)
       throws SQLException {
-    String begun = statements.beginHandler(connection, IDLE_MILLIS);
+    String begun = begin(connection, true);
+    try {
+      call(connection, firings);
+    } catch (Exception e) {
+      throw new HandlerFailure(e);
+    }
+    return finish(connection, begun, true, firings);
+  }
+
+  // The steps, of which UserTransactionHandler takes those between BEGIN and COMMIT
+
+  /** Begins; {@code own} as for {@link UserTransactions#beginHandler}. */
+  String begin(Connection connection, boolean own) throws SQLException {
+    return statements.beginHandler(connection, IDLE_MILLIS, own);
+  }
+
+  void call(Connection connection, List<TransactionFiring> firings) throws Exception {
     HandlerConnection lent = new HandlerConnection(connection);
     try {
       handler.handle(firings, lent.connection());
-    } catch (Exception e) {
-      throw new HandlerFailure(e);
     } finally {
       lent.end();
     }
-    if (connection.getAutoCommit() || !statements.endHandler(connection, begun)) {
+  }
+
+  /**
+   * Records the ends.
+   *
+   * @return their outcomes, each of which is APPLIED
+   * @throws NotTaken if one of them is not
+   */
+  List<Outcome> finish(
+      Connection connection, String begun, boolean own, List<TransactionFiring> firings)
+      throws SQLException {
+    if (connection.getAutoCommit() || !statements.endHandler(connection, begun, own)) {
       throw new IllegalStateException(
           "the handler has ended the transaction that it was given: what it has done may happen"
               + " again");
     }
-    List<Outcome> outcomes = finish(connection, firings);
-    if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
-      throw new NotTaken(outcomes);
-    }
-    return outcomes;
-  }
-
-  private List<Outcome> finish(Connection connection, List<TransactionFiring> firings)
-      throws SQLException {
     List<Change> ends = firings.stream().<Change>map(TransactionFiring::finish).toList();
+    List<Outcome> outcomes;
     try {
-      return store.group(store.ownership()::epoch, ends).finishIn(connection);
+      outcomes = store.group(store.ownership()::epoch, ends).finishIn(connection);
     } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
       Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
       throw new NotTaken(firings.stream().map(firing -> stale).toList());
     }
+    if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
+      throw new NotTaken(outcomes);
+    }
+    return outcomes;
   }
 }

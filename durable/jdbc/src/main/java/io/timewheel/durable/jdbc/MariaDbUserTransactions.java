@@ -89,15 +89,19 @@ final class MariaDbUserTransactions implements UserTransactions {
   }
 
   @Override
-  public String beginHandler(Connection connection, long idleMillis) throws SQLException {
-    MariaDb.beginHandler(connection, idleMillis);
+  public String beginHandler(Connection connection, long idleMillis, boolean own)
+      throws SQLException {
+    if (own) {
+      MariaDb.beginHandler(connection, idleMillis);
+    }
     MariaDb.execute(connection, "SAVEPOINT " + HANDLER);
     return HANDLER;
   }
 
   /** A transaction that was ended, also by a deadlock that the handler hides, has no savepoint. */
   @Override
-  public boolean endHandler(Connection connection, String begun) throws SQLException {
+  public boolean endHandler(Connection connection, String begun, boolean own)
+      throws SQLException {
     try {
       MariaDb.execute(connection, "RELEASE SAVEPOINT " + begun);
     } catch (SQLException e) {
@@ -106,7 +110,9 @@ final class MariaDbUserTransactions implements UserTransactions {
       }
       throw e;
     }
-    MariaDb.limit(connection);
+    if (own) {
+      MariaDb.limit(connection);
+    }
     return true;
   }
 }

@@ -118,7 +118,8 @@ final class PostgreSqlUserTransactions implements UserTransactions {
   }
 
   @Override
-  public String beginHandler(Connection connection, long idleMillis) throws SQLException {
+  public String beginHandler(Connection connection, long idleMillis, boolean own)
+      throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(BEGIN_HANDLER)) {
       statement.setString(1, idleMillis + "ms");
       statement.execute();
@@ -131,7 +132,8 @@ final class PostgreSqlUserTransactions implements UserTransactions {
   }
 
   @Override
-  public boolean endHandler(Connection connection, String begun) throws SQLException {
+  public boolean endHandler(Connection connection, String begun, boolean own)
+      throws SQLException {
     if (!begun.equals(dialect.transactionId(connection))) {
       return false;
     }

@@ -103,18 +103,8 @@ final class TransactionStore implements TimerStore {
   }
 
   private List<Outcome> write(List<Change> changes) throws SQLException {
-    if (connection.getAutoCommit()) {
-      throw new IllegalStateException(
-          "connection: in auto-commit mode (expected: in a transaction)");
-    }
     try {
-      UserTransactions.Visit visit = statements.enter(connection);
-      try {
-        check(visit);
-      } catch (IllegalStateException e) { // nothing was done: the transaction goes on
-        statements.leave(connection, visit);
-        throw e;
-      }
+      UserTransactions.Visit visit = tables.enter(connection);
       if (!marked) {
         statements.mark(connection);
         marked = true;
@@ -131,30 +121,7 @@ final class TransactionStore implements TimerStore {
     }
   }
 
-  private void check(UserTransactions.Visit visit) {
-    if (visit.tables() == null) {
-      throw new IllegalStateException(
-          "connection: no tables of timers in its default schema (expected: the database and the"
-              + " schema of the store)");
-    }
-    if (!tables.areThoseOfStore(visit.tables())) {
-      throw new IllegalStateException(
-          "connection: leads to other tables of timers (expected: the database and the schema of"
-              + " the store)");
-    }
-    if (visit.readOnly()) {
-      throw new IllegalStateException(
-          "connection: its transaction is read-only (expected: one that writes, on the primary"
-              + " server)");
-    }
-    if (!visit.readCommitted()) {
-      throw new IllegalStateException(
-          "connection: its transaction does not see what others commit (expected: isolation READ"
-              + " COMMITTED)");
-    }
-  }
-
-  /** Which tables are those of the store. */
+  /** Which tables are those of the store, and whether a connection is in a place for timers. */
   static final class Tables {
     private final JdbcTimerStore store;
     private volatile @Nullable String known;
@@ -172,8 +139,53 @@ final class TransactionStore implements TimerStore {
           .orElse(null);
     }
 
+    /**
+     * Looks at a transaction of the user, and makes the settings that the statements of a group
+     * want.
+     *
+     * @throws IllegalStateException if it is no place for timers; then nothing was done
+     */
+    UserTransactions.Visit enter(Connection connection) throws SQLException {
+      if (connection.getAutoCommit()) {
+        throw new IllegalStateException(
+            "connection: in auto-commit mode (expected: in a transaction)");
+      }
+      UserTransactions statements = store.dialect().userTransactions();
+      UserTransactions.Visit visit = statements.enter(connection);
+      try {
+        check(visit);
+      } catch (IllegalStateException e) { // nothing was done: the transaction goes on
+        statements.leave(connection, visit);
+        throw e;
+      }
+      return visit;
+    }
+
+    private void check(UserTransactions.Visit visit) {
+      if (visit.tables() == null) {
+        throw new IllegalStateException(
+            "connection: no tables of timers in its default schema (expected: the database and the"
+                + " schema of the store)");
+      }
+      if (!areThoseOfStore(visit.tables())) {
+        throw new IllegalStateException(
+            "connection: leads to other tables of timers (expected: the database and the schema of"
+                + " the store)");
+      }
+      if (visit.readOnly()) {
+        throw new IllegalStateException(
+            "connection: its transaction is read-only (expected: one that writes, on the primary"
+                + " server)");
+      }
+      if (!visit.readCommitted()) {
+        throw new IllegalStateException(
+            "connection: its transaction does not see what others commit (expected: isolation READ"
+                + " COMMITTED)");
+      }
+    }
+
     /** Whether these are the ones; looks again if not: the data may have moved to other servers. */
-    boolean areThoseOfStore(String others) {
+    private boolean areThoseOfStore(String others) {
       if (!others.equals(known)) {
         known = read();
       }

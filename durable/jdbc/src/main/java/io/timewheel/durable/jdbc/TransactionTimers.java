@@ -100,11 +100,31 @@ public final class TransactionTimers {
    *     each attempt that runs, beside the six of the store
    */
   public FinishingHandler handler(TransactionHandler handler) {
+    return transactions(handler)::handle;
+  }
+
+  /**
+   * The same in transactions that somebody else begins and ends, such as a framework, on
+   * connections of its own. One transaction is tried at once.
+   *
+   * @param handler the handler
+   * @param runner begins and ends its transactions
+   * @return what to give to the builder, with a limit that the runner has connections for
+   * @throws IllegalStateException if the runner's transactions are no place for timers: they lead
+   *     elsewhere than the store, for example
+   */
+  public FinishingHandler handler(TransactionHandler handler, TransactionRunner runner) {
+    requireNonNull(runner, "runner");
+    UserTransactionHandler made =
+        new UserTransactionHandler(store, tables, transactions(handler), runner);
+    made.check();
+    return made;
+  }
+
+  private HandlerTransactions transactions(TransactionHandler handler) {
     requireNonNull(handler, "handler");
-    HandlerTransactions transactions =
-        new HandlerTransactions(
-            store, (firings, connection) -> handler.handle(firings.get(0), connection));
-    return transactions::handle;
+    return new HandlerTransactions(
+        store, (firings, connection) -> handler.handle(firings.get(0), connection));
   }
 
   /**

@@ -149,7 +149,7 @@ final class Transactions {
   }
 
   /** Asks what became of a transaction whose COMMIT was not answered. */
-  private boolean isCommitted(String id, SQLException lost) {
+  boolean isCommitted(String id, Exception lost) {
     for (int looks = 1; looks <= MAX_LOOKS; looks++) {
       try {
         Boolean committed = look(id);

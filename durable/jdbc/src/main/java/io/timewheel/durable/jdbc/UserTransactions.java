@@ -49,14 +49,16 @@ interface UserTransactions {
   /**
    * Begins the transaction of a handler. From then on it may stand still for so long.
    *
+   * @param own whether {@link Dialect#end} is called after it; if not, settings that would outlive
+   *     it are the user's
    * @return by what {@link #endHandler} knows it
    */
-  String beginHandler(Connection connection, long idleMillis) throws SQLException;
+  String beginHandler(Connection connection, long idleMillis, boolean own) throws SQLException;
 
   /**
    * Sets the limits of what is left of it when the handler has returned.
    *
    * @return whether it is the transaction that was begun, and not one that has come after it
    */
-  boolean endHandler(Connection connection, String begun) throws SQLException;
+  boolean endHandler(Connection connection, String begun, boolean own) throws SQLException;
 }

@@ -16,6 +16,7 @@ import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
@@ -25,6 +26,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -491,6 +493,46 @@ class MariaDbTest {
           (firing, connection) ->
               assertThat(text(connection, "SELECT @@idle_transaction_timeout")).isEqualTo("10"));
       assertThat(ledger.effects()).containsExactly("a 1");
+    }
+  }
+
+  @Nested
+  class ExactlyOnceByARunner extends ExactlyOnce {
+    @Override
+    FinishingHandler finishing(TransactionTimers timers, TransactionHandler handler) {
+      return timers.handler(handler, TransactionRunnerTest.runner(ledger.source));
+    }
+
+    /** It is the user's to do so. */
+    @Override
+    void theServerLimitsHowLongAHandlerStandsStill() {}
+
+    @Test
+    void settingsOfTheSessionAreTheUsers() throws SQLException {
+      String usual;
+      try (Connection connection = ledger.pool.getConnection()) {
+        connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        usual = text(connection, SETTINGS);
+      }
+      List<String> seen = new CopyOnWriteArrayList<>();
+      fire((firing, connection) -> seen.add(text(connection, SETTINGS)));
+      assertThat(seen).containsExactly(usual);
+    }
+
+    @Test
+    void refusesATransactionThatKeepsASnapshot() {
+      assertThatIllegalStateException()
+          .isThrownBy(
+              () ->
+                  ledger.timers.handler(
+                      (firing, connection) -> {},
+                      work -> {
+                        try (Connection connection = ledger.pool.getConnection()) {
+                          connection.setAutoCommit(false);
+                          work.handle(connection);
+                        }
+                      }))
+          .withMessageContaining("READ COMMITTED");
     }
   }
 

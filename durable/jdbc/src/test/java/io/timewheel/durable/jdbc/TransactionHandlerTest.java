@@ -12,6 +12,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.LossySource.Fate;
+import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -36,11 +37,17 @@ class TransactionHandlerTest {
     ledger.close();
   }
 
+  /** In whose transactions a handler works. */
+  FinishingHandler finishing(TransactionTimers timers, TransactionHandler handler) {
+    return timers.handler(handler);
+  }
+
   /** An effect, and then what befalls the first attempt. */
-  private DurableTimer start(TransactionHandler onFirstAttempt) {
+  DurableTimer start(TransactionHandler onFirstAttempt) {
     return ledger.start(
         timers ->
-            timers.handler(
+            finishing(
+                timers,
                 (firing, connection) -> {
                   write(firing, connection);
                   if (firing.attempt() == 1) {
@@ -253,7 +260,8 @@ class TransactionHandlerTest {
     ledger
         .start(
             timers ->
-                timers.handler(
+                finishing(
+                    timers,
                     (firing, connection) -> {
                       write(firing, connection);
                       if (firing.id().equals("a")) {
@@ -276,7 +284,8 @@ class TransactionHandlerTest {
     ledger
         .start(
             timers ->
-                timers.handler(
+                finishing(
+                    timers,
                     (firing, connection) -> {
                       write(firing, connection);
                       if (calls.incrementAndGet() == 1) {
