@@ -92,6 +92,16 @@ public final class CurrentTransactionTimer {
   }
 
   private <T> T call(Function<TransactionTimer, T> call) {
+    Connection connection = connection(source);
+    try {
+      return call.apply(timers.in(connection));
+    } finally {
+      DataSourceUtils.releaseConnection(connection, source);
+    }
+  }
+
+  /** {@return the connection of the current transaction, for the caller to release} */
+  static Connection connection(DataSource source) {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
       throw new IllegalStateException(
           "no transaction (expected: a call within one, such as in a @Transactional method)");
@@ -103,11 +113,6 @@ public final class CurrentTransactionTimer {
           "the transaction has no connection of the DataSource bean (expected: a transaction"
               + " manager on it)");
     }
-    Connection connection = DataSourceUtils.getConnection(source);
-    try {
-      return call.apply(timers.in(connection));
-    } finally {
-      DataSourceUtils.releaseConnection(connection, source);
-    }
+    return DataSourceUtils.getConnection(source);
   }
 }

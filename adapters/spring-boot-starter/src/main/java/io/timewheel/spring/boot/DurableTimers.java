@@ -3,6 +3,7 @@ package io.timewheel.spring.boot;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
+import io.timewheel.durable.Handler;
 import io.timewheel.durable.PayloadCodec;
 import io.timewheel.durable.spi.TimerStore;
 import java.lang.reflect.Method;
@@ -141,7 +142,7 @@ final class DurableTimers
     }
     context.getBean(DurableTimer.class);
     for (OnTimerMethod method : methods.values()) {
-      register(method);
+      register(method, method.handler());
     }
   }
 
@@ -176,21 +177,22 @@ final class DurableTimers
             type == null ? method.getDeclaringClass() : type,
             annotation,
             method,
-            codec.getIfAvailable());
+            codec.getIfAvailable(),
+            context.getBeanProvider(ExactlyOnce.class));
     OnTimerMethod other = methods.putIfAbsent(made.name(), made);
     if (other != null) {
       throw made.invalid("so is " + other, "each name once");
     }
   }
 
-  private synchronized void register(OnTimerMethod method) {
+  private synchronized void register(OnTimerMethod method, Handler handler) {
     if (builder == null) {
       throw method.invalid(
           "the application has made its own DurableTimer",
           "a DurableTimerCustomizer instead, or the handler added where that one is built");
     }
     try {
-      builder.handler(method.name(), method, method.limit(), method.timeLimit());
+      builder.handler(method.name(), handler, method.limit(), method.timeLimit());
     } catch (IllegalArgumentException e) {
       throw new IllegalStateException(method + ": " + e.getMessage(), e);
     }

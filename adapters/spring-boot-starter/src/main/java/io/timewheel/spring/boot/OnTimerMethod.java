@@ -11,6 +11,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -18,6 +19,11 @@ import org.springframework.util.ReflectionUtils;
 
 /** An {@link OnTimer} method of a bean, as the handler that it is. */
 final class OnTimerMethod implements Handler {
+  private static final int DEFAULT_LIMIT = 256;
+
+  /** So that a pool of ten, which is HikariCP's default, has connections left for others. */
+  private static final int DEFAULT_TRANSACTIONS = 4;
+
   private final BeanFactory beans;
   private final String bean;
   private final OnTimer annotation;
@@ -25,12 +31,15 @@ final class OnTimerMethod implements Handler {
   private final Method invocable;
   private final @Nullable Class<?> payload;
   private final @Nullable PayloadCodec codec;
+  private final @Nullable ExactlyOnce exactlyOnce;
+  private final Class<?> firingType;
 
   /**
    * Checks the method.
    *
    * @param beanType the type of the bean as it is called, which may be that of a proxy
    * @param codec for payloads that are objects; null if there is none
+   * @param transactions asked only for a method that is transactional
    * @throws IllegalStateException if it cannot be a handler
    */
   OnTimerMethod(
@@ -39,12 +48,20 @@ final class OnTimerMethod implements Handler {
       Class<?> beanType,
       OnTimer annotation,
       Method method,
-      @Nullable PayloadCodec codec) {
+      @Nullable PayloadCodec codec,
+      ObjectProvider<ExactlyOnce> transactions) {
     this.beans = beans;
     this.bean = bean;
     this.annotation = annotation;
     this.method = method;
     this.codec = codec;
+    exactlyOnce = annotation.transactional() ? transactions.getIfAvailable() : null;
+    if (annotation.transactional() && exactlyOnce == null) {
+      throw invalid(
+          "it is transactional, but its timers are not in a database",
+          "a JdbcTimerStore bean, of timewheel-durable-jdbc, and spring-jdbc");
+    }
+    firingType = exactlyOnce == null ? Firing.class : exactlyOnce.firingType();
     if (method.getReturnType() != void.class) {
       throw invalid(
           "it returns " + method.getReturnType().getTypeName(),
@@ -72,10 +89,12 @@ final class OnTimerMethod implements Handler {
     boolean firing = false;
     Type[] types = method.getGenericParameterTypes();
     for (int i = 0; i < types.length; i++) {
-      if (types[i] == Firing.class && !firing) {
+      if (types[i] == firingType && !firing) {
         firing = true;
-      } else if (types[i] == Firing.class || found != null) {
-        throw invalid("its parameters", "a Firing, a payload, both or none, each once");
+      } else if (types[i].getTypeName().startsWith("io.timewheel.durable.") || found != null) {
+        throw invalid(
+            "its parameters",
+            "a " + firingType.getSimpleName() + ", a payload, both or none, each once");
       } else if (types[i] instanceof Class<?> type && !type.isPrimitive()) {
         found = type;
       } else {
@@ -96,7 +115,8 @@ final class OnTimerMethod implements Handler {
   }
 
   int limit() {
-    return annotation.limit();
+    int byDefault = annotation.transactional() ? DEFAULT_TRANSACTIONS : DEFAULT_LIMIT;
+    return annotation.limit() == -1 ? byDefault : annotation.limit();
   }
 
   @Nullable Duration timeLimit() {
@@ -112,12 +132,25 @@ final class OnTimerMethod implements Handler {
     return new IllegalStateException(this + ": " + fault + " (expected: " + expected + ")");
   }
 
+  Method method() {
+    return method;
+  }
+
+  /** {@return what calls the method} */
+  Handler handler() {
+    return exactlyOnce == null ? this : exactlyOnce.handler(this);
+  }
+
   @Override
   public void handle(Firing firing) throws Exception {
+    invoke(firing, firing.payload());
+  }
+
+  /** Calls the method, with the firing and the payload if it takes them. */
+  void invoke(Object firing, byte[] bytes) throws Exception {
     Object[] arguments = new Object[invocable.getParameterCount()];
     for (int i = 0; i < arguments.length; i++) {
-      arguments[i] =
-          invocable.getParameterTypes()[i] == Firing.class ? firing : payload(firing.payload());
+      arguments[i] = invocable.getParameterTypes()[i] == firingType ? firing : payload(bytes);
     }
     try {
       invocable.invoke(beans.getBean(bean), arguments);

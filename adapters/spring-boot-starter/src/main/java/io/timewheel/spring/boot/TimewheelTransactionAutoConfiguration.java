@@ -15,11 +15,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * Durable timers in transactions, where there are a {@link JdbcTimerStore} bean and one {@link
  * DataSource}, or a primary one: {@link CurrentTransactionTimer}, and the {@link TransactionTimers}
- * that it is on, with the {@link PayloadCodec} of the application.
+ * that it is on, with the {@link PayloadCodec} of the application. On the {@link
+ * PlatformTransactionManager}, too, are {@linkplain OnTimer#transactional() transactional} methods.
  */
 @AutoConfiguration(
     after = TimewheelDurableAutoConfiguration.class,
@@ -48,5 +50,12 @@ public final class TimewheelTransactionAutoConfiguration {
   CurrentTransactionTimer timewheelCurrentTransactionTimer(
       TransactionTimers timers, DataSource source) {
     return new CurrentTransactionTimer(timers, source);
+  }
+
+  @Bean
+  @Lazy
+  TransactionalMethods timewheelTransactionalMethods(
+      TransactionTimers timers, DataSource source, PlatformTransactionManager manager) {
+    return new TransactionalMethods(timers, source, manager);
   }
 }

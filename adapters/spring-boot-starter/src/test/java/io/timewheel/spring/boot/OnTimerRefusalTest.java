@@ -7,8 +7,11 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.jdbc.TransactionFiring;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -83,6 +86,23 @@ class OnTimerRefusalTest {
   }
 
   @Test
+  void exactlyOnceWithoutADatabase(@TempDir Path directory) {
+    ApplicationContextRunner all =
+        empty.withConfiguration(AutoConfigurations.of(TimewheelTransactionAutoConfiguration.class));
+    ApplicationContextRunner onRocks =
+        all.withPropertyValues("timewheel.durable.directory=" + directory.resolve("timers"));
+    for (ApplicationContextRunner stores :
+        List.of(onRocks, all.withBean(InMemoryTimerStore.class, InMemoryTimerStore::create))) {
+      refused(
+          stores,
+          Transactional.class,
+          "it is transactional, but its timers are not in a database (expected: a JdbcTimerStore");
+    }
+    assertThat(directory).isEmptyDirectory();
+    refused(runner, Misled.class, "its parameters (expected: a Firing, a payload");
+  }
+
+  @Test
   void aPayloadThatNothingReads() {
     refused(
         empty.withBean(InMemoryTimerStore.class, InMemoryTimerStore::create),
@@ -119,6 +139,16 @@ class OnTimerRefusalTest {
   static class TwoFirings {
     @OnTimer("bad")
     void on(Firing one, Firing other) {}
+  }
+
+  static class Transactional {
+    @OnTimer(value = "bad", transactional = true)
+    void on(TransactionFiring firing) {}
+  }
+
+  static class Misled {
+    @OnTimer("bad")
+    void on(TransactionFiring firing) {}
   }
 
   static class Generic {

@@ -2,6 +2,7 @@
 package io.timewheel.spring.boot;
 
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.jdbc.TransactionFiring;
 import java.time.Duration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
@@ -32,6 +33,12 @@ class Purchases {
             "update purchases set state = 'PAID' where id = ? and state = 'PLACED'", id);
     timer.cancel("shop", id);
     return changed == 1; // else it was too late
+  }
+
+  @OnTimer(value = "purchases.cancel", transactional = true)
+  void cancel(TransactionFiring firing) {
+    database.update(
+        "update purchases set state = 'CANCELLED' where id = ? and state = 'PLACED'", firing.id());
   }
 }
 // end

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.spring.boot;
+
+import io.timewheel.durable.jdbc.TransactionFiring;
+import io.timewheel.durable.jdbc.TransactionRunner;
+import io.timewheel.durable.jdbc.TransactionTimers;
+import io.timewheel.durable.spi.FinishingHandler;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+
+/**
+ * Has methods work in a transaction of the application's transaction manager, in which the success
+ * of the attempt is recorded. It is the manager that begins, commits and rolls back, so that it is
+ * a transaction like any other for what is called from the method: {@code @Transactional} methods,
+ * JDBC, JPA, and listeners to its end.
+ */
+final class TransactionalMethods implements ExactlyOnce {
+  private static final Set<Integer> APART =
+      Set.of(
+          TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+          TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
+          TransactionDefinition.PROPAGATION_NEVER);
+
+  private final TransactionTimers timers;
+  private final DataSource source;
+  private final PlatformTransactionManager manager;
+
+  TransactionalMethods(
+      TransactionTimers timers, DataSource source, PlatformTransactionManager manager) {
+    this.timers = timers;
+    this.source = source;
+    this.manager = manager;
+  }
+
+  @Override
+  public Class<?> firingType() {
+    return TransactionFiring.class;
+  }
+
+  @Override
+  public FinishingHandler handler(OnTimerMethod method) {
+    TransactionAttribute own =
+        new AnnotationTransactionAttributeSource(false)
+            .getTransactionAttribute(method.method(), method.method().getDeclaringClass());
+    if (own != null && APART.contains(own.getPropagationBehavior())) {
+      throw method.invalid(
+          "its @Transactional keeps it out of the transaction of its timer",
+          "one that joins, such as REQUIRED, or none");
+    }
+    try {
+      TransactionDefinition definition = definition(method.timeLimit());
+      return timers.handler(
+          (firing, connection) -> {
+            method.invoke(firing, firing.payload());
+            if (Thread.interrupted()) { // its time is up, or the application's
+              throw new InterruptedException();
+            }
+          },
+          work -> run(work, definition));
+    } catch (RuntimeException e) {
+      throw new IllegalStateException(method + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** One of its own, also where a handler's thread has one already. */
+  private static TransactionDefinition definition(@Nullable Duration timeLimit) {
+    DefaultTransactionDefinition definition =
+        new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    if (timeLimit != null) { // it ends statements, too, which an interrupt does not reach
+      long seconds = timeLimit.plusSeconds(1).minusNanos(1).toSeconds();
+      definition.setTimeout((int) Math.min(seconds, Integer.MAX_VALUE));
+    }
+    return definition;
+  }
+
+  private void run(TransactionRunner.Work work, TransactionDefinition definition) throws Exception {
+    TransactionStatus status = manager.getTransaction(definition);
+    try {
+      Connection connection = CurrentTransactionTimer.connection(source);
+      try {
+        work.handle(connection);
+        if (status.isRollbackOnly()) {
+          throw new UnexpectedRollbackException("the transaction was set to be rolled back");
+        }
+        status.flush(); // what JPA has not written yet
+        work.finish();
+      } finally {
+        DataSourceUtils.releaseConnection(connection, source);
+      }
+    } catch (Throwable e) {
+      rollBack(status, e);
+      throw e;
+    }
+    manager.commit(status);
+  }
+
+  private void rollBack(TransactionStatus status, Throwable cause) {
+    try {
+      manager.rollback(status);
+    } catch (RuntimeException e) {
+      cause.addSuppressed(e);
+    }
+  }
+}
