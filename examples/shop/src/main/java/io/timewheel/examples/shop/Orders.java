@@ -4,7 +4,7 @@ package io.timewheel.examples.shop;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.TransactionFiring;
 import io.timewheel.spring.boot.CurrentTransactionTimer;
-import java.sql.Connection;
+import io.timewheel.spring.boot.OnTimer;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.UUID;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -49,7 +48,7 @@ class Orders {
   /** Pays an order, if it is not too late. Then nothing is left that could cancel it. */
   @Transactional
   Optional<Order> pay(String id) {
-    if (end(database, id, Order.State.PAID)) {
+    if (end(id, Order.State.PAID)) {
       timer.cancel(NAMESPACE, id);
     }
     return find(id);
@@ -60,14 +59,14 @@ class Orders {
    * once for an order, or just after a payment; what it writes is committed at most once, with the
    * end of the timer.
    */
-  static void cancel(TransactionFiring firing, Connection connection) {
-    JdbcClient database = JdbcClient.create(new SingleConnectionDataSource(connection, true));
-    if (end(database, firing.id(), Order.State.CANCELLED)) {
+  @OnTimer(value = "orders.cancel", transactional = true)
+  void cancel(TransactionFiring firing) {
+    if (end(firing.id(), Order.State.CANCELLED)) {
       database.sql("insert into notes (order_id) values (?)").param(firing.id()).update();
     }
   }
 
-  private static boolean end(JdbcClient database, String id, Order.State state) {
+  private boolean end(String id, Order.State state) {
     return database
             .sql("update orders set state = ?, ended_at = ? where id = ? and state = 'PLACED'")
             .params(state.name(), Timestamp.from(Instant.now()), id)

@@ -3,8 +3,6 @@ package io.timewheel.examples.shop;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
-import io.timewheel.durable.jdbc.TransactionTimers;
-import io.timewheel.spring.boot.DurableTimerCustomizer;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -14,8 +12,6 @@ import org.springframework.context.annotation.Bean;
 /** The shop; see README.md for how to run it, as often as you like beside each other. */
 @SpringBootApplication(proxyBeanMethods = false)
 public class ShopApplication {
-  private static final int CANCELLATIONS = 4;
-
   /** For Spring. */
   public ShopApplication() {}
 
@@ -30,14 +26,14 @@ public class ShopApplication {
 
   /**
    * Timers live where orders do, but on connections of their own: a process that has to wait for
-   * one, because its requests hold all of them, would lose its lease. Six are for the store.
+   * one, because its requests hold all of them, would lose its lease. It needs six.
    */
   @Bean(defaultCandidate = false)
   static HikariDataSource timerConnections(DataSourceProperties database) {
     HikariDataSource pool =
         database.initializeDataSourceBuilder().type(HikariDataSource.class).build();
     pool.setPoolName("timers");
-    pool.setMaximumPoolSize(6 + CANCELLATIONS);
+    pool.setMaximumPoolSize(6);
     pool.setConnectionTimeout(3_000);
     return pool;
   }
@@ -45,12 +41,5 @@ public class ShopApplication {
   @Bean
   static JdbcTimerStore timerStore(@Qualifier("timerConnections") HikariDataSource connections) {
     return JdbcTimerStore.postgresql(connections);
-  }
-
-  /** What is not paid is cancelled exactly once: in the transaction that ends its timer. */
-  @Bean
-  static DurableTimerCustomizer handlers(TransactionTimers timers) {
-    return builder ->
-        builder.finishingHandler("orders.cancel", timers.handler(Orders::cancel), CANCELLATIONS);
   }
 }
