@@ -91,7 +91,7 @@ final class OnTimerMethod implements Handler {
     for (int i = 0; i < types.length; i++) {
       if (types[i] == firingType && !firing) {
         firing = true;
-      } else if (types[i].getTypeName().startsWith("io.timewheel.durable.") || found != null) {
+      } else if (isOurs(types[i]) || found != null) {
         throw invalid(
             "its parameters",
             "a " + firingType.getSimpleName() + ", a payload, both or none, each once");
@@ -108,6 +108,11 @@ final class OnTimerMethod implements Handler {
               + " spring-boot-starter-json, or a PayloadCodec bean");
     }
     return found;
+  }
+
+  /** The firing that the other kind of method takes is no payload, and may not be there to name. */
+  private static boolean isOurs(Type type) {
+    return type.getTypeName().startsWith("io.timewheel.durable.");
   }
 
   String name() {

@@ -100,8 +100,7 @@ final class MariaDbUserTransactions implements UserTransactions {
 
   /** A transaction that was ended, also by a deadlock that the handler hides, has no savepoint. */
   @Override
-  public boolean endHandler(Connection connection, String begun, boolean own)
-      throws SQLException {
+  public boolean endHandler(Connection connection, String begun, boolean own) throws SQLException {
     try {
       MariaDb.execute(connection, "RELEASE SAVEPOINT " + begun);
     } catch (SQLException e) {

@@ -132,8 +132,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
   }
 
   @Override
-  public boolean endHandler(Connection connection, String begun, boolean own)
-      throws SQLException {
+  public boolean endHandler(Connection connection, String begun, boolean own) throws SQLException {
     if (!begun.equals(dialect.transactionId(connection))) {
       return false;
     }
