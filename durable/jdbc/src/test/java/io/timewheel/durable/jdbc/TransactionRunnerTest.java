@@ -5,6 +5,7 @@ import static io.timewheel.durable.jdbc.Ledger.spec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.spi.FinishingHandler;
@@ -16,6 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /** The same in transactions that somebody else begins and ends. */
 class TransactionRunnerTest extends TransactionHandlerTest {
+  private DurableTimer timer;
+
   /** As anybody would write it. */
   static TransactionRunner runner(DataSource source) {
     return work -> {
@@ -51,7 +54,8 @@ class TransactionRunnerTest extends TransactionHandlerTest {
         ledger.timers.handler(
             Ledger::write, work -> (isFirst.getAndSet(false) ? first : runner).run(work));
     isFirst.set(true);
-    ledger.start(timers -> handler, 4).schedule(spec("a"));
+    timer = ledger.start(timers -> handler, 4);
+    timer.schedule(spec("a"));
     return ledger.awaitDone("a");
   }
 
@@ -66,6 +70,9 @@ class TransactionRunnerTest extends TransactionHandlerTest {
             });
     assertThat(info.attempts()).hasSize(1);
     assertThat(ledger.effects()).containsExactly("a 1");
+    timer.close(); // the attempt has been counted by then
+    assertThat(timer.stats().succeeded()).isOne();
+    assertThat(timer.stats().failed()).isZero();
   }
 
   @Test
