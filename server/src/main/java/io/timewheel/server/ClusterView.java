@@ -29,9 +29,15 @@ final class ClusterView {
    */
   byte[] json() {
     WatchedStore store = node.store();
-    JdbcTimerStore shared = store == null ? null : store.shared();
+    JdbcTimerStore shared = shared();
     Membership members = shared == null ? alone(store) : members(shared);
     return Json.bytes(json -> write(json, store, members, shared != null));
+  }
+
+  /** {@return the store itself, if nodes share it; null if it is embedded, or not there yet} */
+  @Nullable JdbcTimerStore shared() {
+    WatchedStore store = node.store();
+    return store == null ? null : store.shared();
   }
 
   /** One at a time: it takes a connection of those that the node lives by. */

@@ -7,7 +7,9 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.micrometer.DurableTimerMetrics;
+import io.timewheel.micrometer.JdbcStoreMetrics;
 import io.timewheel.server.Route.Role;
 import java.io.IOException;
 import java.io.InputStream;
@@ -101,6 +103,10 @@ final class ViewResource {
     if (measured == null) {
       measured = timer;
       new DurableTimerMetrics(timer, "server").bindTo(registry);
+      JdbcTimerStore shared = cluster.shared();
+      if (shared != null) {
+        new JdbcStoreMetrics(shared, "server").bindTo(registry);
+      }
     }
   }
 }

@@ -41,10 +41,13 @@ class SharedClusterTest {
       server.serve(timer);
     }
 
-    JsonNode get(String path) throws Exception {
+    String text(String path) throws Exception {
       URI uri = URI.create("http://127.0.0.1:" + server.port() + path);
-      return Running.MAPPER.readTree(
-          client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body());
+      return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
+    }
+
+    JsonNode get(String path) throws Exception {
+      return Running.MAPPER.readTree(text(path));
     }
 
     /** {@return the cluster, once all its shards are owned, by so many nodes} */
@@ -101,6 +104,20 @@ class SharedClusterTest {
       cluster = first.awaitOwners(1);
       assertThat(cluster.get("nodes")).hasSize(1);
       assertThat(shards(cluster.at("/nodes/0"))).hasSize(8);
+    }
+  }
+
+  @Test
+  void measuresWhatTheAlertsOfASharedDatabaseAreAbout() throws Exception {
+    try (Member member = new Member("alone")) {
+      member.awaitOwners(1);
+      String metrics = member.text("/metrics");
+      assertThat(metrics)
+          .contains(DistributionTest.SHARED + "shards_received_total{timer=\"server\"} 8.0\n");
+      assertThat(DistributionTest.asked())
+          .filteredOn(metric -> metric.startsWith(DistributionTest.SHARED))
+          .isNotEmpty()
+          .allMatch(metric -> metrics.contains("\n" + metric + "{"));
     }
   }
 

@@ -3,17 +3,21 @@ package io.timewheel.spring.boot;
 
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.micrometer.DurableTimerMetrics;
+import io.timewheel.micrometer.JdbcStoreMetrics;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /**
- * The meters of the {@link DurableTimer} that {@link TimewheelDurableAutoConfiguration} makes, if
- * Micrometer is present. They are bound when that timer is made, since meters must not open a store
- * that nothing else asks for.
+ * The meters of the {@link DurableTimer} that {@link TimewheelDurableAutoConfiguration} makes, and
+ * of its store if that is in a shared database, if Micrometer is present. They are bound when that
+ * timer is made, since meters must not open a store that nothing else asks for.
  */
 @AutoConfiguration(after = TimewheelDurableAutoConfiguration.class)
 @ConditionalOnClass({MeterBinder.class, DurableTimer.class})
@@ -27,5 +31,24 @@ public final class TimewheelDurableMetricsAutoConfiguration {
     return registry ->
         timers.whenMade(
             timer -> new DurableTimerMetrics(timer, properties.name()).bindTo(registry));
+  }
+
+  /** The meters of a store in a shared database. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(JdbcTimerStore.class)
+  @ConditionalOnBean(JdbcTimerStore.class)
+  static class InASharedDatabase {
+    @Bean
+    @ConditionalOnMissingBean(JdbcStoreMetrics.class)
+    MeterBinder timewheelJdbcMetrics(
+        DurableTimers timers,
+        ObjectProvider<JdbcTimerStore> stores,
+        TimewheelProperties properties) {
+      return registry ->
+          timers.whenMade(
+              timer ->
+                  stores.ifUnique(
+                      store -> new JdbcStoreMetrics(store, properties.name()).bindTo(registry)));
+    }
   }
 }

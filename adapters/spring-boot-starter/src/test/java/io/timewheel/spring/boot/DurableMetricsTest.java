@@ -9,6 +9,9 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -26,12 +29,14 @@ class DurableMetricsTest {
                   TimewheelAutoConfiguration.class,
                   TimewheelDurableAutoConfiguration.class,
                   TimewheelDurableMetricsAutoConfiguration.class))
-          .withPropertyValues("timewheel.name=orders")
-          .withBean(TimerStore.class, InMemoryTimerStore::create);
+          .withPropertyValues("timewheel.name=orders");
+
+  private final ApplicationContextRunner inMemory =
+      runner.withBean(TimerStore.class, InMemoryTimerStore::create);
 
   @Test
   void metersShowTheTimerOnceItIsMade() {
-    runner.run(
+    inMemory.run(
         context -> {
           context.getBean(MeterBinder.class).bindTo(registry);
           assertThat(registry.getMeters()).isEmpty();
@@ -52,7 +57,7 @@ class DurableMetricsTest {
 
   @Test
   void aTimerThatIsMadeAlreadyIsBoundAtOnce() {
-    runner.run(
+    inMemory.run(
         context -> {
           context.getBean(DurableTimer.class);
           context.getBean(MeterBinder.class).bindTo(registry);
@@ -62,8 +67,34 @@ class DurableMetricsTest {
   }
 
   @Test
-  void nothingIsMissingWithoutMicrometer() {
+  void metersShowASharedDatabaseOnceTheTimerIsMade() {
+    Database database = TestDatabases.postgresql().createDatabase();
     runner
+        .withBean(JdbcTimerStore.class, () -> JdbcTimerStore.postgresql(database.dataSource()))
+        .run(
+            context -> {
+              context
+                  .getBeansOfType(MeterBinder.class)
+                  .values()
+                  .forEach(meters -> meters.bindTo(registry));
+              assertThat(registry.getMeters()).isEmpty();
+
+              context.getBean(DurableTimer.class);
+
+              assertThat(registry.find("timewheel.durable.fired").meter()).isNotNull();
+              assertThat(
+                      registry
+                          .get("timewheel.durable.jdbc.connection.waits")
+                          .tag("timer", "orders")
+                          .functionTimer()
+                          .count())
+                  .isPositive();
+            });
+  }
+
+  @Test
+  void nothingIsMissingWithoutMicrometer() {
+    inMemory
         .withClassLoader(new FilteredClassLoader("io.micrometer"))
         .run(
             context ->

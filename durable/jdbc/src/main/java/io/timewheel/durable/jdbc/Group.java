@@ -51,6 +51,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
   private static final int MAX_ROUNDS = 4;
 
   private final Dialect dialect;
+  private final Counters counters;
   private final Records records;
   private final int shards;
   private final int historyPart;
@@ -81,12 +82,14 @@ final class Group implements Transactions.Work<List<Outcome>> {
    */
   Group(
       Dialect dialect,
+      Counters counters,
       int shards,
       int historyPart,
       Function<Integer, @Nullable Long> ownEpoch,
       @Nullable String hintChannel,
       List<Change> changes) {
     this.dialect = dialect;
+    this.counters = counters;
     records = dialect.records();
     this.shards = shards;
     this.historyPart = historyPart;
@@ -590,6 +593,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       }
     }
     if (!hints.isEmpty()) {
+      counters.hintsSent.increment();
       dialect.hint(to, hintChannel, hints.text());
     }
   }
@@ -605,6 +609,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       }
     }
     if (stale) {
+      counters.fenceRefusals.increment();
       throw new Transactions.Again();
     }
   }

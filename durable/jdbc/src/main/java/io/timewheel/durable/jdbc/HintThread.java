@@ -20,6 +20,7 @@ final class HintThread implements AutoCloseable {
   private final String channel;
   private final StoreListener engine;
   private final Transactions.Pauses pauses;
+  private final Counters counters;
   private volatile boolean closed;
 
   HintThread(
@@ -27,12 +28,14 @@ final class HintThread implements AutoCloseable {
       Dialect dialect,
       String channel,
       StoreListener engine,
-      Transactions.Pauses pauses) {
+      Transactions.Pauses pauses,
+      Counters counters) {
     this.source = source;
     this.dialect = dialect;
     this.channel = channel;
     this.engine = engine;
     this.pauses = pauses;
+    this.counters = counters;
     Thread thread = new Thread(this::run, "timewheel-hints");
     thread.setDaemon(true);
     thread.start();
@@ -47,6 +50,7 @@ final class HintThread implements AutoCloseable {
         complained = false;
         while (!closed) {
           for (String hint : dialect.hints(connection, WAIT_MILLIS)) {
+            counters.hintsReceived.increment();
             Hints.tell(hint, engine);
           }
         }

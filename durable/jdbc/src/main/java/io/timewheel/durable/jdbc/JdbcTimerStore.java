@@ -56,6 +56,7 @@ public final class JdbcTimerStore implements TimerStore {
   /** Each leaves rows behind. */
   private static final int GROUPS_PER_COMPACTION = 500;
 
+  private final Counters counters;
   private final Transactions transactions;
   private final Dialect dialect;
   private final Records records;
@@ -85,7 +86,8 @@ public final class JdbcTimerStore implements TimerStore {
     withThreads = builder.withThreads;
     pauses = builder.pauses;
     source = builder.source;
-    transactions = new Transactions(builder.source, dialect, builder.pauses);
+    counters = new Counters(clock::nanoTime);
+    transactions = new Transactions(builder.source, dialect, builder.pauses, counters);
     int shards = new Schema(dialect).open(transactions, builder.shards);
     Ownership.Settings settings = Ownership.Settings.of(builder.node);
     traits =
@@ -105,7 +107,7 @@ public final class JdbcTimerStore implements TimerStore {
             : null;
     sentHints = new HintChannel(hintChannel, clock::nanoTime);
     history = new History(transactions, dialect);
-    ownership = new Ownership(transactions, dialect, clock, settings, shards);
+    ownership = new Ownership(transactions, dialect, clock, settings, shards, counters);
     ownership.askTime();
     bounds = new DueBounds(clock::nanoTime);
   }
@@ -252,6 +254,15 @@ public final class JdbcTimerStore implements TimerStore {
     return Membership.id(node, ownership.incarnation());
   }
 
+  /**
+   * What this node has done, and how its database answered. It asks the database nothing.
+   *
+   * @return the figures
+   */
+  public JdbcFigures figures() {
+    return counters.figures();
+  }
+
   Ownership ownership() {
     return ownership;
   }
@@ -281,7 +292,8 @@ public final class JdbcTimerStore implements TimerStore {
   private Group group(
       Function<Integer, @Nullable Long> ownEpoch, @Nullable String channel, List<Change> changes) {
     groups.incrementAndGet();
-    return new Group(dialect, traits.shards(), history.part(), ownEpoch, channel, changes);
+    int part = history.part();
+    return new Group(dialect, counters, traits.shards(), part, ownEpoch, channel, changes);
   }
 
   @Override
@@ -296,7 +308,7 @@ public final class JdbcTimerStore implements TimerStore {
       threads = new LeaseThreads(ownership);
     }
     if (hintChannel != null) {
-      hints = new HintThread(source, dialect, hintChannel, listener, pauses);
+      hints = new HintThread(source, dialect, hintChannel, listener, pauses, counters);
     }
   }
 
@@ -354,8 +366,11 @@ public final class JdbcTimerStore implements TimerStore {
   public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
     long from = after == null ? bounds.from(shard) : after.fireAt();
     long now = clock.millis() + clockOffsetMillis();
+    Counters.Sweeps sweeps = from == Long.MIN_VALUE ? counters.fullSweeps : counters.sweeps;
     List<DueTimer> due =
-        transactions.read(connection -> queries.due(connection, shard, from, until, after, limit));
+        transactions.read(
+            connection ->
+                sweeps.read(() -> queries.due(connection, shard, from, until, after, limit)));
     if (from == Long.MIN_VALUE && after == null) {
       bounds.scanned(shard, now, due);
     }

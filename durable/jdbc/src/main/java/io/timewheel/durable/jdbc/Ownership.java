@@ -51,6 +51,7 @@ final class Ownership {
   private final NodeClock clock;
   private final Settings settings;
   private final int shards;
+  private final Counters counters;
 
   /** Under which epoch this node owns a shard. Changed under the monitor, as the engine is told. */
   private final Map<Integer, Long> owned = new ConcurrentHashMap<>();
@@ -80,13 +81,19 @@ final class Ownership {
   private record Release(CompletableFuture<Void> drained, long beganNanos) {}
 
   Ownership(
-      Transactions transactions, Dialect dialect, NodeClock clock, Settings settings, int shards) {
+      Transactions transactions,
+      Dialect dialect,
+      NodeClock clock,
+      Settings settings,
+      int shards,
+      Counters counters) {
     this.transactions = transactions;
     this.dialect = dialect;
     rows = new OwnershipRows(dialect);
     this.clock = clock;
     this.settings = settings;
     this.shards = shards;
+    this.counters = counters;
   }
 
   /** Is called when a shard has been drained, and wants to be given away. */
@@ -267,6 +274,9 @@ final class Ownership {
   }
 
   private synchronized void loseAll() {
+    if (!owned.isEmpty()) { // otherwise that was counted when it stopped
+      counters.leasesLost.increment();
+    }
     List.copyOf(owned.keySet()).forEach(this::lose);
   }
 
@@ -336,6 +346,8 @@ final class Ownership {
     try {
       long epoch = transactions.writeOnce(connection -> rows.take(connection, node, row));
       if (epoch != OwnershipRows.NOT_TAKEN) {
+        boolean isFree = row.owner() == null || row.owner() == node;
+        (isFree ? counters.shardsReceived : counters.shardsTakenOver).increment();
         acquire(row.shard(), epoch);
       }
       return true;
@@ -376,8 +388,10 @@ final class Ownership {
         });
     for (int shard : drained) {
       Long epoch = owned.get(shard);
-      if (epoch != null && mine != null) {
-        transactions.write(connection -> rows.give(connection, mine.node(), shard, epoch));
+      if (epoch != null
+          && mine != null
+          && transactions.write(connection -> rows.give(connection, mine.node(), shard, epoch))) {
+        counters.shardsGiven.increment();
       }
       lose(shard);
     }

@@ -26,6 +26,7 @@ final class Transactions {
   private final DataSource source;
   private final Dialect dialect;
   private final Pauses pauses;
+  private final Counters counters;
   private volatile boolean closed;
 
   /** Waits between two tries. */
@@ -54,10 +55,11 @@ final class Transactions {
     }
   }
 
-  Transactions(DataSource source, Dialect dialect, Pauses pauses) {
+  Transactions(DataSource source, Dialect dialect, Pauses pauses, Counters counters) {
     this.source = source;
     this.dialect = dialect;
     this.pauses = pauses;
+    this.counters = counters;
   }
 
   void close() {
@@ -154,6 +156,7 @@ final class Transactions {
       try {
         Boolean committed = look(id);
         if (committed != null) {
+          (committed ? counters.lostAnswersCommitted : counters.lostAnswersAborted).increment();
           return committed;
         }
       } catch (SQLException | StoreException e) {
@@ -161,6 +164,7 @@ final class Transactions {
       }
       pauses.pause(LOOK_MILLIS);
     }
+    counters.lostAnswersUnknown.increment();
     throw new StoreException(
         Kind.UNKNOWN, "the answer to a commit was lost, and nobody says how it ended", lost);
   }
@@ -200,7 +204,7 @@ final class Transactions {
     }
     Connection connection;
     try {
-      connection = source.getConnection();
+      connection = counters.connection(source);
     } catch (SQLException e) {
       throw new StoreException(Kind.TRANSIENT, "no connection: " + e.getMessage(), e);
     }

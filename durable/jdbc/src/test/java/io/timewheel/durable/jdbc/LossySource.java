@@ -29,6 +29,12 @@ final class LossySource extends BareDataSource {
   /** Whether a connection does nothing more after its commit, though it lives. */
   boolean failsAfterCommit;
 
+  /** Is run when a connection is asked for. */
+  Runnable onConnection = () -> {};
+
+  /** Is run before a statement is prepared. */
+  Runnable onPrepare = () -> {};
+
   /** Is run before a transaction is rolled back. */
   Runnable onRollback = () -> {};
 
@@ -70,6 +76,7 @@ final class LossySource extends BareDataSource {
 
   @Override
   public Connection getConnection() throws SQLException {
+    onConnection.run();
     if (Thread.currentThread() == test && connections-- <= 0) {
       refused++;
       throw new SQLException("refused", "08001");
@@ -86,6 +93,9 @@ final class LossySource extends BareDataSource {
               }
               if (failsAfterCommit && method.getName().equals("createStatement") && commits > 0) {
                 throw new SQLException("no statement after a commit", "HY000");
+              }
+              if (method.getName().equals("prepareStatement")) {
+                onPrepare.run();
               }
               if (method.getName().equals("rollback")) {
                 onRollback.run();

@@ -371,6 +371,13 @@ class MariaDbTest {
   class Nodes extends MembershipTest {}
 
   @Nested
+  class Figures extends JdbcFiguresTest {
+    /** There are none. */
+    @Override
+    void countsHints() {}
+  }
+
+  @Nested
   class Bounds extends DueBoundsTest {}
 
   @Nested

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import io.timewheel.durable.spi.DueTimer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import javax.sql.DataSource;
+
+/** What the parts of a store count, for its {@link JdbcFigures}. */
+final class Counters {
+  final LongAdder shardsReceived = new LongAdder();
+  final LongAdder shardsTakenOver = new LongAdder();
+  final LongAdder shardsGiven = new LongAdder();
+  final LongAdder leasesLost = new LongAdder();
+  final LongAdder fenceRefusals = new LongAdder();
+  final Sweeps sweeps = new Sweeps();
+  final Sweeps fullSweeps = new Sweeps();
+  final LongAdder hintsSent = new LongAdder();
+  final LongAdder hintsReceived = new LongAdder();
+  final LongAdder lostAnswersCommitted = new LongAdder();
+  final LongAdder lostAnswersAborted = new LongAdder();
+  final LongAdder lostAnswersUnknown = new LongAdder();
+
+  private final LongAdder connectionWaits = new LongAdder();
+  private final LongAdder connectionWaitNanos = new LongAdder();
+  private final LongSupplier nanoTime;
+
+  Counters(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+  }
+
+  /** Takes a connection, and counts the wait for it. */
+  Connection connection(DataSource source) throws SQLException {
+    long askedNanos = nanoTime.getAsLong();
+    try {
+      return source.getConnection();
+    } finally {
+      connectionWaits.increment();
+      connectionWaitNanos.add(nanoTime.getAsLong() - askedNanos);
+    }
+  }
+
+  /** Reads of one kind. */
+  final class Sweeps {
+    private final LongAdder count = new LongAdder();
+    private final LongAdder timers = new LongAdder();
+    private final LongAdder nanos = new LongAdder();
+
+    /** A read of what is due. */
+    interface Read {
+      List<DueTimer> run() throws SQLException;
+    }
+
+    /** Reads, and counts that. */
+    List<DueTimer> read(Read read) throws SQLException {
+      long beganNanos = nanoTime.getAsLong();
+      try {
+        List<DueTimer> due = read.run();
+        timers.add(due.size());
+        return due;
+      } finally {
+        count.increment();
+        nanos.add(nanoTime.getAsLong() - beganNanos);
+      }
+    }
+
+    private JdbcFigures.Sweeps figures() {
+      return new JdbcFigures.Sweeps(count.sum(), timers.sum(), nanos.sum());
+    }
+  }
+
+  JdbcFigures figures() {
+    return new JdbcFigures(
+        shardsReceived.sum(),
+        shardsTakenOver.sum(),
+        shardsGiven.sum(),
+        leasesLost.sum(),
+        fenceRefusals.sum(),
+        sweeps.figures(),
+        fullSweeps.figures(),
+        hintsSent.sum(),
+        hintsReceived.sum(),
+        connectionWaits.sum(),
+        connectionWaitNanos.sum(),
+        lostAnswersCommitted.sum(),
+        lostAnswersAborted.sum(),
+        lostAnswersUnknown.sum());
+  }
+}
