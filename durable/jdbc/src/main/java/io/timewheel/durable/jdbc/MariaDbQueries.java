@@ -72,6 +72,12 @@ final class MariaDbQueries extends Queries {
     }
   }
 
+  /** A comparison of rows is checked on each row. */
+  @Override
+  String behind() {
+    return "(t.namespace > ? OR t.namespace = ? AND t.id > ?)";
+  }
+
   @Override
   boolean compact(Connection connection) throws SQLException {
     int commits = deleteCommits(connection);

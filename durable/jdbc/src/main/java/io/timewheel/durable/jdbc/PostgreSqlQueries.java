@@ -64,6 +64,11 @@ final class PostgreSqlQueries extends Queries {
   }
 
   @Override
+  String behind() {
+    return "t.namespace >= ? AND (t.namespace, t.id) > (?, ?)";
+  }
+
+  @Override
   boolean compact(Connection connection) throws SQLException {
     update(
         connection,

@@ -217,7 +217,7 @@ abstract class Queries {
     }
   }
 
-  private static String conditions(
+  private String conditions(
       TimerQuery query, @Nullable TimerKey after, int limit, List<Object> values) {
     String marks = String.join(", ", Collections.nCopies(query.states().size(), "?"));
     StringBuilder sql =
@@ -242,14 +242,23 @@ abstract class Queries {
       sql.append(" AND t.id > ?");
       values.add(after.id());
     } else if (after != null) {
-      sql.append(" AND t.namespace >= ? AND (t.namespace, t.id) > (?, ?)");
+      sql.append(" AND ").append(behind());
       values.add(after.namespace());
       values.add(after.namespace());
       values.add(after.id());
     }
     values.add(limit);
-    return sql.append(" ORDER BY t.namespace, t.id LIMIT ?)").toString();
+    // MariaDB sorts by a namespace although there is but one.
+    return sql.append(query.namespace() == null ? " ORDER BY t.namespace, t.id" : " ORDER BY t.id")
+        .append(" LIMIT ?)")
+        .toString();
   }
+
+  /**
+   * {@return a condition for the keys behind one, with the places of its namespace, its namespace
+   * again, and its id; of a form by which the index is entered there}
+   */
+  abstract String behind();
 
   abstract long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
       throws SQLException;
