@@ -276,6 +276,47 @@ class MariaDbTest {
           .as("for the end of the pause, and one claim")
           .isEqualTo(before + 2);
     }
+
+    /** It ends the transaction, and what is behind it in the batch begins another one. */
+    @Test
+    @Timeout(120)
+    void aDeadlockInABatchLeavesNothingThatTheUserCouldCommit() throws SQLException {
+      makeReady(3);
+      fixture.execute("CREATE TABLE own (id int PRIMARY KEY, n int)");
+      fixture.execute("INSERT INTO own VALUES (1, 0)");
+      fixture.execute("CREATE TABLE weight (n int)");
+      try (Connection user = fixture.transaction();
+          Connection other = fixture.transaction()) {
+        execute(other, "INSERT INTO weight SELECT seq FROM seq_1_to_1000"); // who has less loses
+        execute(other, READY + " AND id = 'id-001' FOR UPDATE");
+        execute(user, "UPDATE own SET n = 1");
+        CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> update(other));
+        assertThatExceptionOfType(DurableTimerException.class)
+            .isThrownBy(
+                () ->
+                    TransactionTimers.of(node.store)
+                        .in(user)
+                        .cancelAll(List.of(key("id-000"), key("id-001"), key("id-002"))))
+            .withMessageContaining("Deadlock");
+        waits.join();
+        other.rollback();
+        user.commit();
+      }
+      assertThat(node.store.lease(request(3))).as("none is lost to the queue").hasSize(3);
+    }
+
+    private static final String READY =
+        "SELECT id FROM timewheel_ready WHERE namespace = 'shop' AND queue = 'orders'"
+            + " AND ready_at = "
+            + NOW;
+
+    private static void update(Connection connection) {
+      try {
+        execute(connection, "UPDATE own SET n = 2");
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
   }
 
   @Nested
