@@ -113,7 +113,8 @@ class SharedClusterTest {
       member.awaitOwners(1);
       String metrics = member.text("/metrics");
       assertThat(metrics)
-          .contains(DistributionTest.SHARED + "shards_received_total{timer=\"server\"} 8.0\n");
+          .containsPattern(
+              DistributionTest.SHARED + "shards_received_total\\{timer=\"server\"} [1-9]");
       assertThat(DistributionTest.asked())
           .filteredOn(metric -> metric.startsWith(DistributionTest.SHARED))
           .isNotEmpty()

@@ -89,7 +89,7 @@ public final class JdbcTimerStore implements TimerStore {
     counters = new Counters(clock::nanoTime);
     transactions = new Transactions(builder.source, dialect, builder.pauses, counters);
     int shards = new Schema(dialect).open(transactions, builder.shards);
-    Ownership.Settings settings = Ownership.Settings.of(builder.node);
+    Ownership.Settings settings = Ownership.Settings.of(builder.node, builder.lease);
     traits =
         new StoreTraits(
             shards,
@@ -162,6 +162,7 @@ public final class JdbcTimerStore implements TimerStore {
     NodeClock clock = NodeClock.system();
     Transactions.Pauses pauses = Builder::pause;
     boolean withThreads = true;
+    Duration lease = Duration.ofSeconds(10);
 
     private Builder(Dialect dialect, DataSource source) {
       this.dialect = dialect;

@@ -64,13 +64,9 @@ final class Ownership {
 
   /** How leases are kept. */
   record Settings(String name, Duration lease, Duration renewal, Duration margin, Duration drain) {
-    static Settings of(String name) {
+    static Settings of(String name, Duration lease) {
       return new Settings(
-          name,
-          Duration.ofSeconds(10),
-          Duration.ofSeconds(3),
-          Duration.ofSeconds(1),
-          Duration.ofSeconds(10));
+          name, lease, Duration.ofSeconds(3), Duration.ofSeconds(1), Duration.ofSeconds(10));
     }
   }
 

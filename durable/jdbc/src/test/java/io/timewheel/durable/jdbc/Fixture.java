@@ -17,6 +17,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,9 @@ final class Fixture implements AutoCloseable {
   final Database database;
   final HikariDataSource pool;
   private final List<Node> nodes = new ArrayList<>();
+
+  /** How long the leases of nodes last by the clock of the database, which does not stand. */
+  Duration lease = Duration.ofSeconds(10);
 
   Fixture(Server server) {
     this.server = server;
@@ -138,7 +142,9 @@ final class Fixture implements AutoCloseable {
   }
 
   JdbcTimerStore.Builder builder(DataSource source) {
-    return server.builder(source);
+    JdbcTimerStore.Builder builder = server.builder(source);
+    builder.lease = lease;
+    return builder;
   }
 
   Node open() {
@@ -209,7 +215,8 @@ final class Fixture implements AutoCloseable {
 
   /** Lets the leases of all nodes run out, by the clock of the database. */
   void expireLeases() throws SQLException {
-    execute("UPDATE timewheel_node SET lease_until = lease_until - 11000");
+    long millis = lease.toMillis() + 1_000;
+    execute("UPDATE timewheel_node SET lease_until = lease_until - " + millis);
   }
 
   void execute(String sql) throws SQLException {

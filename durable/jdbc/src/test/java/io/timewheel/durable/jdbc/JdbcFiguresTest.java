@@ -13,16 +13,26 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Each figure grows by what it is about, and by nothing else. */
 @Timeout(120)
 class JdbcFiguresTest {
+  private static final Duration LEASE = Duration.ofHours(1);
+
   private final Fixture fixture = new Fixture(Server.of(this));
   private final LossySource source = new LossySource(fixture.pool);
+
+  /** None runs out by itself, however slowly a test runs. */
+  @BeforeEach
+  void holdLeases() {
+    fixture.lease = LEASE;
+  }
 
   @AfterEach
   void close() {
@@ -56,7 +66,7 @@ class JdbcFiguresTest {
   void countsALeaseThatRanOutOnceThoughItStoppedBefore() throws SQLException {
     Fixture.Node node = fixture.start();
     assertThat(node.store.figures().leasesLost()).isZero();
-    node.clock.advanceMillis(9_000);
+    node.clock.advanceMillis(LEASE.toMillis() - 1_000);
     node.ownership().watch();
     fixture.expireLeases();
     node.ownership().renew();
@@ -71,7 +81,7 @@ class JdbcFiguresTest {
   @Test
   void receivesItsOwnShardsIfItStoppedInTime() {
     Fixture.Node node = fixture.start();
-    node.clock.advanceMillis(9_000);
+    node.clock.advanceMillis(LEASE.toMillis() - 1_000);
     node.ownership().watch();
     node.ownership().renew();
     node.ownership().balance();
