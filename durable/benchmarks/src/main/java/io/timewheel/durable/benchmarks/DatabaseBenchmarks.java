@@ -2,68 +2,134 @@
 package io.timewheel.durable.benchmarks;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Map;
 
 /**
- * Measures durable timers on a shared database: each workload in a JVM of its own, on a server of
- * its own. Prints figures.
+ * Measures durable timers on a shared database beside their peers: each subject in a JVM of its own
+ * and on a server of its own, in rounds of which every second one runs backwards. Prints tables,
+ * and writes every measurement to a file.
  */
 final class DatabaseBenchmarks {
+  private static final Path RESULTS = Path.of("durable/benchmarks/results/database.json");
+  private static final Path PAGE = Path.of("docs/benchmarks/cluster.md");
   private static final String HELP =
       """
       durable/benchmarks/database [options]
-        --only SECTIONS    schedule,fire,recur,effects,lag
-        --subjects NAMES   timewheel,effects,effects-batch,effects-jdbc-batch
+        --only SECTIONS    schedule,fire,recur,effects,lag,bytes,snapshot,nodes-fire,nodes-schedule
+        --subjects NAMES   timewheel,effects,effects-batch,effects-jdbc-batch,db-scheduler,
+                           db-scheduler-best,quartz,quartz-best,jobrunr,jobrunr-best
         --variants TEXT    only variants that contain this, such as "64 callers"
-        --server NAME      postgresql (the default) or mariadb
+        --server NAME      postgresql or mariadb alone; both, unless told
         --seconds N        how long what has no end of its own is measured (5)
-        --rounds N         at most so many (3)
-      One of them alone: durable/benchmarks/database --only fire --rounds 1
+        --snapshot-seconds N  how long a snapshot is held open (60)
+        --rounds N         of ours; the peers, MariaDB, snapshot and nodes have one (2)
+        --out FILE         the results (durable/benchmarks/target/database.json)
+        --report FILE      measure nothing: print the tables of a file
+        --write            results and tables replace durable/benchmarks/results/database.json
+                           and docs/benchmarks/cluster.md
+      One of them alone: durable/benchmarks/database --server postgresql --only fire --subjects timewheel --rounds 1
       """;
+
+  private final List<Results.Run> runs = new ArrayList<>();
 
   private DatabaseBenchmarks() {}
 
   public static void main(String[] args) throws Exception {
-    Options options = Options.parse(HELP, List.of("help"), args);
+    Options options = Options.parse(HELP, List.of("help", "write"), args);
     if (options.has("help")) {
       System.out.print(HELP);
       return;
     }
-    List<DatabasePlan.Cell> cells =
-        DatabasePlan.of(options.number("seconds", 5)).stream()
-            .filter(cell -> chosen(cell, options))
-            .toList();
-    for (int round = 1; round <= options.number("rounds", 3); round++) {
-      for (DatabasePlan.Cell cell : cells) {
-        if (round <= cell.rounds()) {
-          System.err.printf("round %d: %s%n", round, cell.name());
-          System.err.println("  " + run(cell, options.text("server", "postgresql")));
-        }
-      }
+    Results results =
+        options.has("report")
+            ? Results.read(Path.of(options.text("report", "")))
+            : new DatabaseBenchmarks().measure(options);
+    System.out.print(DatabaseReport.text(results));
+    if (options.has("write")) {
+      results.write(RESULTS);
+      Files.writeString(PAGE, DatabaseReport.page(results));
     }
   }
 
+  private Results measure(Options options) throws IOException, InterruptedException {
+    int rounds = options.number("rounds", DatabasePlan.ROUNDS);
+    List<DatabasePlan.Cell> cells = new ArrayList<>();
+    for (ServerPlace.Server server : ServerPlace.Server.values()) {
+      if (options.names("server", server.id())) {
+        cells.addAll(
+            DatabasePlan.of(
+                server,
+                options.number("seconds", 5),
+                options.number("snapshot-seconds", 60),
+                rounds));
+      }
+    }
+    cells.removeIf(cell -> !chosen(cell, options));
+    Path out = Path.of(options.text("out", "durable/benchmarks/target/database.json"));
+    String commit = Surroundings.commit();
+    Results results = null;
+    for (int round = 1; round <= rounds; round++) {
+      List<DatabasePlan.Cell> order = new ArrayList<>(cells);
+      if (round % 2 == 0) {
+        Collections.reverse(order);
+      }
+      for (DatabasePlan.Cell cell : order) {
+        if (round <= cell.rounds()) {
+          run(cell, round);
+          results = new Results("full", Instant.now(), Surroundings.machine(), commit, runs);
+          results.write(out);
+        }
+      }
+    }
+    if (results == null) {
+      throw new IllegalArgumentException("nothing to measure");
+    }
+    System.err.println("written to " + out);
+    return results;
+  }
+
   private static boolean chosen(DatabasePlan.Cell cell, Options options) {
-    return options.names("only", cell.section())
+    return options.names("only", cell.section().id())
         && options.names("subjects", cell.subject().id())
         && cell.variant().contains(options.text("variants", ""));
   }
 
-  private static String run(DatabasePlan.Cell cell, String server) throws InterruptedException {
+  private void run(DatabasePlan.Cell cell, int round) throws InterruptedException {
+    double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    System.err.printf("round %d: %s%n", round, cell.name());
+    Map<String, Double> figures = Map.of();
+    String failure = null;
     try {
-      return new TreeMap<>(
-              Child.run(
-                  DatabaseMeasurement.class,
-                  1_024,
-                  List.of(
-                      cell.workload().id(),
-                      cell.subject().id(),
-                      server,
-                      cell.parameters().toString())))
-          .toString();
+      figures =
+          Child.run(
+              DatabaseMeasurement.class,
+              1_024,
+              List.of(
+                  cell.workload().id(),
+                  cell.subject().id(),
+                  cell.server().id(),
+                  cell.parameters().toString()));
     } catch (IOException e) {
-      return "failed: " + e.getMessage();
+      failure = e.getMessage();
     }
+    Results.Run run =
+        new Results.Run(
+            round,
+            cell.section().on(cell.server()),
+            cell.variant(),
+            cell.subject().id(),
+            cell.parameters().toString(),
+            load,
+            figures,
+            failure);
+    System.err.println("  " + (failure == null ? run.figures() : failure));
+    runs.add(run);
   }
 }

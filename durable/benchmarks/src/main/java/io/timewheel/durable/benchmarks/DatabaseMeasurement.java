@@ -2,6 +2,7 @@
 package io.timewheel.durable.benchmarks;
 
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import java.sql.Connection;
 import java.util.Locale;
 import java.util.Map;
 
@@ -25,9 +26,18 @@ final class DatabaseMeasurement {
     }
   }
 
+  /** {@code nodes} and {@code snapshot} are among the parameters of any workload. */
   static Map<String, Double> run(
       Workload workload, DatabaseSubject subject, ServerPlace place, Parameters parameters)
       throws Exception {
-    return workload.run(onFire -> subject.open(place, 1, onFire), place, parameters);
+    int nodes = (int) parameters.get("nodes", 1);
+    Connection snapshot = parameters.get("snapshot", 0) == 1 ? place.snapshot() : null;
+    try {
+      return workload.run(onFire -> subject.open(place, nodes, onFire), place, parameters);
+    } finally {
+      if (snapshot != null) {
+        snapshot.close();
+      }
+    }
   }
 }

@@ -1,117 +1,229 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
+import static io.timewheel.durable.benchmarks.DatabaseSubject.DB_SCHEDULER;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.DB_SCHEDULER_BEST;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.EFFECTS;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.EFFECTS_BATCH;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.EFFECTS_JDBC_BATCH;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.JOBRUNR;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.JOBRUNR_BEST;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.OURS;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.QUARTZ;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.QUARTZ_BEST;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /** What is measured on a shared database, in which order, and how much of it. */
 final class DatabasePlan {
+  /** How many rounds ours has; what is a multiple away needs no median. */
+  static final int ROUNDS = 2;
+
   /**
    * One row of one column of a table.
    *
-   * @param section the table
    * @param rounds in how many rounds it is measured, at most
    */
   record Cell(
-      String section,
+      ServerPlace.Server server,
+      DatabaseSection section,
       String variant,
       Workload workload,
       DatabaseSubject subject,
       Parameters parameters,
       int rounds) {
     String name() {
-      return section + ", " + variant + ", " + subject.id();
+      return section.on(server) + ", " + variant + ", " + subject.id();
     }
   }
 
+  private final ServerPlace.Server server;
   private final long millis;
+  private final long snapshotSeconds;
+  private final int rounds;
   private final List<Cell> cells = new ArrayList<>();
 
-  private DatabasePlan(long millis) {
+  private DatabasePlan(ServerPlace.Server server, long millis, long snapshotSeconds, int rounds) {
+    this.server = server;
     this.millis = millis;
+    this.snapshotSeconds = snapshotSeconds;
+    this.rounds = rounds;
   }
 
-  /** {@code seconds}: how long what has no end of its own is measured. */
-  static List<Cell> of(long seconds) {
-    DatabasePlan plan = new DatabasePlan(1_000 * seconds);
-    plan.schedule();
-    plan.fire();
+  /**
+   * @param seconds how long what has no end of its own is measured
+   * @param snapshotSeconds how long a snapshot is held
+   * @param rounds of ours
+   */
+  static List<Cell> of(ServerPlace.Server server, long seconds, long snapshotSeconds, int rounds) {
+    boolean all = server == ServerPlace.Server.POSTGRESQL;
+    DatabasePlan plan =
+        new DatabasePlan(server, 1_000 * seconds, snapshotSeconds, all ? rounds : 1);
+    plan.schedule(all);
+    plan.fire(all);
     plan.recur();
     plan.effects();
-    plan.lag();
+    plan.lag(all);
+    if (all) {
+      plan.bytes();
+      plan.snapshot();
+      plan.nodes();
+    }
     return plan.cells;
   }
 
-  private void schedule() {
-    for (int callers : new int[] {1, 8, 64}) {
-      schedule(callers + (callers == 1 ? " caller" : " callers"), callers, 1);
+  private void schedule(boolean all) {
+    int[] several = all ? new int[] {1, 8, 64} : new int[] {8, 64};
+    for (int callers : several) {
+      String variant = callers + (callers == 1 ? " caller" : " callers");
+      schedule(variant, OURS, callers, 1);
+      schedule(variant, DB_SCHEDULER_BEST, callers, 1);
+      if (all) {
+        schedule(variant, QUARTZ_BEST, callers, 1);
+        schedule(variant, JOBRUNR_BEST, callers, 1);
+      }
     }
     add(
-        "schedule",
+        DatabaseSection.SCHEDULE,
         "asynchronous",
         Workload.ASYNC,
-        DatabaseSubject.OURS,
+        OURS,
         "warmupMillis=3000,millis=" + millis);
-    schedule("lists of 1,000", 2, 1_000);
+    String lists = "lists of 1,000";
+    schedule(lists, OURS, 2, 1_000);
+    schedule(lists, DB_SCHEDULER_BEST, 2, 1_000);
+    if (all) {
+      schedule(lists, QUARTZ_BEST, 2, 1_000);
+    }
   }
 
-  private void schedule(String variant, int callers, int batch) {
+  private void schedule(String variant, DatabaseSubject subject, int callers, int batch) {
     add(
-        "schedule",
+        DatabaseSection.SCHEDULE,
         variant,
         Workload.SCHEDULE,
-        DatabaseSubject.OURS,
+        subject,
         "callers=%d,batch=%d,warmupMillis=3000,millis=%d".formatted(callers, batch, millis));
   }
 
-  private void fire() {
-    add(
-        "fire",
-        "50,000 due at once",
-        Workload.FIRE,
-        DatabaseSubject.OURS,
-        "timers=50000,leadMillis=4000,limitMillis=300000");
+  /** As many as there is time for; what is measured is a rate. */
+  private void fire(boolean all) {
+    burst(DatabaseSection.FIRE, "due at once", OURS, 50_000);
+    burst(DatabaseSection.FIRE, "due at once", DB_SCHEDULER, all ? 50_000 : 10_000);
+    burst(DatabaseSection.FIRE, "due at once", DB_SCHEDULER_BEST, all ? 50_000 : 10_000);
+    if (all) {
+      burst(DatabaseSection.FIRE, "due at once", QUARTZ, 1_000);
+      burst(DatabaseSection.FIRE, "due at once", QUARTZ_BEST, 2_000);
+      burst(DatabaseSection.FIRE, "due at once", JOBRUNR, 5_000);
+      burst(DatabaseSection.FIRE, "due at once", JOBRUNR_BEST, 5_000);
+    }
+  }
+
+  private void burst(DatabaseSection section, String variant, DatabaseSubject subject, int timers) {
+    String parameters = "timers=" + timers + ",leadMillis=4000,limitMillis=300000";
+    add(section, variant, Workload.FIRE, subject, parameters);
   }
 
   private void recur() {
     add(
-        "recur",
+        DatabaseSection.RECUR,
         "40,000 every second",
         Workload.RECUR,
-        DatabaseSubject.OURS,
+        OURS,
         "timers=40000,everyMillis=1000,leadMillis=3000,warmupMillis=3000,millis=" + millis);
   }
 
   private void effects() {
-    effects(DatabaseSubject.EFFECTS, 30_000);
-    effects(DatabaseSubject.EFFECTS_BATCH, 50_000);
-    effects(DatabaseSubject.EFFECTS_JDBC_BATCH, 50_000);
+    burst(DatabaseSection.EFFECTS, "due at once", EFFECTS, 20_000);
+    burst(DatabaseSection.EFFECTS, "due at once", EFFECTS_BATCH, 50_000);
+    burst(DatabaseSection.EFFECTS, "due at once", EFFECTS_JDBC_BATCH, 50_000);
   }
 
-  private void effects(DatabaseSubject subject, int timers) {
+  private void lag(boolean all) {
+    List<DatabaseSubject> slow =
+        all
+            ? List.of(
+                OURS, DB_SCHEDULER, DB_SCHEDULER_BEST, QUARTZ, QUARTZ_BEST, JOBRUNR, JOBRUNR_BEST)
+            : List.of(OURS, DB_SCHEDULER_BEST);
+    slow.forEach(subject -> lag(200, subject));
+    lag(2_000, OURS);
+    lag(2_000, DB_SCHEDULER_BEST);
+  }
+
+  private void lag(int perSecond, DatabaseSubject subject) {
     add(
-        "effects",
-        "due at once",
-        Workload.FIRE,
+        DatabaseSection.LAG,
+        String.format(Locale.ROOT, "%,d a second", perSecond),
+        Workload.LAG,
         subject,
-        "timers=" + timers + ",leadMillis=4000,limitMillis=300000");
+        "perSecond=%d,warmupMillis=5000,millis=%d,leadMillis=%d,limitMillis=10000"
+            .formatted(perSecond, 2 * millis, subject.isPeer() ? 15_000 : 5_000));
   }
 
-  private void lag() {
-    for (int perSecond : new int[] {200, 2_000}) {
+  private void bytes() {
+    bytes(OURS, 500_000);
+    bytes(DB_SCHEDULER, 500_000);
+    bytes(QUARTZ, 20_000);
+    bytes(JOBRUNR, 20_000);
+  }
+
+  private void bytes(DatabaseSubject subject, int timers) {
+    add(DatabaseSection.BYTES, "stored", Workload.FILL, subject, "timers=" + timers);
+  }
+
+  private void snapshot() {
+    for (boolean held : new boolean[] {false, true}) {
       add(
-          "lag",
-          String.format(Locale.ROOT, "%,d a second", perSecond),
+          DatabaseSection.SNAPSHOT,
+          held ? "held open" : "without",
           Workload.LAG,
-          DatabaseSubject.OURS,
-          "perSecond=%d,warmupMillis=5000,millis=%d,leadMillis=15000,limitMillis=10000"
-              .formatted(perSecond, 2 * millis));
+          OURS,
+          "perSecond=2000,warmupMillis=5000,millis=%d,leadMillis=30000,limitMillis=10000,snapshot=%d"
+              .formatted(1_000 * snapshotSeconds, held ? 1 : 0),
+          1);
+    }
+  }
+
+  private void nodes() {
+    for (int nodes = 1; nodes <= 4; nodes++) {
+      String variant = nodes + (nodes == 1 ? " node" : " nodes");
+      add(
+          DatabaseSection.NODES_FIRE,
+          variant,
+          Workload.FIRE,
+          OURS,
+          "timers=50000,leadMillis=4000,limitMillis=300000,nodes=" + nodes,
+          1);
+      add(
+          DatabaseSection.NODES_SCHEDULE,
+          variant,
+          Workload.SCHEDULE,
+          OURS,
+          "callers=64,batch=1,warmupMillis=3000,millis=%d,nodes=%d".formatted(millis, nodes),
+          1);
     }
   }
 
   private void add(
-      String section, String variant, Workload workload, DatabaseSubject subject, String text) {
-    cells.add(new Cell(section, variant, workload, subject, Parameters.parse(text), 3));
+      DatabaseSection section,
+      String variant,
+      Workload workload,
+      DatabaseSubject subject,
+      String parameters) {
+    add(section, variant, workload, subject, parameters, subject.isPeer() ? 1 : rounds);
+  }
+
+  private void add(
+      DatabaseSection section,
+      String variant,
+      Workload workload,
+      DatabaseSubject subject,
+      String parameters,
+      int rounds) {
+    cells.add(
+        new Cell(
+            server, section, variant, workload, subject, Parameters.parse(parameters), rounds));
   }
 }

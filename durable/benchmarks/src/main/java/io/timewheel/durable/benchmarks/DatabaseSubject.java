@@ -10,7 +10,13 @@ enum DatabaseSubject {
   EFFECTS("effects", "Ours, one by one, 8 handlers", Ledger::oneByOne),
   EFFECTS_BATCH("effects-batch", "Ours, `batchHandler`", Ledger::inBatches),
   EFFECTS_JDBC_BATCH(
-      "effects-jdbc-batch", "Ours, `batchHandler` with JDBC batches", Ledger::inJdbcBatches);
+      "effects-jdbc-batch", "Ours, `batchHandler` with JDBC batches", Ledger::inJdbcBatches),
+  DB_SCHEDULER("db-scheduler", "db-scheduler", DbSchedulerSubject::byDefault),
+  DB_SCHEDULER_BEST("db-scheduler-best", "db-scheduler, tuned", DbSchedulerSubject::atItsBest),
+  QUARTZ("quartz", "Quartz, clustered", QuartzSubject::byDefault),
+  QUARTZ_BEST("quartz-best", "Quartz, clustered, tuned", QuartzSubject::atItsBest),
+  JOBRUNR("jobrunr", "JobRunr", JobRunrSubject::byDefault),
+  JOBRUNR_BEST("jobrunr-best", "JobRunr, tuned", JobRunrSubject::atItsBest);
 
   /** Opens a subject on a database. */
   @FunctionalInterface
@@ -45,6 +51,11 @@ enum DatabaseSubject {
   /** What it is, for a table. */
   String title() {
     return title;
+  }
+
+  /** Whether it is a scheduler of somebody else. */
+  boolean isPeer() {
+    return compareTo(DB_SCHEDULER) >= 0;
   }
 
   Subject open(ServerPlace place, int nodes, Subject.OnFire onFire) throws Exception {

@@ -2,6 +2,7 @@
 package io.timewheel.durable.benchmarks;
 
 import com.github.kagkarlsson.scheduler.Scheduler;
+import com.github.kagkarlsson.scheduler.SchedulerBuilder;
 import com.github.kagkarlsson.scheduler.serializer.Serializer;
 import com.github.kagkarlsson.scheduler.task.SchedulableInstance;
 import com.github.kagkarlsson.scheduler.task.TaskInstance;
@@ -12,29 +13,30 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/**
- * db-scheduler on H2, with the table and the indexes of its documentation. It looks for work every
- * 50 ms, and again when half of a batch is done; a batch is six times its threads. Lock-and-fetch,
- * its faster way, is not there for H2. Tasks that are due when scheduled start at once.
- */
+/** db-scheduler, with the table and the indexes of its documentation. */
 final class DbSchedulerSubject implements Subject {
-  private static final int THREADS = 32;
-  private static final List<String> TABLE =
+  private static final int H2_THREADS = 32;
+  private static final int BEST_THREADS = 50;
+
+  private static final String TABLE =
+      """
+      create table if not exists scheduled_tasks (
+        task_name varchar(100), task_instance varchar(100), task_data %s, execution_time %s,
+        picked %s, picked_by varchar(50), last_success %s, last_failure %s,
+        consecutive_failures int, last_heartbeat %s, version bigint, priority int,
+        primary key (task_name, task_instance))
+      """;
+  private static final List<String> INDEXES =
       List.of(
-          """
-          create table if not exists scheduled_tasks (
-            task_name varchar(100), task_instance varchar(100), task_data blob,
-            execution_time timestamp with time zone, picked bit, picked_by varchar(50),
-            last_success timestamp with time zone, last_failure timestamp with time zone,
-            consecutive_failures int, last_heartbeat timestamp with time zone,
-            version bigint, priority int, primary key (task_name, task_instance))
-          """,
           "create index if not exists execution_time_idx on scheduled_tasks(execution_time)",
           "create index if not exists last_heartbeat_idx on scheduled_tasks(last_heartbeat)");
 
@@ -56,31 +58,93 @@ final class DbSchedulerSubject implements Subject {
   private final OneTimeTask<byte[]> task;
   private final Scheduler scheduler;
 
-  DbSchedulerSubject(Path directory, OnFire onFire) throws Exception {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(H2.url(directory));
-    config.setUsername("sa");
-    config.setMaximumPoolSize(THREADS + 8);
-    dataSource = new HikariDataSource(config);
+  private DbSchedulerSubject(
+      HikariDataSource dataSource, String table, Consumer<SchedulerBuilder> settings, OnFire onFire)
+      throws SQLException {
+    this.dataSource = dataSource;
     try (Connection connection = dataSource.getConnection();
         Statement statement = connection.createStatement()) {
-      for (String sql : TABLE) {
+      statement.execute(table);
+      for (String sql : INDEXES) {
         statement.execute(sql);
       }
     }
     task =
         Tasks.oneTime("cancel", byte[].class)
             .execute((instance, context) -> onFire.fired(instance.getId()));
-    scheduler =
+    SchedulerBuilder builder =
         Scheduler.create(dataSource, task)
-            .threads(THREADS)
             .serializer(BYTES)
-            .pollingInterval(Duration.ofMillis(50))
-            .pollUsingFetch(3.0, 6.0)
-            .enableImmediateExecution()
-            .shutdownMaxWait(Duration.ofSeconds(10))
-            .build();
+            .shutdownMaxWait(Duration.ofSeconds(10));
+    settings.accept(builder);
+    scheduler = builder.build();
     scheduler.start();
+  }
+
+  /**
+   * It looks for work every 50 ms, and again when half of a batch is done; a batch is six times its
+   * threads. Lock-and-fetch, its faster way, is not there for H2. Tasks that are due when scheduled
+   * start at once.
+   */
+  static Subject onH2(Path directory, OnFire onFire) throws SQLException {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(H2.url(directory));
+    config.setUsername("sa");
+    config.setMaximumPoolSize(H2_THREADS + 8);
+    String time = "timestamp with time zone";
+    return new DbSchedulerSubject(
+        new HikariDataSource(config),
+        TABLE.formatted("blob", time, "bit", time, time, time),
+        builder ->
+            builder
+                .threads(H2_THREADS)
+                .pollingInterval(Duration.ofMillis(50))
+                .pollUsingFetch(3.0, 6.0)
+                .enableImmediateExecution(),
+        onFire);
+  }
+
+  /** As it comes. */
+  static Subject byDefault(ServerPlace place, int nodes, OnFire onFire) throws SQLException {
+    return onServer(place, 18, builder -> {}, onFire);
+  }
+
+  /**
+   * As its documentation has it for throughput: locks what it fetches, on PostgreSQL, enough of it
+   * to keep its threads busy, ten times a second. Tasks that are due when scheduled start at once.
+   */
+  static Subject atItsBest(ServerPlace place, int nodes, OnFire onFire) throws SQLException {
+    Consumer<SchedulerBuilder> polling =
+        place.kind() == ServerPlace.Server.POSTGRESQL
+            ? builder -> builder.pollUsingLockAndFetch(1.0, 4.0)
+            : builder -> builder.pollUsingFetch(1.0, 4.0);
+    return onServer(
+        place,
+        BEST_THREADS + 8,
+        polling.andThen(
+            builder ->
+                builder
+                    .threads(BEST_THREADS)
+                    .pollingInterval(Duration.ofMillis(100))
+                    .enableImmediateExecution()),
+        onFire);
+  }
+
+  private static Subject onServer(
+      ServerPlace place, int connections, Consumer<SchedulerBuilder> settings, OnFire onFire)
+      throws SQLException {
+    String table =
+        switch (place.kind()) {
+          case POSTGRESQL -> {
+            String time = "timestamp with time zone";
+            yield TABLE.formatted("bytea", time, "boolean", time, time, time);
+          }
+          case MARIADB -> {
+            String time = "timestamp(6) null";
+            yield TABLE.formatted("blob", time, "boolean", time, time, time);
+          }
+        };
+    return new DbSchedulerSubject(place.database().pool(connections), table, settings, onFire);
   }
 
   @Override
@@ -96,6 +160,17 @@ final class DbSchedulerSubject implements Subject {
   private SchedulableInstance<byte[]> instance(Order order) {
     TaskInstance<byte[]> instance = task.instance(order.id(), order.payloadBytes());
     return SchedulableInstance.of(instance, Instant.ofEpochMilli(order.dueMillis()));
+  }
+
+  /** A task is deleted when it is done. */
+  @Override
+  public long unfinished() throws SQLException {
+    try (Connection connection = dataSource.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("SELECT count(*) FROM scheduled_tasks")) {
+      rows.next();
+      return rows.getLong(1);
+    }
   }
 
   @Override

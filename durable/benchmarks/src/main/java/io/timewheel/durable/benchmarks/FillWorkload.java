@@ -9,9 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
-/**
- * Leaves {@code timers} in the directory, due within the next month, for {@link ReopenWorkload}.
- */
+/** Leaves {@code timers} in their place, due within the next month, for {@link ReopenWorkload}. */
 final class FillWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
   private static final int CALLERS = 4;
@@ -46,6 +44,8 @@ final class FillWorkload implements Workload.Body {
     } finally {
       callers.shutdownNow();
     }
-    return Map.of("perSecond", timers / ((System.nanoTime() - start) / 1e9));
+    return Map.of(
+        "perSecond", timers / ((System.nanoTime() - start) / 1e9),
+        "bytesPerTimer", place.bytes() / (double) timers);
   }
 }

@@ -25,6 +25,10 @@ record Parameters(Map<String, Long> values) {
     return value;
   }
 
+  long get(String name, long otherwise) {
+    return values.getOrDefault(name, otherwise);
+  }
+
   int getInt(String name) {
     return Math.toIntExact(get(name));
   }

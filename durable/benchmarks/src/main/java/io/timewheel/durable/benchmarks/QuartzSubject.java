@@ -3,11 +3,14 @@ package io.timewheel.durable.benchmarks;
 
 import static java.util.Objects.requireNonNull;
 
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.util.Date;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -24,18 +27,19 @@ import org.quartz.Trigger;
 import org.quartz.TriggerBuilder;
 import org.quartz.TriggerKey;
 import org.quartz.impl.StdSchedulerFactory;
+import org.quartz.impl.matchers.GroupMatcher;
 
 /**
- * Quartz with {@code JobStoreTX} on H2: triggers of one durable job, so that a timer is one row and
- * its details; acquired in batches as large as the pool of threads, under the lock, as its
- * documentation asks for batches; with the indexes of its script for PostgreSQL, which that for H2
- * lacks.
+ * Quartz with {@code JobStoreTX}: triggers of one durable job, so that a timer is one row and its
+ * details.
  */
 final class QuartzSubject implements Subject {
+  private static final String DELEGATE = "org.quartz.jobStore.driverDelegateClass";
   private static final String GROUP = "shop";
   private static final String DATA = "payload";
   private static final String ON_FIRE = "onFire";
-  private static final int THREADS = 32;
+  private static final int H2_THREADS = 32;
+  private static final int BEST_THREADS = 50;
   private static final List<String> INDEXES =
       List.of(
           "qrtz_triggers(sched_name, next_fire_time)",
@@ -47,14 +51,57 @@ final class QuartzSubject implements Subject {
   private final Scheduler scheduler;
   private final JobDetail job;
 
-  QuartzSubject(Path directory, OnFire onFire) throws Exception {
-    String url = H2.url(directory);
-    createTables(url);
-    scheduler = new StdSchedulerFactory(properties(url)).getScheduler();
+  private QuartzSubject(Map<String, String> settings, OnFire onFire) throws SchedulerException {
+    Properties properties = new Properties();
+    properties.put("org.quartz.scheduler.instanceName", "benchmark");
+    properties.put("org.quartz.scheduler.skipUpdateCheck", "true");
+    properties.put("org.quartz.jobStore.class", "org.quartz.impl.jdbcjobstore.JobStoreTX");
+    properties.put("org.quartz.jobStore.useProperties", "true");
+    // What is late is not missed here: looking for missed ones would only cost time.
+    properties.put("org.quartz.jobStore.misfireThreshold", "3600000");
+    properties.put("org.quartz.jobStore.dataSource", "db");
+    properties.put("org.quartz.dataSource.db.provider", "hikaricp");
+    properties.putAll(settings);
+    scheduler = new StdSchedulerFactory(properties).getScheduler();
     scheduler.getContext().put(ON_FIRE, onFire);
     job = JobBuilder.newJob(Fire.class).withIdentity("cancel", GROUP).storeDurably().build();
     scheduler.addJob(job, true);
     scheduler.start();
+  }
+
+  private static Map<String, String> source(
+      String driver, String url, String user, int connections) {
+    return Map.of(
+        "org.quartz.dataSource.db.driver", driver,
+        "org.quartz.dataSource.db.URL", url,
+        "org.quartz.dataSource.db.user", user,
+        "org.quartz.dataSource.db.password", "",
+        "org.quartz.dataSource.db.maxConnections", "" + connections);
+  }
+
+  /**
+   * Triggers are acquired in batches as large as the pool, under the lock, as it asks for batches.
+   */
+  private static Map<String, String> batches(int threads) {
+    return Map.of(
+        "org.quartz.scheduler.batchTriggerAcquisitionMaxCount",
+        "" + threads,
+        "org.quartz.scheduler.idleWaitTime",
+        "1000",
+        "org.quartz.threadPool.threadCount",
+        "" + threads,
+        "org.quartz.jobStore.acquireTriggersWithinLock",
+        "true");
+  }
+
+  /** In batches, with the indexes of its script for PostgreSQL, which that for H2 lacks. */
+  static Subject onH2(Path directory, OnFire onFire) throws Exception {
+    String url = H2.url(directory);
+    createTables(url);
+    Map<String, String> settings = new HashMap<>(batches(H2_THREADS));
+    settings.putAll(source("org.h2.Driver", url, "sa", H2_THREADS + 8));
+    settings.put(DELEGATE, "org.quartz.impl.jdbcjobstore.StdJDBCDelegate");
+    return new QuartzSubject(settings, onFire);
   }
 
   private static void createTables(String url) throws Exception {
@@ -69,31 +116,31 @@ final class QuartzSubject implements Subject {
     }
   }
 
-  private static Properties properties(String url) {
-    Properties properties = new Properties();
-    properties.putAll(
-        Map.ofEntries(
-            Map.entry("org.quartz.scheduler.instanceName", "benchmark"),
-            Map.entry("org.quartz.scheduler.skipUpdateCheck", "true"),
-            Map.entry("org.quartz.scheduler.batchTriggerAcquisitionMaxCount", "" + THREADS),
-            Map.entry("org.quartz.scheduler.idleWaitTime", "1000"),
-            Map.entry("org.quartz.threadPool.threadCount", "" + THREADS),
-            Map.entry("org.quartz.jobStore.class", "org.quartz.impl.jdbcjobstore.JobStoreTX"),
-            Map.entry(
-                "org.quartz.jobStore.driverDelegateClass",
-                "org.quartz.impl.jdbcjobstore.StdJDBCDelegate"),
-            Map.entry("org.quartz.jobStore.useProperties", "true"),
-            Map.entry("org.quartz.jobStore.acquireTriggersWithinLock", "true"),
-            // What is late is not missed here: looking for missed ones would only cost time.
-            Map.entry("org.quartz.jobStore.misfireThreshold", "3600000"),
-            Map.entry("org.quartz.jobStore.dataSource", "h2"),
-            Map.entry("org.quartz.dataSource.h2.provider", "hikaricp"),
-            Map.entry("org.quartz.dataSource.h2.driver", "org.h2.Driver"),
-            Map.entry("org.quartz.dataSource.h2.URL", url),
-            Map.entry("org.quartz.dataSource.h2.user", "sa"),
-            Map.entry("org.quartz.dataSource.h2.password", ""),
-            Map.entry("org.quartz.dataSource.h2.maxConnections", "" + (THREADS + 8))));
-    return properties;
+  /** Clustered, with the threads of its own properties, and else as it comes. */
+  static Subject byDefault(ServerPlace place, int nodes, OnFire onFire) throws Exception {
+    return clustered(place, Map.of("org.quartz.threadPool.threadCount", "10"), 18, onFire);
+  }
+
+  /** Clustered, in batches. */
+  static Subject atItsBest(ServerPlace place, int nodes, OnFire onFire) throws Exception {
+    return clustered(place, batches(BEST_THREADS), BEST_THREADS + 8, onFire);
+  }
+
+  private static Subject clustered(
+      ServerPlace place, Map<String, String> tuning, int connections, OnFire onFire)
+      throws Exception {
+    String script = "/org/quartz/impl/jdbcjobstore/tables_postgres.sql";
+    try (InputStream sql = requireNonNull(Scheduler.class.getResourceAsStream(script), script)) {
+      place.database().execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
+    }
+    Map<String, String> settings = new HashMap<>(tuning);
+    settings.putAll(
+        source(
+            "org.postgresql.Driver", place.database().url(), place.database().user(), connections));
+    settings.put(DELEGATE, "org.quartz.impl.jdbcjobstore.PostgreSQLDelegate");
+    settings.put("org.quartz.scheduler.instanceId", "AUTO");
+    settings.put("org.quartz.jobStore.isClustered", "true");
+    return new QuartzSubject(settings, onFire);
   }
 
   /** What every trigger fires. */
@@ -129,6 +176,13 @@ final class QuartzSubject implements Subject {
         .startAt(new Date(timer.dueMillis()))
         .withSchedule(SimpleScheduleBuilder.simpleSchedule())
         .build();
+  }
+
+  /** A trigger is deleted when its job begins, and what has fired when its job ends. */
+  @Override
+  public long unfinished() throws SchedulerException {
+    long triggers = scheduler.getTriggerKeys(GroupMatcher.triggerGroupEquals(GROUP)).size();
+    return triggers + scheduler.getCurrentlyExecutingJobs().size();
   }
 
   @Override

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -58,12 +60,15 @@ record Results(
     return JSON.readValue(file, Results.class);
   }
 
-  void write(Path file) throws java.io.IOException {
+  /** Whoever is killed meanwhile leaves the file as it was. */
+  void write(Path file) throws IOException {
     Path parent = file.toAbsolutePath().getParent();
     if (parent != null) {
       Files.createDirectories(parent);
     }
+    Path next = file.resolveSibling(file.getFileName() + ".next");
     Files.writeString(
-        file, JSON.writer(SerializationFeature.INDENT_OUTPUT).writeValueAsString(this) + "\n");
+        next, JSON.writer(SerializationFeature.INDENT_OUTPUT).writeValueAsString(this) + "\n");
+    Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 }

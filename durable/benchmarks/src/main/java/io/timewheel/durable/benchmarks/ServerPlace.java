@@ -6,6 +6,7 @@ import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Locale;
 
 /** A database of its own on a server of this machine. */
 final class ServerPlace implements Place {
@@ -13,6 +14,10 @@ final class ServerPlace implements Place {
   enum Server {
     POSTGRESQL,
     MARIADB;
+
+    String id() {
+      return name().toLowerCase(Locale.ROOT);
+    }
 
     /** As durable as it is by itself, and with memory and a log for what is measured. */
     DatabaseServer start() {

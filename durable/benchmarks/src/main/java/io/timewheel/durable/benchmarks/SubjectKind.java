@@ -22,8 +22,8 @@ enum SubjectKind {
       "engine",
       "Our engine on a store in memory",
       (directory, onFire) -> new TimewheelSubject(InMemoryTimerStore.create(), () -> -1, onFire)),
-  QUARTZ("quartz", "Quartz, JobStoreTX on H2", QuartzSubject::new),
-  DB_SCHEDULER("db-scheduler", "db-scheduler on H2", DbSchedulerSubject::new),
+  QUARTZ("quartz", "Quartz, JobStoreTX on H2", QuartzSubject::onH2),
+  DB_SCHEDULER("db-scheduler", "db-scheduler on H2", DbSchedulerSubject::onH2),
   ROCKSDB("rocksdb", "RocksDB alone, synced", (directory, onFire) -> new RocksFloor(directory)),
   SQLITE(
       "sqlite",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import java.sql.Connection;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,9 +94,61 @@ final class DatabaseSmokeTest {
         .containsKeys("serverCores", "clientCores");
   }
 
+  /** One that is due is done within its next look at the table, which its defaults put off. */
+  @ParameterizedTest
+  @EnumSource(names = {"DB_SCHEDULER_BEST", "QUARTZ_BEST", "JOBRUNR_BEST"})
+  void peersFire(DatabaseSubject subject) throws Exception {
+    String parameters = "timers=10,leadMillis=1000,limitMillis=60000";
+
+    assertThat(run(Workload.FIRE, subject, place(), parameters).get("perSecond")).isPositive();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DB_SCHEDULER", "QUARTZ", "JOBRUNR"})
+  void peersAreFilled(DatabaseSubject subject) throws Exception {
+    assertThat(run(Workload.FILL, subject, place(), "timers=20").get("bytesPerTimer")).isPositive();
+  }
+
+  @Test
+  void dbSchedulerFiresOnMariaDb() throws Exception {
+    ServerPlace place = place(ServerPlace.Server.MARIADB);
+
+    assertThat(run(Workload.FIRE, DatabaseSubject.DB_SCHEDULER_BEST, place, FIRE))
+        .containsKey("serverMicros");
+  }
+
+  @Test
+  void nodesDivideTheWork() throws Exception {
+    assertThat(run(Workload.FIRE, DatabaseSubject.OURS, place(), FIRE + ",nodes=2"))
+        .containsKey("perSecond");
+  }
+
+  @Test
+  void aSnapshotIsHeldMeanwhile() throws Exception {
+    ServerPlace place = place();
+    String holders =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            + " AND backend_xmin IS NOT NULL AND state = 'idle in transaction'";
+
+    try (Connection snapshot = place.snapshot()) {
+      assertThat(snapshot.getAutoCommit()).isFalse();
+      assertThat(place.database().number(holders)).isOne();
+    }
+    String parameters =
+        "perSecond=20,warmupMillis=100,millis=500,leadMillis=5000,limitMillis=60000,snapshot=1";
+    assertThat(run(Workload.LAG, DatabaseSubject.OURS, place, parameters))
+        .containsEntry("unfired", 0.0);
+  }
+
   @Test
   void thePlanHasAllSections() {
-    assertThat(DatabasePlan.of(1).stream().map(DatabasePlan.Cell::section).distinct())
-        .containsExactly("schedule", "fire", "recur", "effects", "lag");
+    assertThat(
+            DatabasePlan.of(ServerPlace.Server.POSTGRESQL, 1, 1, 2).stream()
+                .map(DatabasePlan.Cell::section)
+                .distinct())
+        .containsExactly(DatabaseSection.values());
+    assertThat(DatabasePlan.of(ServerPlace.Server.MARIADB, 1, 1, 2))
+        .allMatch(cell -> cell.rounds() == 1)
+        .anyMatch(cell -> cell.subject() == DatabaseSubject.DB_SCHEDULER_BEST);
   }
 }

@@ -3,6 +3,7 @@ package io.timewheel.durable.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
@@ -17,5 +18,20 @@ final class DocumentationTest {
         .as("to write it: durable/benchmarks/run --report FILE --write")
         .hasContent(Report.page(latest));
     assertThat(latest.runs()).isNotEmpty();
+  }
+
+  /** Recorded by one command, both or neither. */
+  @Test
+  void thePageOfTheSharedDatabaseShowsItsRecordingToTheDigit() throws Exception {
+    Path recording = MODULE.resolve("results/database.json");
+    Path page = MODULE.resolve("../../docs/benchmarks/cluster.md").normalize();
+
+    if (Files.exists(recording)) {
+      assertThat(page)
+          .as("to write it: durable/benchmarks/database --report FILE --write")
+          .hasContent(DatabaseReport.page(Results.read(recording)));
+    } else {
+      assertThat(page).doesNotExist();
+    }
   }
 }

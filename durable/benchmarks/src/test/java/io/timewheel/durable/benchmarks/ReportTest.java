@@ -94,9 +94,34 @@ final class ReportTest {
   }
 
   @Test
+  void theTargetsOfADatabaseAreThoseOfPostgreSqlAndSevenTenthsOfThemOnMariaDb() {
+    String timewheel = DatabaseSubject.OURS.id();
+    Map<String, Double> figures = Map.of("perSecond", 30_000.0, "serverMicros", 29.0);
+    for (String section : List.of("fire", "mariadb-fire")) {
+      runs.add(
+          new Results.Run(1, section, "due at once", timewheel, "timers=9", 1.5, figures, null));
+    }
+
+    assertThat(DatabaseReport.text(results()))
+        .contains("| fires/s | at least 40,000 | 30,000 | **NOT met** |")
+        .contains("| server's CPU for a fire, µs | at most 30 | 29 | met |")
+        .contains("| MariaDB: fires/s | at least 28,000 | 30,000 | met |")
+        .contains(
+            "| with an old snapshot, lag p99, times that without | at most 2 |  | not measured |")
+        .contains("## MariaDB: Fire");
+  }
+
+  @Test
+  void aLineWhoseFigureASubjectLacksIsLeftOut() {
+    run(1, "timewheel", Map.of("perSecond", 5.0, "cpuMicros", 5.0), null);
+
+    assertThat(Report.text(results())).contains("| 5/s<br>5 µs of CPU each |");
+  }
+
+  @Test
   void numbersHaveThreeDigits() {
     assertThat(List.of(0.0126, 0.126, 1.0, 12.34, 123.4, 12_345.6))
-        .extracting(Report::number)
+        .extracting(Tables::number)
         .containsExactly("0.013", "0.13", "1", "12.3", "123", "12,346");
   }
 
