@@ -22,6 +22,9 @@ final class ChangeQueue {
   private final ArrayDeque<PendingChange> callers = new ArrayDeque<>();
   private final ArrayDeque<PendingChange> own = new ArrayDeque<>();
 
+  /** The engine's own, too, that wait for company: they are committed with whatever is next. */
+  private final List<PendingChange> patient = new ArrayList<>();
+
   /** What has failed, and waits for its time. */
   private final Set<FailedChanges> aside = new HashSet<>();
 
@@ -45,8 +48,26 @@ final class ChangeQueue {
     own.add(change);
   }
 
+  void addPatient(PendingChange change) {
+    patient.add(change);
+  }
+
+  int patientWaiting() {
+    return patient.size();
+  }
+
+  /** Lets what has been patient be committed now. */
+  void endPatience() {
+    own.addAll(patient);
+    patient.clear();
+  }
+
   boolean isEmpty() {
-    return callers.isEmpty() && own.isEmpty() && aside.isEmpty() && suspects.isEmpty();
+    return callers.isEmpty()
+        && own.isEmpty()
+        && patient.isEmpty()
+        && aside.isEmpty()
+        && suspects.isEmpty();
   }
 
   boolean hasCallers() {
@@ -75,7 +96,7 @@ final class ChangeQueue {
     for (FailedChanges failed : suspects) {
       again += failed.changes.size();
     }
-    return own.size() + again - repeated;
+    return own.size() + patient.size() + again - repeated;
   }
 
   /** Takes what is to be committed next. */
@@ -88,6 +109,7 @@ final class ChangeQueue {
       callersBytes -= bytesOf(failed.changes);
       return failed.changes;
     }
+    endPatience();
     List<PendingChange> batch = new ArrayList<>();
     long batchBytes = 0;
     while (batch.size() < max
@@ -122,6 +144,7 @@ final class ChangeQueue {
 
   /** Takes everything. */
   List<PendingChange> takeAll() {
+    endPatience();
     List<PendingChange> taken = takeCallers();
     taken.addAll(own);
     aside.forEach(failed -> taken.addAll(failed.changes));

@@ -25,10 +25,16 @@ final class CommitLane {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final long REFUSED_WAIT_MILLIS = 1_000;
 
+  /** So many are company enough. */
+  private static final int MAX_PATIENT = 100;
+
   private final Settings settings;
   private final Executor executor;
   private final ChangeQueue queue = new ChangeQueue();
   private boolean draining;
+
+  /** Whether the end of patience waits for its time. */
+  private boolean patient;
 
   /** How many batches the engine has not yet been told of. */
   private int telling;
@@ -130,11 +136,52 @@ final class CommitLane {
   }
 
   void addOwn(PendingChange item) {
-    boolean start;
     synchronized (this) {
       if (!closed) {
         queue.addOwn(item);
       }
+    }
+    drainIfReady();
+  }
+
+  /**
+   * Takes a change of the engine that may wait for others, for as long as the store allows: a
+   * commit for each would cost more than what it commits.
+   */
+  void addPatient(PendingChange item) {
+    boolean first;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      queue.addPatient(item);
+      first = !patient;
+      patient = true;
+      if (refusing || queue.patientWaiting() >= MAX_PATIENT) {
+        queue.endPatience();
+      }
+    }
+    drainIfReady();
+    if (first) {
+      try {
+        settings.waits.start(this::endPatience, settings.store.traits().patience());
+      } catch (IllegalStateException e) { // the wheel was stopped
+        endPatience();
+      }
+    }
+  }
+
+  private void endPatience() {
+    synchronized (this) {
+      patient = false;
+      queue.endPatience();
+    }
+    drainIfReady();
+  }
+
+  private void drainIfReady() {
+    boolean start;
+    synchronized (this) {
       start = startDraining();
     }
     if (start) {
@@ -160,9 +207,12 @@ final class CommitLane {
   }
 
   /** Takes no more changes of callers, but of handlers; those included who wait for room. */
-  synchronized void refuseCallers() {
-    refusing = true;
-    notifyAll();
+  void refuseCallers() {
+    synchronized (this) {
+      refusing = true;
+      notifyAll();
+    }
+    endPatience();
   }
 
   /** Claims and their ends are left to the next owner; callers are told. */
@@ -227,14 +277,10 @@ final class CommitLane {
   }
 
   private void askAgain() {
-    boolean start;
     synchronized (this) {
       refused = false;
-      start = startDraining();
     }
-    if (start) {
-      execute();
-    }
+    drainIfReady();
   }
 
   /** Commits one batch, and goes on in a task of its own, so that others get their turn. */
@@ -392,26 +438,19 @@ final class CommitLane {
   }
 
   private void comeBack(FailedChanges again) {
-    boolean start;
     synchronized (this) {
       queue.comeBack(again);
-      start = startDraining();
     }
-    if (start) {
-      execute();
-    }
+    drainIfReady();
   }
 
   /** What waits for its time has its last try. */
   void comeBack() {
-    boolean start;
     synchronized (this) {
       refused = false;
       queue.comeBack();
-      start = startDraining();
+      queue.endPatience();
     }
-    if (start) {
-      execute();
-    }
+    drainIfReady();
   }
 }

@@ -98,6 +98,11 @@ final class Committer {
     lane(change).addOwn(new PendingChange(change, null, then));
   }
 
+  /** The same for one that may wait for others. */
+  void submitPatiently(Change change, Consumer<@Nullable Outcome> then) {
+    lane(change).addPatient(new PendingChange(change, null, then));
+  }
+
   /** Whether nothing waits, and no commit is under way. */
   boolean isIdle() {
     for (CommitLane lane : lanes) {

@@ -30,6 +30,7 @@ final class Ends {
   void record(Shard shard, Change.Finish end) {
     engine.submitOwn(
         end,
+        EpochMillis.saturatedSubtract(end.nextAt(), engine.claimAheadMillis()),
         outcome -> {
           if (outcome != null) {
             shard.answered(end.key(), outcome);

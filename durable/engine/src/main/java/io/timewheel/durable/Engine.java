@@ -287,19 +287,31 @@ final class Engine {
 
   /** A change of an owner; what it leaves is observed. */
   void submitOwn(Change change, Consumer<@Nullable Outcome> then) {
-    committer.submitOwn(
-        change,
-        outcome -> {
-          try {
-            if (outcome != null && outcome.answer() == Outcome.Answer.STALE_OWNER) {
-              shards.stale(change);
-            } else if (outcome != null) {
-              observed(outcome);
-            }
-          } finally {
-            then.accept(outcome);
-          }
-        });
+    committer.submitOwn(change, outcome -> committed(change, outcome, then));
+  }
+
+  /** The same for a change that should be committed by a time, and waits for others until then. */
+  void submitOwn(Change change, long byMillis, Consumer<@Nullable Outcome> then) {
+    long patienceMillis = store.traits().patience().toMillis();
+    long leftMillis = EpochMillis.saturatedSubtract(byMillis, nowMillis());
+    if (patienceMillis > 0 && leftMillis > patienceMillis * 3 / 2) { // the half is for the commit
+      committer.submitPatiently(change, outcome -> committed(change, outcome, then));
+    } else {
+      submitOwn(change, then);
+    }
+  }
+
+  private void committed(
+      Change change, @Nullable Outcome outcome, Consumer<@Nullable Outcome> then) {
+    try {
+      if (outcome != null && outcome.answer() == Outcome.Answer.STALE_OWNER) {
+        shards.stale(change);
+      } else if (outcome != null) {
+        observed(outcome);
+      }
+    } finally {
+      then.accept(outcome);
+    }
   }
 
   /** What a commit left, and whom it concerns. */

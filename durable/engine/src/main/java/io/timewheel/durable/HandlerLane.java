@@ -131,6 +131,7 @@ final class HandlerLane {
     Change.Begin begin = entry.claim(scheduledAt, engine.nowMillis());
     engine.submitOwn(
         begin,
+        entry.due.fireAt(),
         outcome -> {
           if (claimed(entry, begin, outcome)) {
             engine.dropped(entry.due.key(), dropped);

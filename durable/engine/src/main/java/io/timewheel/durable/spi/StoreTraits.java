@@ -86,6 +86,14 @@ public record StoreTraits(
     return new StoreTraits(1, 1, 4_000, Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO);
   }
 
+  /**
+   * {@return how long a change of an owner that is in no hurry waits for others, to be committed
+   * with them: half as long as what is due is claimed ahead}
+   */
+  public Duration patience() {
+    return claimAhead.dividedBy(2);
+  }
+
   private static void notNegative(String name, Duration value) {
     if (value.isNegative()) {
       throw new IllegalArgumentException(name + ": " + value + " (expected: zero or more)");

@@ -7,6 +7,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
@@ -26,8 +27,9 @@ class ClaimAheadTest {
 
   private final DurableTestkit kit = DurableTestkit.create();
   private int commits;
+  private final InMemoryTimerStore data = InMemoryTimerStore.create(TRAITS);
   private final ForwardingTimerStore store =
-      new ForwardingTimerStore(InMemoryTimerStore.create(TRAITS)) {
+      new ForwardingTimerStore(data) {
         @Override
         public List<Outcome> commit(List<Change> changes) {
           commits++;
@@ -57,6 +59,64 @@ class ClaimAheadTest {
     assertThat(fired).isEmpty();
     kit.advanceBy(Duration.ofMillis(50));
     assertThat(fired).containsExactly(1_000L);
+  }
+
+  @Test
+  void claimsAndEndsWaitForEachOther() {
+    for (int i = 0; i < 5; i++) {
+      timer.scheduleAsync(
+          TimerSpec.of("ns", "t" + i).handler("h").after(Duration.ofMillis(1_000 + 10 * i)));
+    }
+    kit.settle();
+    commits = 0;
+    kit.advanceBy(Duration.ofMillis(950)); // claimed from 900 on
+    assertThat(commits).isEqualTo(1);
+    kit.advanceBy(Duration.ofMillis(99));
+    assertThat(fired).containsExactly(1_000L, 1_010L, 1_020L, 1_030L, 1_040L);
+    assertThat(commits).isEqualTo(1);
+    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    kit.advanceBy(Duration.ofMillis(1));
+    assertThat(commits).isEqualTo(2);
+    assertThat(timer.get("ns", "t4").orElseThrow().state()).isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void whatACallerAsksForTakesThemAlong() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofMillis(1_001));
+    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    commits = 0;
+    timer.scheduleAsync(TimerSpec.of("ns", "b").handler("h").after(Duration.ofHours(1)));
+    kit.settle();
+    assertThat(commits).isEqualTo(1);
+    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void aCloseWaitsForNoCompany() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(1));
+    kit.close(timer);
+    DurableTimer next = kit.start(data.join(), builder -> builder.handler("h", firing -> {}));
+    assertThat(next.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void aRunThatComesSoonWaitsForNoCompany() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").every(Duration.ofMillis(100)));
+    kit.advanceBy(Duration.ofMillis(500));
+    assertThat(fired).containsExactly(100L, 200L, 300L, 400L, 500L);
+  }
+
+  @Test
+  void enoughCompanyIsNotWaitedFor() {
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      specs.add(TimerSpec.of("ns", "t" + i).handler("h").after(Duration.ofSeconds(1)));
+    }
+    specs.forEach(timer::scheduleAsync);
+    kit.advanceBy(Duration.ofMillis(901));
+    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.FIRING);
   }
 
   @Test

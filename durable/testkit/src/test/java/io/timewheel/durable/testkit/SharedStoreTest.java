@@ -52,23 +52,24 @@ class SharedStoreTest {
     second.schedule(spec("a"));
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).containsExactly("first a 1 @1000");
+    kit.advanceBy(AHEAD);
     assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
   }
 
   @Test
   void sweepsReadOnlyWhatIsDueBeforeTheNextOnes() {
     List<Duration> reaches = new ArrayList<>();
+    InMemoryTimerStore owner = data.join();
     TimerStore session =
-        new ForwardingTimerStore(firstSession) {
+        new ForwardingTimerStore(owner) {
           @Override
           public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
             reaches.add(Duration.ofMillis(until - kit.now().toEpochMilli()));
             return super.due(shard, until, after, limit);
           }
         };
-    kit.close(first);
     kit.start(session, builder -> builder.handler("h", firing -> handle("owner", firing)));
-    firstSession.takeShard(0);
+    owner.takeShard(0);
     kit.settle();
     assertThat(reaches).contains(Duration.ofMinutes(1));
     reaches.clear();

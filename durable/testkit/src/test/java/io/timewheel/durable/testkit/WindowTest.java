@@ -55,7 +55,7 @@ class WindowTest {
             new StoreTraits(1, 1, 100, Duration.ofMinutes(1), Duration.ofSeconds(2), Duration.ZERO),
             builder -> {});
     scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
-    scene.advance(3_500);
+    scene.advance(4_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.FIRING);
     scene.restart();
     assertThat(scene.fired).isEmpty();
