@@ -4,7 +4,9 @@ package io.timewheel.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -87,6 +89,35 @@ class CommandProcessTest {
     assertThat(unreachable.exitCode()).isEqualTo(5);
     assertThat(unreachable.out()).isEmpty();
     assertThat(unreachable.err()).contains(address).hasLineCount(1);
+  }
+
+  @Test
+  void saysWhatIsWrongWithAFileOfSettings() throws Exception {
+    Ended refused =
+        run(Map.of("TIMEWHEEL_CONFIG", "/nowhere/settings"), "http://127.0.0.1:1", "config");
+    assertThat(refused.exitCode()).isEqualTo(2);
+    assertThat(refused.err())
+        .isEqualToIgnoringNewLines(
+            "timewheel: TIMEWHEEL_CONFIG: /nowhere/settings: there is no such file");
+  }
+
+  @Test
+  void aBenchThatIsToldToEndCancelsItsTimers() throws Exception {
+    String data = directory.resolve("data").toString();
+    Process server = // its log has the id of every timer
+        programs.run(Map.of(), Redirect.DISCARD, "serve", "--port", "0", "--data", data);
+    String address = Programs.address(server, "127.0.0.1");
+    Process bench = programs.run(Map.of(), "bench", "--server", address, "--connections", "4");
+    try (BufferedReader err = bench.errorReader(UTF_8)) {
+      String first = err.readLine();
+      assertThat(first).contains("the namespace bench-");
+      assertThat(err.readLine()).contains("of 100 calls");
+      bench.destroy();
+      assertThat(bench.waitFor()).isNotZero();
+      String namespace = first.substring(first.lastIndexOf(' ') + 1);
+      assertThat(run(address, "timers list " + namespace + " --limit 1 -o json").out())
+          .isEqualToIgnoringNewLines("{\"timers\":[]}");
+    }
   }
 
   @Test

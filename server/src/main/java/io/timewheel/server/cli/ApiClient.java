@@ -109,9 +109,14 @@ final class ApiClient {
     }
   }
 
+  /** {@return where a path is on the server} */
+  String url(String path) {
+    return base() + path;
+  }
+
   private HttpRequest request(Call call) {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(base() + call.path())).timeout(ANSWER_TIMEOUT);
+        HttpRequest.newBuilder(URI.create(url(call.path()))).timeout(ANSWER_TIMEOUT);
     if (token != null) {
       request.header("Authorization", "Bearer " + token);
     }

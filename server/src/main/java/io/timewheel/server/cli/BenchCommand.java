@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import io.timewheel.server.cli.ApiClient.Call;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -8,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -30,6 +33,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class BenchCommand implements Callable<Integer> {
   private static final int MAX_BATCH = 1_000;
   private static final int REPORTS = 5;
+  private static final int PATIENCE_SECONDS = 10;
+  private static final int CANCEL_SECONDS = 20;
 
   @ParentCommand private @Nullable Timewheel root;
 
@@ -48,7 +53,11 @@ final class BenchCommand implements Callable<Integer> {
   private int connections;
 
   private final String namespace = "bench-" + UUID.randomUUID();
+  private final CountDownLatch cancelled = new CountDownLatch(1);
   private @Nullable PrintWriter err;
+
+  /** No call is begun any more. */
+  private volatile boolean ended;
 
   /** One call, and how long it took. */
   private interface Step {
@@ -66,6 +75,8 @@ final class BenchCommand implements Callable<Integer> {
     say("the timers are in the namespace " + namespace);
     ObjectNode result = ApiClient.JSON.createObjectNode();
     ArrayNode rows = result.putArray("results");
+    Thread hook = new Thread(() -> end(client), "timewheel-bench");
+    Runtime.getRuntime().addShutdownHook(hook);
     try {
       int batches = timers / MAX_BATCH;
       String batchPath = "/v1/namespaces/" + namespace + "/timers:batch";
@@ -84,15 +95,57 @@ final class BenchCommand implements Callable<Integer> {
                   client.call(
                       Call.of("PUT", ApiClient.timer(namespace, "s" + number)).with(timer()))));
     } finally {
-      say("cancelling them");
-      ObjectNode cancel = ApiClient.JSON.createObjectNode();
-      cancel.putObject("filter");
-      client.call(Call.post("/v1/namespaces/" + namespace + "/timers:cancel", cancel));
+      cancel(client);
+      try {
+        Runtime.getRuntime().removeShutdownHook(hook);
+      } catch (IllegalStateException e) {
+        // it runs, and has waited for this
+      }
     }
     globals
         .printer()
         .rows(result, rows.values(), "what", "timers", "perSecond", "p50Millis", "p99Millis");
     return ExitCode.DONE;
+  }
+
+  /** When the process is told to end, it lives until the timers are cancelled. */
+  private void end(ApiClient client) {
+    ended = true;
+    try {
+      if (!cancelled.await(PATIENCE_SECONDS + CANCEL_SECONDS, SECONDS)) {
+        sayHowToCancel(client);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void cancel(ApiClient client) {
+    say("cancelling them");
+    try {
+      client.call(Call.post(cancelPath(), everything()));
+    } catch (CommandException e) {
+      sayHowToCancel(client);
+      throw e;
+    } finally {
+      cancelled.countDown();
+    }
+  }
+
+  private void sayHowToCancel(ApiClient client) {
+    say(
+        "they may be there still; to cancel them:%n  curl -X POST '%s' -H 'Content-Type: application/json' -d '%s'"
+            .formatted(client.url(cancelPath()), everything()));
+  }
+
+  private String cancelPath() {
+    return "/v1/namespaces/" + namespace + "/timers:cancel";
+  }
+
+  private static ObjectNode everything() {
+    ObjectNode everything = ApiClient.JSON.createObjectNode();
+    everything.putObject("filter");
+    return everything;
   }
 
   private void say(String what) {
@@ -115,7 +168,7 @@ final class BenchCommand implements Callable<Integer> {
             threads.submit(
                 () -> {
                   for (int number = next.getAndIncrement();
-                      number < calls;
+                      number < calls && !ended;
                       number = next.getAndIncrement()) {
                     long before = System.nanoTime();
                     step.run(number);
@@ -130,12 +183,20 @@ final class BenchCommand implements Callable<Integer> {
         worker.get();
       }
     } catch (ExecutionException e) {
+      ended = true;
       if (e.getCause() instanceof CommandException refusal) {
         throw refusal;
       }
       throw new CommandException(ExitCode.FAILED, String.valueOf(e.getCause()));
     } finally {
-      threads.shutdownNow();
+      // What is under way makes timers still, which are cancelled after its answer only.
+      threads.shutdown();
+      if (!threads.awaitTermination(PATIENCE_SECONDS, SECONDS)) {
+        threads.shutdownNow();
+      }
+    }
+    if (ended) {
+      throw new CommandException(ExitCode.FAILED, "interrupted");
     }
     double seconds = (System.nanoTime() - beganNanos) / 1e9;
     Arrays.sort(nanos);

@@ -350,6 +350,17 @@ final class CommandLineTest {
   }
 
   @Test
+  void saysHowToCleanUpAfterABenchThatCannot() {
+    status = 500;
+
+    assertThat(run("bench --timers 1000 --connections 1")).isEqualTo(ExitCode.FAILED);
+
+    assertThat(err.toString())
+        .containsPattern("curl -X POST 'http://127.0.0.1:.*/bench-.*/timers:cancel'")
+        .contains("-d '{\"filter\":{}}'");
+  }
+
+  @Test
   void completesCommands() {
     assertThat(execute("generate-completion")).isZero();
 
