@@ -25,8 +25,9 @@ import tools.jackson.databind.node.ObjectNode;
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel timers create shop order-42 --after PT30M --queue unpaid",
-      "  timewheel timers create shop report --cron '0 9 * * MON-FRI' --zone Europe/Berlin \\",
-      "      --url https://shop.example/hooks/report --secret shop --payload '{\"kind\":\"daily\"}'"
+      "  timewheel timers create shop report --cron '0 9 * * MON-FRI' \\",
+      "      --zone Europe/Berlin --url https://shop.example/hooks/report \\",
+      "      --secret shop --payload '{\"kind\":\"daily\"}'"
     })
 final class CreateCommand implements Callable<Integer> {
   @ParentCommand private @Nullable TimersCommand timers;
