@@ -25,12 +25,13 @@ import picocli.CommandLine.Spec;
     subcommands = TokenCommand.class,
     footer = {
       "",
-      "An argument goes before the environment (--log-format is TIMEWHEEL_LOG_FORMAT there), and",
-      "that before the file of properties that TIMEWHEEL_CONFIG names (log-format=json).",
+      "An argument goes before the environment (--log-format is TIMEWHEEL_LOG_FORMAT",
+      "there), and that before the file of properties that TIMEWHEEL_CONFIG names",
+      "(log-format=json).",
       "",
       "Examples:",
       "  timewheel config",
-      "  timewheel config --port 8080          # what `serve --port 8080` would run with",
+      "  timewheel config --port 8080     # what `serve --port 8080` would run with",
       "  timewheel config token ops --role admin --tokens /etc/timewheel/tokens"
     })
 final class ConfigCommand implements Callable<Integer> {

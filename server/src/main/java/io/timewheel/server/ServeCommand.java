@@ -25,10 +25,12 @@ import picocli.CommandLine.Mixin;
       "Examples:",
       "  timewheel serve",
       "  timewheel serve --port 8080 --data /var/lib/timewheel",
-      "  timewheel serve --store jdbc:postgresql://db.example/timewheel --store-user timewheel",
-      "  timewheel serve --listen 0.0.0.0 --host timers.example --tokens /etc/timewheel/tokens",
-      "  timewheel serve --webhook-secrets /etc/timewheel/webhook-secrets --allow-target"
-          + " 10.1.2.0/24"
+      "  timewheel serve --store jdbc:postgresql://db.example/timewheel \\",
+      "      --store-user timewheel",
+      "  timewheel serve --listen 0.0.0.0 --host timers.example \\",
+      "      --tokens /etc/timewheel/tokens",
+      "  timewheel serve --webhook-secrets /etc/timewheel/webhook-secrets \\",
+      "      --allow-target 10.1.2.0/24"
     })
 final class ServeCommand implements Callable<Integer> {
   private static final int FAILED = 1;

@@ -27,9 +27,14 @@ import picocli.CommandLine.TypeConversionException;
 
 /** The settings of a server, as the command line, the environment or the file has them. */
 final class ServeOptions {
-  private static final int MAX_PORT = 65_535;
   private static final Pattern SECRET = Pattern.compile("password=", Pattern.CASE_INSENSITIVE);
 
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      description = "The port; 0 for a free one (${DEFAULT-VALUE}).",
+      defaultValue = "" + ServerConfig.DEFAULT_PORT,
+      converter = PortConverter.class)
   private int port;
 
   @Option(
@@ -125,18 +130,6 @@ final class ServeOptions {
     store = url;
   }
 
-  @Option(
-      names = "--port",
-      paramLabel = "PORT",
-      description = "The port; 0 for a free one (${DEFAULT-VALUE}).",
-      defaultValue = "" + ServerConfig.DEFAULT_PORT)
-  void port(int number) {
-    if (number < 0 || number > MAX_PORT) {
-      throw usage("--port: " + number + " (expected: 0 to " + MAX_PORT + ")");
-    }
-    port = number;
-  }
-
   private ParameterException usage(String why) {
     return new ParameterException(requireNonNull(spec).commandLine(), why);
   }
@@ -163,6 +156,22 @@ final class ServeOptions {
 
   AddressPolicy addressPolicy() {
     return AddressPolicy.admitting(allowedTargets);
+  }
+
+  /** Reads the number of a port. */
+  private static final class PortConverter implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+      try {
+        int number = Integer.parseInt(text.strip());
+        if (number >= 0 && number <= Settings.MAX_PORT) {
+          return number;
+        }
+      } catch (NumberFormatException e) {
+        // refused below, as any other
+      }
+      throw new TypeConversionException(text + " (expected: 0 to " + Settings.MAX_PORT + ")");
+    }
   }
 
   /** Reads a block of addresses. */

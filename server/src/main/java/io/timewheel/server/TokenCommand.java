@@ -26,7 +26,8 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  timewheel config token ops --role admin --tokens /etc/timewheel/tokens",
-      "  timewheel config token shop-backend --role write --namespace shop --tokens tokens",
+      "  timewheel config token shop-backend --role write \\",
+      "      --namespace shop --tokens tokens",
       "A line that is taken out of the file takes its token back, at once."
     })
 final class TokenCommand implements Callable<Integer> {

@@ -68,7 +68,7 @@ class ConfigCommandTest {
     assertThat(out.toString())
         .startsWith("SETTING ")
         .containsPattern("server +http://localhost:1 +--server")
-        .containsPattern("port +7400 +default")
+        .containsPattern("port +7400 +default\\Rlisten ")
         .doesNotContain("help");
   }
 
@@ -79,6 +79,7 @@ class ConfigCommandTest {
     assertThat(run(Map.of(), "serve", "--port", "-1")).isEqualTo(2);
     assertThat(run(Map.of("TIMEWHEEL_PORT", "65536"), "config")).isEqualTo(2);
     assertThat(run(Map.of("TIMEWHEEL_PORT", "many"), "config")).isEqualTo(2);
+    assertThat(err.toString()).contains("65536 (expected: 0 to 65535)");
     assertThat(run(Map.of(), "config", "--color", "red")).isEqualTo(2);
   }
 

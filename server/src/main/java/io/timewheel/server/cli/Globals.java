@@ -16,8 +16,6 @@ import picocli.CommandLine.Spec;
 
 /** What every client command takes, wherever it stands on the line. */
 final class Globals {
-  private static final int MAX_PORT = 65_535;
-
   /** What may stand behind {@code Bearer} (RFC 6750), but for where its {@code =} are. */
   private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/=-]+");
 
@@ -58,7 +56,7 @@ final class Globals {
     boolean web = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
     if (!web
         || server.getHost() == null
-        || server.getPort() > MAX_PORT
+        || server.getPort() > Settings.MAX_PORT
         || server.getRawUserInfo() != null) {
       throw usage("--server: " + server + " (expected: one like http://127.0.0.1:7400)");
     }

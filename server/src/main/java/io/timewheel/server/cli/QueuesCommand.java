@@ -20,7 +20,8 @@ import tools.jackson.databind.node.ObjectNode;
     footer = {
       "  timewheel queues claim shop unpaid --max 10 --lease PT30S --wait PT20S",
       "  timewheel queues ack shop FIREID --lease LEASE",
-      "  timewheel queues nack shop FIREID --lease LEASE --error 'no stock' --after PT5M"
+      "  timewheel queues nack shop FIREID --lease LEASE \\",
+      "      --error 'no stock' --after PT5M"
     })
 final class QueuesCommand {
   @ParentCommand private @Nullable Timewheel root;

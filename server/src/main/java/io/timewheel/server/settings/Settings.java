@@ -33,6 +33,9 @@ public final class Settings implements IDefaultValueProvider {
   /** Holds the password of the store. */
   public static final String STORE_PASSWORD = "TIMEWHEEL_STORE_PASSWORD";
 
+  /** The highest port that there is. */
+  public static final int MAX_PORT = 65_535;
+
   private static final String TOKEN_FILE = "token-file";
   private static final String STORE_PASSWORD_FILE = "store-password-file";
 

@@ -367,20 +367,6 @@ final class CommandLineTest {
     assertThat(out.toString()).contains("timers").contains("--if-absent");
   }
 
-  /** Each line of help fits into a terminal, and each command has one. */
-  @Test
-  void everyCommandHelps() {
-    helps(Timewheel.commandLine(Map.of()));
-  }
-
-  private static void helps(CommandLine command) {
-    assertThat(command.getUsageMessage().lines())
-        .as(command.getCommandSpec().qualifiedName())
-        .hasSizeGreaterThan(3)
-        .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(100));
-    command.getSubcommands().values().forEach(CommandLineTest::helps);
-  }
-
   @Test
   void encodesPathsOnce() {
     assertThat(Call.get(ApiClient.timer("a b", "ü+%")).path())

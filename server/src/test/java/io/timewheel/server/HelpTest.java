@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.server.settings.Settings;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** {@code --help}, of every command. */
+class HelpTest {
+  private static final int TERMINAL = 80;
+
+  @Test
+  void fitsIntoATerminalWithItsExamplesUnbroken() throws IOException {
+    helps(Main.commandLine(Settings.read(Map.of())));
+  }
+
+  private static void helps(CommandLine command) {
+    String name = command.getCommandSpec().qualifiedName();
+    List<String> lines = command.getUsageMessage().lines().toList();
+    assertThat(lines)
+        .as(name)
+        .hasSizeGreaterThan(3)
+        .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(TERMINAL));
+    // What is wider is wrapped, which breaks a command that somebody copies.
+    assertThat(command.getCommandSpec().usageMessage().footer())
+        .as("examples of " + name)
+        .allSatisfy(line -> assertThat(lines).contains(line));
+    command.getSubcommands().values().forEach(HelpTest::helps);
+  }
+}
