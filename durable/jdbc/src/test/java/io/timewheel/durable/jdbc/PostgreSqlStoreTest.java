@@ -16,15 +16,15 @@ class PostgreSqlStoreTest extends TimerStoreContract {
   @Override
   protected TimerStore create() {
     closePools(); // of the tests before: a server has a hundred connections
-    pool = EmptySchema.create().pool(6);
+    pool = Server.of(this).empty().pool(6);
     pool.setMinimumIdle(1);
     POOLS.add(pool);
-    return JdbcTimerStore.postgresql(pool);
+    return Server.of(this).builder(pool).open();
   }
 
   @Override
   protected TimerStore reopen(TimerStore closed) {
-    return JdbcTimerStore.postgresql(pool);
+    return Server.of(this).builder(pool).open();
   }
 
   @AfterAll

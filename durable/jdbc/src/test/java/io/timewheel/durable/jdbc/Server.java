@@ -35,6 +35,34 @@ enum Server {
     }
   },
 
+  /** PostgreSQL behind a pooler in transaction mode. */
+  POOLER {
+    @Override
+    DatabaseServer server() {
+      return POSTGRESQL.server();
+    }
+
+    @Override
+    Database empty() {
+      return PooledDatabase.create();
+    }
+
+    @Override
+    JdbcTimerStore.Builder builder(DataSource source) {
+      return POSTGRESQL.builder(source).hints(false);
+    }
+
+    @Override
+    String ownConnection() {
+      return POSTGRESQL.ownConnection();
+    }
+
+    @Override
+    String kill(long connection) {
+      return POSTGRESQL.kill(connection);
+    }
+  },
+
   MARIADB {
     @Override
     DatabaseServer server() {
@@ -64,10 +92,15 @@ enum Server {
   };
 
   /**
-   * {@return the one that a test is about: in {@link MariaDbTest} the same tests run on MariaDB}
+   * {@return the one that a test is about: in {@link MariaDbTest} the same tests run on MariaDB, in
+   * {@link PoolerTest} through a pooler}
    */
   static Server of(Object test) {
-    return test.getClass().getEnclosingClass() == MariaDbTest.class ? MARIADB : POSTGRESQL;
+    Class<?> enclosing = test.getClass().getEnclosingClass();
+    if (enclosing == PoolerTest.class) {
+      return POOLER;
+    }
+    return enclosing == MariaDbTest.class ? MARIADB : POSTGRESQL;
   }
 
   abstract DatabaseServer server();

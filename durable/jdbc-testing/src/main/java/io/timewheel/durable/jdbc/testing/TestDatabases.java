@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc.testing;
 
 import java.util.NoSuchElementException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
@@ -13,8 +14,12 @@ import org.junit.jupiter.api.Assumptions;
  * <p>Where the binaries of a server are absent, the test that asks is skipped, and says why.
  */
 public final class TestDatabases {
-  private static final Shared POSTGRESQL = new Shared("postgresql", DatabaseServer::postgresql);
-  private static final Shared MARIADB = new Shared("mariadb-server", DatabaseServer::mariadb);
+  private static final Shared<DatabaseServer> POSTGRESQL =
+      new Shared<>("postgresql", DatabaseServer::postgresql, TestDatabases::start);
+  private static final Shared<DatabaseServer> MARIADB =
+      new Shared<>("mariadb-server", DatabaseServer::mariadb, TestDatabases::start);
+  private static final Shared<Pooler> POOLER =
+      new Shared<>("pgbouncer", () -> Pooler.before(POSTGRESQL.server()), Pooler::start);
 
   private TestDatabases() {}
 
@@ -28,19 +33,30 @@ public final class TestDatabases {
     return MARIADB.server();
   }
 
-  /** One server, or the reason why there is none. */
-  static final class Shared {
-    private final String debianPackage;
-    private final Supplier<DatabaseServer> factory;
-    private @Nullable DatabaseServer server;
+  /** {@return the running pooler before the PostgreSQL of this JVM} */
+  public static Pooler pooler() {
+    return POOLER.server();
+  }
 
-    Shared(String debianPackage, Supplier<DatabaseServer> factory) {
+  private static void start(DatabaseServer server) {
+    server.sync(false).start();
+  }
+
+  /** One server, or the reason why there is none. */
+  static final class Shared<T> {
+    private final String debianPackage;
+    private final Supplier<T> factory;
+    private final Consumer<T> start;
+    private @Nullable T server;
+
+    Shared(String debianPackage, Supplier<T> factory, Consumer<T> start) {
       this.debianPackage = debianPackage;
       this.factory = factory;
+      this.start = start;
     }
 
-    synchronized DatabaseServer server() {
-      DatabaseServer current = server;
+    synchronized T server() {
+      T current = server;
       if (current == null) {
         try {
           current = factory.get();
@@ -51,7 +67,7 @@ public final class TestDatabases {
           return Assumptions.abort(why);
         }
         server = current; // also if it does not start: the next test need not wait for it again
-        current.sync(false).start();
+        start.accept(current);
       }
       return current;
     }
