@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is due for one handler: entries that wait for a place, attempts that are being claimed, and
  * attempts that run. Twice its limit are claimed at a time, so that a place does not wait for the
- * store; no more than the limit run.
+ * store; no more than the limit run. When a quarter of what was claimed has ended, as much is
+ * claimed anew: by one commit, where each for itself would have one of its own.
  */
 final class HandlerLane {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -36,6 +37,10 @@ final class HandlerLane {
   private final ArrayDeque<AttemptRun> claimed = new ArrayDeque<>();
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
+
+  /** Whether to claim until there are twice as many as the limit. */
+  private boolean filling = true;
+
   private boolean closed;
 
   /** Whether the handlers' executor has refused an attempt, and a new try waits for its time. */
@@ -99,7 +104,9 @@ final class HandlerLane {
   }
 
   private synchronized @Nullable DueEntry next() {
-    if (closed || claims >= 2L * config.limit()) {
+    filling &= claims < 2L * config.limit();
+    filling |= claims <= config.limit() + config.limit() / 2;
+    if (closed || !filling) {
       return null;
     }
     DueEntry entry = waiting.poll();

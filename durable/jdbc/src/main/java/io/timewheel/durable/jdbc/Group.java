@@ -107,9 +107,6 @@ final class Group implements Transactions.Work<List<Outcome>> {
     @Nullable TimerRecord after;
     byte @Nullable [] payloadHash;
 
-    /** Whether it is taken for a new one, which has yet to be looked for in the history. */
-    boolean assumedNew;
-
     /** Whether it was not as it was read, or taken for. */
     boolean lost;
 
@@ -293,7 +290,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       Change first = changes.get(cell.changes.get(0));
       if (first instanceof Change.Schedule schedule
           && schedule.condition() != Change.Condition.VERSION) {
-        cell.assumedNew = true;
+        found(cell, null, null);
       } else if (first instanceof Change.Finish finish && finish.claimed() != null) {
         found(cell, finish.claimed(), null);
       } else {
@@ -301,7 +298,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       }
     }
     if (!others.isEmpty()) {
-      List<TimerKey> unused = read(to, others, Lock.NONE);
+      read(to, others, Lock.NONE);
     }
   }
 
@@ -314,19 +311,18 @@ final class Group implements Transactions.Work<List<Outcome>> {
     } else if (heldUp && !dialect.waitsBriefly()) {
       lock = Lock.FAIL; // it has been waited for
     }
-    List<TimerKey> missing = read(to, cells, lock);
+    read(to, cells, lock);
+  }
+
+  private void read(Statements to, List<Cell> cells, Lock lock) throws SQLException {
+    Map<TimerKey, TimerRecord> unfinished =
+        records.read(to, cells.stream().map(cell -> cell.key).toList(), lock).get();
+    List<TimerKey> missing =
+        cells.stream().map(cell -> cell.key).filter(key -> !unfinished.containsKey(key)).toList();
     if (lock == Lock.PASS_OVER && !missing.isEmpty()) {
       passOver(cells, records.present(to.connection(), missing));
     }
-  }
-
-  /** Reads records. {@return those that are not unfinished, or held by others} */
-  private List<TimerKey> read(Statements to, List<Cell> cells, Lock lock) throws SQLException {
-    Map<TimerKey, TimerRecord> unfinished =
-        records.read(to, cells.stream().map(cell -> cell.key).toList(), lock).get();
-    // After that: a timer that was just finished by somebody else is in the history by now.
-    List<TimerKey> missing =
-        cells.stream().map(cell -> cell.key).filter(key -> !unfinished.containsKey(key)).toList();
+    // After all that: what somebody else was just finishing is in the history by now.
     Map<TimerKey, Records.Finished> finished =
         missing.isEmpty() ? Map.of() : records.finished(to, missing).get();
     for (Cell cell : cells) {
@@ -337,7 +333,6 @@ final class Group implements Transactions.Work<List<Outcome>> {
         found(cell, unfinished.get(cell.key), null);
       }
     }
-    return missing;
   }
 
   private static void found(
@@ -345,7 +340,6 @@ final class Group implements Transactions.Work<List<Outcome>> {
     cell.before = record;
     cell.after = record;
     cell.payloadHash = payloadHash;
-    cell.assumedNew = false;
     cell.lost = false;
   }
 
@@ -459,9 +453,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       settle();
     }
     each(made, cell -> true, some -> records.insert(to, after(some), shards));
-    if (made.stream().anyMatch(cell -> cell.assumedNew)) {
-      lookInHistory(to, made);
-    }
+    lookInHistory(to, made.stream().filter(cell -> cell.before == null).toList());
     Predicate<Cell> ends = cell -> cell.after().state().isFinished();
     if (made.stream().anyMatch(ends)) {
       settle();
@@ -486,11 +478,13 @@ final class Group implements Transactions.Work<List<Outcome>> {
   }
 
   /**
-   * Looks for what was taken for new where it would be if it had finished. After it was inserted:
+   * Looks for what was inserted as new where it would be if it had finished. Behind the insert:
    * whoever was just finishing it has then been waited for.
    */
-  private void lookInHistory(Statements to, List<Cell> made) throws SQLException {
-    List<Cell> assumed = made.stream().filter(cell -> cell.assumedNew).toList();
+  private void lookInHistory(Statements to, List<Cell> assumed) throws SQLException {
+    if (assumed.isEmpty()) {
+      return;
+    }
     Answer<Map<TimerKey, Records.Finished>> finished =
         records.finished(to, assumed.stream().map(cell -> cell.key).toList());
     written.add(

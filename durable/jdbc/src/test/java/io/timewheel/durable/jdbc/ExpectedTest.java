@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.Transitions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,9 @@ class ExpectedTest {
 
   /** The calls of the node that go to the database. */
   private final List<String> sent = new ArrayList<>();
+
+  /** Is told of each statement that the node prepares. */
+  private Consumer<String> onPrepare = sql -> {};
 
   private final Fixture.Node node = fixture.open(counting(), 4);
 
@@ -133,7 +138,8 @@ class ExpectedTest {
         Connection scheduler = fixture.transaction()) {
       boolean[] gone =
           records
-              .finish(new Statements(finisher), List.of(new Records.Step(record, record)), 0)
+              .finish(
+                  new Statements(finisher), List.of(new Records.Step(record, cancelled(record))), 0)
               .get();
       assertThat(gone).containsExactly(true);
       Statements to = new Statements(scheduler);
@@ -153,6 +159,47 @@ class ExpectedTest {
       }
       finisher.commit();
       assertThat(found.join()).hasSize(1);
+    }
+  }
+
+  /** A look that passes over what is locked finds it in neither table until it is finished. */
+  @Test
+  void aTimerThatIsFinishedBetweenTwoLooksIsFoundInTheHistory() throws SQLException {
+    node.commit(schedule("a", NOW));
+    node.commit(schedule("b", NOW));
+    Change.Begin other = node.begin("b");
+    TimerRecord record = node.store.get(key("a"));
+    try (Connection finisher = fixture.transaction()) {
+      boolean[] unused =
+          node.store
+              .dialect()
+              .records()
+              .finish(
+                  new Statements(finisher), List.of(new Records.Step(record, cancelled(record))), 0)
+              .get();
+      onPrepare =
+          sql -> {
+            if (sql.startsWith("SELECT t.namespace, t.id FROM timewheel_timer")) {
+              commit(finisher);
+            }
+          };
+      assertThat(node.store.commit(List.of(other, schedule("a", NOW + 1))))
+          .extracting(Outcome::answer)
+          .containsExactly(Answer.APPLIED, Answer.CREATED);
+    }
+    assertThatTablesHold(2, 0);
+  }
+
+  private static TimerRecord cancelled(TimerRecord record) {
+    Change.Cancel cancel = new Change.Cancel(record.key(), 0, NOW);
+    return Transitions.apply(record, cancel, null).record();
+  }
+
+  private static void commit(Connection connection) {
+    try {
+      connection.commit();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
     }
   }
 
@@ -221,6 +268,9 @@ class ExpectedTest {
             ExpectedTest.class.getClassLoader(),
             new Class<?>[] {type},
             (self, method, arguments) -> {
+              if (method.getName().equals("prepareStatement")) {
+                onPrepare.accept((String) arguments[0]);
+              }
               if (method.getName().startsWith("execute") || method.getName().equals("commit")) {
                 sent.add(method.getName());
               }

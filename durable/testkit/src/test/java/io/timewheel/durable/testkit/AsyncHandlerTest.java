@@ -24,6 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Handlers that hold no thread while they wait. */
@@ -41,7 +42,8 @@ class AsyncHandlerTest {
           builder ->
               builder
                   .asyncHandler("remote", handler, 2, LIMIT)
-                  .asyncHandler("patient", handler, 2, null));
+                  .asyncHandler("patient", handler, 2, null)
+                  .asyncHandler("many", handler, 8, null));
 
   private CompletableFuture<Void> call(Firing firing) {
     CompletableFuture<Void> call = new CompletableFuture<>();
@@ -80,6 +82,29 @@ class AsyncHandlerTest {
   }
 
   // The end of an attempt
+
+  @Test
+  void aQuarterThatHasEndedIsClaimedAnewAtOnce() {
+    for (int i = 100; i < 120; i++) {
+      start(spec("t" + i).handler("many"));
+    }
+    assertThat(claimed()).isEqualTo(16);
+    complete("t1001");
+    complete("t1011");
+    complete("t1021");
+    assertThat(claimed()).isEqualTo(13);
+    complete("t1031");
+    assertThat(claimed()).isEqualTo(16);
+    for (int i = 104; i < 120; i++) {
+      complete("t" + i + "1");
+    }
+    assertThat(claimed()).isZero();
+    assertThat(scene.timer.stats().succeeded()).isEqualTo(20);
+  }
+
+  private long claimed() {
+    return IntStream.range(100, 120).filter(i -> scene.state("t" + i) == TimerState.FIRING).count();
+  }
 
   @Test
   void runsUntilItsStageIsComplete() {
