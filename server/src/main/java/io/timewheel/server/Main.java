@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.server.cli.Timewheel;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
@@ -59,6 +61,8 @@ public final class Main {
     CommandLine line =
         Timewheel.commandLine(
             Map.of("serve", new ServeCommand(), "config", new ConfigCommand(settings)));
+    requireNonNull(line.getSubcommands().get("store"))
+        .addSubcommand("migrate", new MigrateCommand());
     return line.setDefaultValueProvider(settings);
   }
 }

@@ -78,7 +78,7 @@ final class ServeCommand implements Callable<Integer> {
         | RuntimeException e) { // the end of the process closes the server, in silence
       return failed("cannot open the store in %s: %s".formatted(Stores.name(options), reason(e)));
     }
-    server.serve(timer, options.store == null ? Integer.MAX_VALUE : Stores.READS);
+    server.serve(timer, options.database.store == null ? Integer.MAX_VALUE : Stores.READS);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(server, timer), "timewheel-stop"));
     String address = TimewheelServer.address(config.listen());
     System.out.println("Timewheel ready on http://" + address + ":" + server.port());

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import static java.util.Objects.requireNonNull;
-
-import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.Cidr;
@@ -16,19 +13,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** The settings of a server, as the command line, the environment or the file has them. */
 final class ServeOptions {
-  private static final Pattern SECRET = Pattern.compile("password=", Pattern.CASE_INSENSITIVE);
-
   @Option(
       names = "--port",
       paramLabel = "PORT",
@@ -58,14 +50,7 @@ final class ServeOptions {
       defaultValue = "./timewheel-data")
   Path data = Path.of("timewheel-data");
 
-  @Option(names = "--store-user", paramLabel = "USER", description = "Who has the database.")
-  @Nullable String storeUser;
-
-  @Option(
-      names = "--store-password-file",
-      paramLabel = "FILE",
-      description = "Holds the password; or set TIMEWHEEL_STORE_PASSWORD. It is never an argument.")
-  private @Nullable Path storePasswordFile;
+  @Mixin DatabaseOptions database = new DatabaseOptions();
 
   @Option(
       names = "--tokens",
@@ -94,11 +79,6 @@ final class ServeOptions {
       description = "Listens on another address than loopback though nobody has to show a token.")
   private boolean insecure;
 
-  @Spec(Spec.Target.MIXEE)
-  private @Nullable CommandSpec spec;
-
-  @Nullable String store;
-
   @Option(
       names = "--log-format",
       paramLabel = "FORM",
@@ -111,39 +91,6 @@ final class ServeOptions {
       paramLabel = "FILE",
       description = "Where to record who changed what, instead of standard error.")
   @Nullable Path auditLog;
-
-  @Option(
-      names = "--store",
-      paramLabel = "URL",
-      description =
-          "A database that nodes share, as jdbc:postgresql://host/database or"
-              + " jdbc:mariadb://host/database, instead of --data.")
-  void store(String url) {
-    if (!Stores.canBeShared(url)) {
-      throw usage(
-          "--store: expected: one like jdbc:postgresql://host/database or"
-              + " jdbc:mariadb://host/database");
-    }
-    if (SECRET.matcher(url).find()) {
-      throw usage("--store: a password does not belong here, where others see it");
-    }
-    store = url;
-  }
-
-  private ParameterException usage(String why) {
-    return new ParameterException(requireNonNull(spec).commandLine(), why);
-  }
-
-  /**
-   * {@return the password of the store, if it has one}
-   *
-   * @throws IOException if its file cannot be read
-   */
-  @Nullable String storePassword() throws IOException {
-    return storePasswordFile == null
-        ? System.getenv(Settings.STORE_PASSWORD)
-        : new SecretFile(storePasswordFile).read().strip();
-  }
 
   /**
    * {@return the secrets that sign calls of URLs; null if none are called}

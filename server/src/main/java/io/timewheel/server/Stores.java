@@ -12,6 +12,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 
 /** Opens the store that the settings name. */
 final class Stores {
@@ -37,14 +38,18 @@ final class Stores {
 
   /** {@return what kind of store it is, for people} */
   static String kind(ServeOptions options) {
-    return options.store == null ? "rocksdb" : DATABASE.matcher(options.store).replaceAll("$1");
+    String url = options.database.store;
+    return url == null ? "rocksdb" : databaseKind(url);
+  }
+
+  private static String databaseKind(String url) {
+    return DATABASE.matcher(url).replaceAll("$1");
   }
 
   /** {@return what to call it, for people} */
   static String name(ServeOptions options) {
-    return options.store == null
-        ? options.data.toString()
-        : options.store.replaceFirst("\\?.*", "");
+    String url = options.database.store;
+    return url == null ? options.data.toString() : url.replaceFirst("\\?.*", "");
   }
 
   /**
@@ -54,14 +59,18 @@ final class Stores {
    * @throws IOException if the password cannot be read
    */
   static TimerStore open(ServeOptions options) throws IOException {
-    if (options.store == null) {
+    String url = options.database.store;
+    if (url == null) {
       return RocksTimerStore.open(options.data);
     }
-    boolean mariadb = isMariaDb(options);
-    HikariDataSource pool = new HikariDataSource(pool(options));
-    return (mariadb ? JdbcTimerStore.mariadbBuilder(pool) : JdbcTimerStore.postgresqlBuilder(pool))
-        .node(host() + ":" + ProcessHandle.current().pid())
-        .open();
+    HikariDataSource pool = new HikariDataSource(pool(options.database, url));
+    return builder(url, pool).node(host() + ":" + ProcessHandle.current().pid()).open();
+  }
+
+  static JdbcTimerStore.Builder builder(String url, DataSource source) {
+    return isMariaDb(url)
+        ? JdbcTimerStore.mariadbBuilder(source)
+        : JdbcTimerStore.postgresqlBuilder(source);
   }
 
   private static String host() {
@@ -72,21 +81,21 @@ final class Stores {
     }
   }
 
-  private static boolean isMariaDb(ServeOptions options) {
-    return kind(options).equals("mariadb");
+  private static boolean isMariaDb(String url) {
+    return databaseKind(url).equals("mariadb");
   }
 
-  static HikariConfig pool(ServeOptions options) throws IOException {
+  static HikariConfig pool(DatabaseOptions options, String url) throws IOException {
     HikariConfig pool = new HikariConfig();
     pool.setPoolName("timewheel-store");
-    pool.setJdbcUrl(options.store);
+    pool.setJdbcUrl(url);
     pool.setUsername(options.storeUser);
     pool.setPassword(options.storePassword());
     pool.setMaximumPoolSize(OWN_CONNECTIONS + READS + 1); // and one to see the cluster
     pool.setMinimumIdle(OWN_CONNECTIONS);
     pool.setConnectionTimeout(POOL_PATIENCE_MILLIS);
     // As each driver counts.
-    long silence = isMariaDb(options) ? SILENCE.toMillis() : SILENCE.toSeconds();
+    long silence = isMariaDb(url) ? SILENCE.toMillis() : SILENCE.toSeconds();
     for (String limit : List.of("socketTimeout", "connectTimeout")) { // unless the URL says more
       pool.addDataSourceProperty(limit, Long.toString(silence));
     }

@@ -16,9 +16,7 @@ class StoresTest {
   private static final String POSTGRESQL = "jdbc:postgresql://db.example/timers";
 
   private static Properties properties(String url) throws IOException {
-    ServeOptions options = new ServeOptions();
-    options.store(url);
-    return Stores.pool(options).getDataSourceProperties();
+    return Stores.pool(new DatabaseOptions(), url).getDataSourceProperties();
   }
 
   @Test

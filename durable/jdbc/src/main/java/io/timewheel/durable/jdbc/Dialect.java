@@ -11,6 +11,8 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +25,10 @@ interface Dialect {
   /** {@return what the resources of the database are called} */
   String resource();
 
-  /** {@return the statements that make the tables of a format} */
+  /** {@return the formats that this release knows} */
+  Formats formats();
+
+  /** {@return the statements that make the tables, or prepare them for a later format} */
   default List<String> migration(int format) {
     String name = resource() + "-" + format + ".sql";
     try (InputStream in = requireNonNull(Dialect.class.getResourceAsStream(name), name)) {
@@ -42,6 +47,9 @@ interface Dialect {
 
   /** Gives it back, after the transaction. */
   default void unlockSchema(Connection connection) throws SQLException {}
+
+  /** {@return the statement, and what has it run while nobody has a share of timewheel_meta} */
+  List<String> alone(String statement);
 
   /** {@return whether there is the table in which the format is} */
   boolean hasSchema(Connection connection) throws SQLException;
@@ -84,7 +92,8 @@ interface Dialect {
   @Nullable Boolean isCommitted(Connection connection, String transactionId) throws SQLException;
 
   /**
-   * Sets the limits of a transaction that commits a group.
+   * Sets the limits of a transaction that commits a group, and {@link #checkFormat checks the
+   * format}.
    *
    * @return the first version of a block that is this transaction's own, if one is wanted; it has
    *     room for all rounds of the largest group
@@ -100,6 +109,16 @@ interface Dialect {
 
   /** Gives back what {@link #begin} has set, after the transaction. */
   default void end(Connection connection) throws SQLException {}
+
+  /** Refuses an unknown format; the one in use stays so until the transaction ends. */
+  default void checkFormat(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement("SELECT value" + Formats.IN_USE);
+        ResultSet rows = statement.executeQuery()) {
+      rows.next();
+      formats().found(rows.getLong(1));
+    }
+  }
 
   /** {@return the paused scopes, which stay as they are until the transaction ends} */
   Answer<Set<String>> holdPauses(Statements to) throws SQLException;

@@ -78,7 +78,7 @@ public final class JdbcTimerStore implements TimerStore {
   private boolean closed;
 
   private JdbcTimerStore(Builder builder) {
-    dialect = builder.dialect;
+    dialect = builder.dialect();
     records = dialect.records();
     queries = dialect.queries();
     clock = builder.clock;
@@ -88,7 +88,7 @@ public final class JdbcTimerStore implements TimerStore {
     source = builder.source;
     counters = new Counters(clock::nanoTime);
     transactions = new Transactions(builder.source, dialect, builder.pauses, counters);
-    int shards = new Schema(dialect).open(transactions, builder.shards);
+    int shards = new Schema(transactions, dialect, builder.shards).open();
     Ownership.Settings settings = Ownership.Settings.of(builder.node, builder.lease);
     traits =
         new StoreTraits(
@@ -129,7 +129,7 @@ public final class JdbcTimerStore implements TimerStore {
    * @return a builder with the default settings
    */
   public static Builder postgresqlBuilder(DataSource source) {
-    return new Builder(new PostgreSql(), requireNonNull(source, "source"));
+    return new Builder(PostgreSql::new, requireNonNull(source, "source"));
   }
 
   /**
@@ -149,24 +149,35 @@ public final class JdbcTimerStore implements TimerStore {
    * @return a builder with the default settings
    */
   public static Builder mariadbBuilder(DataSource source) {
-    return new Builder(new MariaDb(), requireNonNull(source, "source"));
+    return new Builder(MariaDb::new, requireNonNull(source, "source"));
   }
 
   /** How to open a store. Not thread-safe. */
   public static final class Builder {
-    private final Dialect dialect;
+    private final Function<Formats, Dialect> dialect;
     private final DataSource source;
     private int shards = DEFAULT_SHARDS;
     private String node = "";
     private boolean hints = true;
+    Formats formats = Formats.ofThisRelease();
     NodeClock clock = NodeClock.system();
     Transactions.Pauses pauses = Builder::pause;
     boolean withThreads = true;
     Duration lease = Duration.ofSeconds(10);
 
-    private Builder(Dialect dialect, DataSource source) {
+    private Builder(Function<Formats, Dialect> dialect, DataSource source) {
       this.dialect = dialect;
       this.source = source;
+    }
+
+    private Dialect dialect() {
+      return dialect.apply(formats);
+    }
+
+    private Schema tables() {
+      Dialect known = dialect();
+      Counters unread = new Counters(clock::nanoTime);
+      return new Schema(new Transactions(source, known, pauses, unread), known, shards);
     }
 
     private static void pause(long millis) {
@@ -218,16 +229,31 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * The statements that make the tables, for those who would rather do that themselves.
+     * Makes the tables if there are none, and prepares them for this release: by what opening a
+     * store does, for programs that may not change tables. Nodes of older releases work on.
      *
-     * @return SQL, as a script
+     * @param finish whether to switch to the format of this release, too, when no node of an older
+     *     one lives. What is left of it is refused from then on
+     * @return the format that is in use
+     * @throws io.timewheel.durable.spi.StoreException if it cannot be done; with the kind REJECTED
+     *     if an older node lives
      */
-    public String schema() {
-      return new Schema(dialect).sql(shards);
+    public int migrate(boolean finish) {
+      return tables().migrate(finish).format();
     }
 
     /**
-     * Opens the store, and makes its tables if there are none.
+     * The statements that {@link #migrate} would execute at this moment.
+     *
+     * @param finish whether to switch to the format of this release, too
+     * @return SQL, as a script; empty if there is nothing to do
+     */
+    public String migration(boolean finish) {
+      return tables().sql(finish);
+    }
+
+    /**
+     * Opens the store, and makes or {@link #migrate prepares} its tables if need be.
      *
      * @return the store
      */

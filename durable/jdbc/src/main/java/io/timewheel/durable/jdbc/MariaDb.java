@@ -66,7 +66,11 @@ final class MariaDb implements Dialect {
   private static final String LIMITS =
       "SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 2";
 
-  private static final String BEGIN = KEEP + LIMITS;
+  /** In one round trip. */
+  private static final String BEGIN =
+      "BEGIN NOT ATOMIC " + KEEP + LIMITS + "; SELECT value, %s" + Formats.IN_USE + "; END";
+
+  private static final String NEXT_VERSION = "nextval(timewheel_version)";
 
   private static final String END =
       "SET SESSION tx_isolation = coalesce(@timewheel_isolation, @@tx_isolation), "
@@ -86,6 +90,17 @@ final class MariaDb implements Dialect {
 
   static void limit(Connection connection) throws SQLException {
     execute(connection, "SET " + LIMITS);
+  }
+
+  private final Formats formats;
+
+  MariaDb(Formats formats) {
+    this.formats = formats;
+  }
+
+  @Override
+  public Formats formats() {
+    return formats;
   }
 
   @Override
@@ -155,7 +170,17 @@ final class MariaDb implements Dialect {
   @Override
   public void unlockSchema(Connection connection) throws SQLException {
     connection.rollback();
+    execute(connection, "UNLOCK TABLES");
     execute(connection, "DO release_lock(" + SCHEMA_LOCK + ")");
+  }
+
+  /** Whoever begins meanwhile waits, too: so not for long, which is a second at least. */
+  @Override
+  public List<String> alone(String statement) {
+    return List.of(
+        "LOCK TABLES timewheel_meta WRITE, timewheel_node READ WAIT 1;",
+        statement,
+        "UNLOCK TABLES;");
   }
 
   /** The tables without rows are those that nobody has made to the end. */
@@ -261,13 +286,18 @@ final class MariaDb implements Dialect {
 
   @Override
   public Answer<Long> begin(Statements to, boolean wantsVersions) throws SQLException {
-    execute(to.connection(), BEGIN);
-    long version = wantsVersions ? nextVersion(to.connection()) : 0;
-    return () -> version;
+    String sql = BEGIN.formatted(wantsVersions ? NEXT_VERSION : "0");
+    try (Statement statement = to.connection().createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      formats.found(rows.getLong(1));
+      long version = rows.getLong(2);
+      return () -> version;
+    }
   }
 
   static long nextVersion(Connection connection) throws SQLException {
-    return number(connection, "SELECT nextval(timewheel_version)");
+    return number(connection, "SELECT " + NEXT_VERSION);
   }
 
   @Override
@@ -335,7 +365,7 @@ final class MariaDb implements Dialect {
 
   @Override
   public UserTransactions userTransactions() {
-    return new MariaDbUserTransactions();
+    return new MariaDbUserTransactions(this);
   }
 
   @Override

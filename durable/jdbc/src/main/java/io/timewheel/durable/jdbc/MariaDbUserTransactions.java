@@ -28,6 +28,12 @@ final class MariaDbUserTransactions implements UserTransactions {
 
   private static final String FROM = " FROM timewheel_meta WHERE name = 'identity'";
 
+  private final MariaDb dialect;
+
+  MariaDbUserTransactions(MariaDb dialect) {
+    this.dialect = dialect;
+  }
+
   @Override
   public @Nullable String tables(Connection connection) throws SQLException {
     return MariaDb.text(connection, "SELECT " + TABLES + FROM);
@@ -112,6 +118,7 @@ final class MariaDbUserTransactions implements UserTransactions {
     if (own) {
       MariaDb.limit(connection);
     }
+    dialect.checkFormat(connection);
     return true;
   }
 }

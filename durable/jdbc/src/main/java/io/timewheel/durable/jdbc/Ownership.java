@@ -162,15 +162,16 @@ final class Ownership {
               rows.forgetOthers(connection);
               try (PreparedStatement statement =
                   connection.prepareStatement(
-                      "INSERT INTO timewheel_node (node, name, lease_until, clock_offset)"
-                          + " VALUES ("
+                      "INSERT INTO timewheel_node"
+                          + " (node, name, newest_format, lease_until, clock_offset) VALUES ("
                           + dialect.nextIncarnation()
-                          + ", ?, "
+                          + ", ?, ?, "
                           + dialect.nowMillis()
                           + " + ?, ?) RETURNING node, lease_until")) {
                 statement.setString(1, settings.name());
-                statement.setLong(2, settings.lease().toMillis());
-                statement.setLong(3, clockOffsetMillis());
+                statement.setInt(2, dialect.formats().newest());
+                statement.setLong(3, settings.lease().toMillis());
+                statement.setLong(4, clockOffsetMillis());
                 long askedNanos = clock.nanoTime();
                 try (ResultSet made = statement.executeQuery()) {
                   made.next();

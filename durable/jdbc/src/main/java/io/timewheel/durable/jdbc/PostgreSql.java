@@ -41,18 +41,45 @@ final class PostgreSql implements Dialect {
         set_config('jit', 'off', true)\
       """;
 
-  /** The limits of a transaction that holds a fence. */
-  static String limits(String lockTimeout) {
+  /**
+   * Sets the limits of a transaction that holds a fence, and reads {@link #FORMAT the format}. A
+   * statement of the protocol takes its snapshot after its locks, so that one that has waited for a
+   * switch reads what was switched to. EXECUTE, in SQL, does not.
+   *
+   * @param more another column
+   */
+  private static String limits(String lockTimeout, String more) {
     return "SELECT set_config('lock_timeout', '"
         + lockTimeout
         + "', true), set_config('idle_in_transaction_session_timeout', '2s', true), "
-        + PLANNER;
+        + PLANNER
+        + ", value, "
+        + more
+        + Formats.IN_USE;
   }
 
-  private static final String BEGIN = limits("100ms");
+  private static final int FORMAT = 8;
+
+  private static final String BEGIN = limits("100ms", "0");
+
+  private static final String BEGIN_WITH_VERSIONS = limits("100ms", "nextval('timewheel_version')");
+
+  /** Longer than for a group, since an effect is at stake; but no deadlock lasts as long. */
+  private static final String END_HANDLER = limits("500ms", "0");
 
   /** Not {@code now()}, which is when the transaction began. */
   static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+  private final Formats formats;
+
+  PostgreSql(Formats formats) {
+    this.formats = formats;
+  }
+
+  @Override
+  public Formats formats() {
+    return formats;
+  }
 
   @Override
   public String resource() {
@@ -86,9 +113,20 @@ final class PostgreSql implements Dialect {
     }
   }
 
+  /** What others have done until then is seen. */
   @Override
   public void lockSchema(Connection connection) throws SQLException {
-    execute(connection, "SELECT pg_advisory_xact_lock(hashtext('timewheel_schema'))");
+    execute(
+        connection, ISOLATION + ";\nSELECT pg_advisory_xact_lock(hashtext('timewheel_schema'))");
+  }
+
+  /** Whoever begins meanwhile waits, too: so not for long. */
+  @Override
+  public List<String> alone(String statement) {
+    return List.of(
+        "SET LOCAL lock_timeout = '100ms';",
+        "LOCK TABLE timewheel_meta IN ACCESS EXCLUSIVE MODE;",
+        statement);
   }
 
   @Override
@@ -100,6 +138,15 @@ final class PostgreSql implements Dialect {
                 "SELECT count(*) FROM pg_class WHERE oid = to_regclass('timewheel_meta')")) {
       rows.next();
       return rows.getInt(1) == 1;
+    }
+  }
+
+  /** Sets the limits under which what a handler has done is committed. */
+  void endHandler(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(END_HANDLER);
+        ResultSet rows = statement.executeQuery()) {
+      rows.next();
+      formats.found(rows.getLong(FORMAT));
     }
   }
 
@@ -186,11 +233,12 @@ final class PostgreSql implements Dialect {
   public Answer<Long> begin(Statements to, boolean wantsVersions) {
     to.update(ISOLATION, none -> {});
     return to.query(
-        wantsVersions ? BEGIN + ", nextval('timewheel_version')" : BEGIN + ", 0",
+        wantsVersions ? BEGIN_WITH_VERSIONS : BEGIN,
         none -> {},
         rows -> {
           rows.next();
-          return rows.getLong(8);
+          formats.found(rows.getLong(FORMAT));
+          return rows.getLong(FORMAT + 1);
         });
   }
 

@@ -52,12 +52,9 @@ final class PostgreSqlUserTransactions implements UserTransactions {
   private static final String FAIL =
       "DO 'BEGIN RAISE EXCEPTION ''a call of a timer has failed: roll back''; END'";
 
-  /** Longer than for a group, since an effect is at stake; but no deadlock lasts as long. */
-  private static final String END_HANDLER = PostgreSql.limits("500ms");
+  private final PostgreSql dialect;
 
-  private final Dialect dialect;
-
-  PostgreSqlUserTransactions(Dialect dialect) {
+  PostgreSqlUserTransactions(PostgreSql dialect) {
     this.dialect = dialect;
   }
 
@@ -136,7 +133,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
     if (!begun.equals(dialect.transactionId(connection))) {
       return false;
     }
-    PostgreSql.execute(connection, END_HANDLER);
+    dialect.endHandler(connection);
     return true;
   }
 }

@@ -8,82 +8,196 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** The tables: made when they are missing, and refused when they are of an unknown format. */
+/**
+ * The tables: made when they are missing, prepared for a release, and switched to its format.
+ *
+ * <p>They are <em>prepared</em> for a format by its step, which only adds: releases that do not
+ * know of it work on. The format in use is what nodes write; it is switched by hand when all nodes
+ * know the new one.
+ */
 final class Schema {
-  static final int FORMAT = 1;
-  private static final int NONE = 0;
+  private static final int FIRST = 1;
 
+  private final Transactions transactions;
   private final Dialect dialect;
+  private final int shards;
 
-  Schema(Dialect dialect) {
+  /**
+   * Knows how to make tables.
+   *
+   * @param shards how many shards they are to have
+   */
+  Schema(Transactions transactions, Dialect dialect, int shards) {
+    this.transactions = transactions;
     this.dialect = dialect;
-  }
-
-  /** The statements that make the tables, for a session that commits each by itself. */
-  String sql(int shards) {
-    StringBuilder sql = new StringBuilder("START TRANSACTION;\n");
-    for (String statement : dialect.migration(FORMAT)) {
-      sql.append(statement).append('\n');
-    }
-    return sql.append(shardRows(shards)).append("COMMIT;\n").toString();
-  }
-
-  private static String shardRows(int shards) {
-    StringBuilder sql = new StringBuilder("INSERT INTO timewheel_meta VALUES ('shards', ");
-    sql.append(shards).append(");\nINSERT INTO timewheel_shard (shard, epoch) VALUES (0, 0)");
-    for (int shard = 1; shard < shards; shard++) {
-      sql.append(", (").append(shard).append(", 0)");
-    }
-    return sql.append(";\n").toString();
+    this.shards = shards;
   }
 
   /**
-   * Makes the tables if there are none.
+   * What the tables are.
    *
-   * @param shards how many shards they are to have
-   * @return how many they have
+   * @param format the one in use
+   * @param prepared the newest one that could be
    */
-  int open(Transactions transactions, int shards) {
-    int found = transactions.read(this::shards);
-    return found != NONE
-        ? found
-        : transactions.write(
-            connection -> {
-              dialect.lockSchema(connection);
-              try {
-                int meanwhile = shards(connection);
-                if (meanwhile == NONE) {
-                  make(connection, shards);
-                }
-                connection.commit(); // before anybody else may look
-                return meanwhile == NONE ? shards : meanwhile;
-              } finally {
-                dialect.unlockSchema(connection);
-              }
-            });
+  record Tables(int format, int prepared, int shards) {}
+
+  /** What became of the tables, and which nodes stand in the way of more. */
+  private record Done(Tables tables, List<String> outdated) {}
+
+  /**
+   * What {@link #migrate} would execute now, for a session that commits each statement by itself.
+   *
+   * @return empty if that is nothing
+   */
+  String sql(boolean finish) {
+    List<String> plan = plan(transactions.read(this::look).orElse(null), finish);
+    return plan.isEmpty() ? "" : "START TRANSACTION;\n" + String.join("\n", plan) + "\nCOMMIT;\n";
   }
 
-  private void make(Connection connection, int shards) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      for (String migration : dialect.migration(FORMAT)) {
-        statement.execute(migration);
+  /**
+   * Makes and prepares the tables, if that was not done.
+   *
+   * @return how many shards they have
+   */
+  int open() {
+    Optional<Tables> found = transactions.read(this::look);
+    if (found.isPresent() && isPrepared(found.get())) {
+      return found.get().shards();
+    }
+    try {
+      return migrate(false).shards();
+    } catch (StoreException e) {
+      throw new StoreException(
+          e.kind(),
+          "the tables are not ready for this release (`timewheel store migrate` prepares them): "
+              + e.getMessage(),
+          e);
+    }
+  }
+
+  private boolean isPrepared(Tables tables) {
+    return tables.prepared() >= dialect.formats().newest();
+  }
+
+  /**
+   * Makes and prepares the tables, if that was not done.
+   *
+   * @param finish whether to switch to the newest format, too: others wait meanwhile, so that is
+   *     tried once
+   */
+  Tables migrate(boolean finish) {
+    int newest = dialect.formats().newest();
+    Done done = finish ? finish() : transactions.write(connection -> migrate(connection, false));
+    if (finish && done.tables().format() < newest) {
+      throw new StoreException(
+          Kind.REJECTED,
+          "format %d stays in use, because nodes live that do not know format %d: %s"
+              .formatted(done.tables().format(), newest, String.join(", ", done.outdated())),
+          null);
+    }
+    return done.tables();
+  }
+
+  private Done finish() {
+    try {
+      return transactions.writeOnce(connection -> migrate(connection, true));
+    } catch (StoreException e) {
+      if (e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause)) {
+        throw new StoreException(
+            e.kind(),
+            "a transaction is open that began before; try again: " + e.getMessage(),
+            cause);
       }
-      for (String rows : shardRows(shards).split("(?<=;)\n", -1)) {
-        if (!rows.isEmpty()) {
-          statement.execute(rows);
-        }
+      throw e;
+    }
+  }
+
+  private Done migrate(Connection connection, boolean finish) throws SQLException {
+    dialect.lockSchema(connection);
+    try {
+      execute(connection, plan(look(connection).orElse(null), finish));
+      Done done = new Done(look(connection).orElseThrow(), outdated(connection));
+      connection.commit(); // before anybody else may look
+      return done;
+    } finally {
+      dialect.unlockSchema(connection);
+    }
+  }
+
+  private static void execute(Connection connection, List<String> plan) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      for (String sql : plan) {
+        statement.execute(sql);
       }
     }
   }
 
-  /** How many shards the tables have; {@link #NONE} if there are no tables. */
-  private int shards(Connection connection) throws SQLException {
+  /** Each step may be repeated: what it says of itself comes last. */
+  private List<String> plan(@Nullable Tables found, boolean finish) {
+    List<String> plan = new ArrayList<>();
+    if (found == null) {
+      plan.addAll(dialect.migration(FIRST));
+      plan.addAll(shardRows());
+    }
+    Tables from = found == null ? new Tables(FIRST, FIRST, shards) : found;
+    int newest = dialect.formats().newest();
+    for (int step = from.prepared() + 1; step <= newest; step++) {
+      plan.addAll(dialect.migration(step));
+      plan.add("UPDATE timewheel_meta SET value = " + step + " WHERE name = 'prepared';");
+    }
+    if (from.format() < newest && (finish || found == null)) {
+      plan.addAll(
+          dialect.alone(
+              "UPDATE timewheel_meta SET value = "
+                  + newest
+                  + " WHERE name = 'format' AND NOT EXISTS (SELECT 1"
+                  + fromOutdated()
+                  + ");"));
+    }
+    return plan;
+  }
+
+  private List<String> shardRows() {
+    StringBuilder rows = new StringBuilder("INSERT INTO timewheel_shard (shard, epoch) VALUES");
+    for (int shard = 0; shard < shards; shard++) {
+      rows.append(shard == 0 ? " (" : ", (").append(shard).append(", 0)");
+    }
+    return List.of(
+        "INSERT INTO timewheel_meta VALUES ('shards', " + shards + ");",
+        rows.append(';').toString());
+  }
+
+  private String fromOutdated() {
+    return " FROM timewheel_node WHERE newest_format < "
+        + dialect.formats().newest()
+        + " AND lease_until > "
+        + dialect.nowMillis();
+  }
+
+  private List<String> outdated(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement("SELECT name, node" + fromOutdated() + " ORDER BY node");
+        ResultSet rows = statement.executeQuery()) {
+      List<String> nodes = new ArrayList<>();
+      while (rows.next()) {
+        nodes.add(Membership.id(rows.getString(1), rows.getLong(2)));
+      }
+      return nodes;
+    }
+  }
+
+  /** Looks for the tables, and refuses those of a format that this release does not know. */
+  private Optional<Tables> look(Connection connection) throws SQLException {
     dialect.check(connection);
     if (!dialect.hasSchema(connection)) {
-      return NONE;
+      return Optional.empty();
     }
     Map<String, Long> meta = new HashMap<>();
     try (PreparedStatement statement =
@@ -94,13 +208,13 @@ final class Schema {
       }
     }
     Long format = meta.get("format");
-    Long shards = meta.get("shards");
-    if (format == null || format != FORMAT || shards == null) {
+    Long prepared = meta.get("prepared");
+    Long count = meta.get("shards");
+    if (format == null || prepared == null || count == null) {
       throw new StoreException(
-          Kind.UNAVAILABLE,
-          "the tables have format " + format + " (expected: " + FORMAT + ")",
-          null);
+          Kind.UNAVAILABLE, "the tables are not whole, or older than the first release", null);
     }
-    return shards.intValue();
+    dialect.formats().check(format);
+    return Optional.of(new Tables(format.intValue(), prepared.intValue(), count.intValue()));
   }
 }

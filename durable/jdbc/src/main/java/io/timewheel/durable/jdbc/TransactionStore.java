@@ -154,7 +154,8 @@ final class TransactionStore implements TimerStore {
       UserTransactions.Visit visit = statements.enter(connection);
       try {
         check(visit);
-      } catch (IllegalStateException e) { // nothing was done: the transaction goes on
+        store.dialect().checkFormat(connection);
+      } catch (IllegalStateException | StoreException e) { // nothing was done: it goes on
         statements.leave(connection, visit);
         throw e;
       }

@@ -186,6 +186,7 @@ final class Transactions {
 
   /** Reads with one statement. */
   <T extends @Nullable Object> T read(Work<T> work) {
+    dialect.formats().checkLast();
     for (int tries = 1; ; tries++) {
       try (Connection connection = open(true)) {
         return work.run(connection);

@@ -56,7 +56,8 @@ interface UserTransactions {
   String beginHandler(Connection connection, long idleMillis, boolean own) throws SQLException;
 
   /**
-   * Sets the limits of what is left of it when the handler has returned.
+   * Sets the limits of what is left of it when the handler has returned, and {@link
+   * Dialect#checkFormat checks the format}.
    *
    * @return whether it is the transaction that was begun, and not one that has come after it
    */

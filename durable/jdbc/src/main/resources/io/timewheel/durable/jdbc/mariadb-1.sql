@@ -1,8 +1,10 @@
 -- Format 1 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
 -- CREATE ends a transaction there: the rows come last, and together; without them there is no format.
 
--- What the data is: its format, how many shards it has, and a number that no other tables have.
--- Whoever pauses locks the row 'pauses', since a pause that is not there cannot be locked.
+-- What the data is: the format in use, the newest one that it is prepared for, how many shards it
+-- has, and a number that no other tables have. Each transaction reads the format, and so has a
+-- share of the table until it ends. Whoever pauses locks the row 'pauses', since a pause that is
+-- not there cannot be locked.
 CREATE TABLE IF NOT EXISTS timewheel_meta (
   name varchar(64) PRIMARY KEY,
   value bigint NOT NULL
@@ -90,9 +92,11 @@ CREATE TABLE IF NOT EXISTS timewheel_pause (
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
+-- newest_format: of those that it knows.
 CREATE TABLE IF NOT EXISTS timewheel_node (
   node bigint PRIMARY KEY,
   name text NOT NULL,
+  newest_format int NOT NULL,
   lease_until bigint NOT NULL,
   clock_offset bigint NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
@@ -113,4 +117,5 @@ START TRANSACTION;
 INSERT INTO timewheel_history VALUES (-9223372036854775808, '', '', 0, 0);
 INSERT INTO timewheel_meta VALUES ('identity', FLOOR(RAND() * 9007199254740992));
 INSERT INTO timewheel_meta VALUES ('pauses', 0);
+INSERT INTO timewheel_meta VALUES ('prepared', 1);
 INSERT INTO timewheel_meta VALUES ('format', 1);

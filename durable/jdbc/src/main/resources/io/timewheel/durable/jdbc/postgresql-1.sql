@@ -1,6 +1,7 @@
 -- Format 1 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
 
--- What the data is: its format, and how many shards it has. Nodes refuse a format that they do not know.
+-- What the data is: the format in use, the newest one that it is prepared for, and how many shards
+-- it has. Each transaction reads the format, and so has a share of the table until it ends.
 CREATE TABLE timewheel_meta (
   name text PRIMARY KEY,
   value bigint NOT NULL
@@ -105,9 +106,11 @@ CREATE TABLE timewheel_pause (
 );
 
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
+-- newest_format: of those that it knows.
 CREATE TABLE timewheel_node (
   node bigint PRIMARY KEY,
   name text NOT NULL,
+  newest_format integer NOT NULL,
   lease_until bigint NOT NULL,
   clock_offset bigint NOT NULL
 ) WITH (fillfactor = 50);
@@ -117,4 +120,5 @@ CREATE TABLE timewheel_shard (
   epoch bigint NOT NULL
 ) WITH (fillfactor = 50);
 
+INSERT INTO timewheel_meta VALUES ('prepared', 1);
 INSERT INTO timewheel_meta VALUES ('format', 1);

@@ -159,7 +159,25 @@ final class Fixture implements AutoCloseable {
 
   /** Opens and starts a node. */
   Node start() {
-    Node node = open();
+    return start(Formats.ofThisRelease());
+  }
+
+  // Releases
+
+  JdbcTimerStore.Builder builder(Formats formats) {
+    JdbcTimerStore.Builder builder = builder(pool).shards(4);
+    builder.formats = formats;
+    return builder;
+  }
+
+  Node open(Formats formats) {
+    Node node = new Node(builder(formats));
+    nodes.add(node);
+    return node;
+  }
+
+  Node start(Formats formats) {
+    Node node = open(formats);
     node.store.start(node);
     return node;
   }

@@ -109,7 +109,7 @@ class GroupTest {
   private String plan(String sql) throws SQLException {
     try (Connection connection = fixture.pool.getConnection()) {
       connection.setAutoCommit(false);
-      new PostgreSql().begin(connection);
+      new PostgreSql(Formats.ofThisRelease()).begin(connection);
       StringBuilder plan = new StringBuilder();
       try (PreparedStatement statement = connection.prepareStatement("EXPLAIN " + sql)) {
         new Parameters(connection, statement)

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class HintsTest {
   private final Fixture fixture = new Fixture(Server.POSTGRESQL);
-  private final PostgreSql dialect = new PostgreSql();
+  private final PostgreSql dialect = new PostgreSql(Formats.ofThisRelease());
 
   @AfterEach
   void close() {

@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.testkit.TimerStoreContract;
 import java.io.IOException;
@@ -70,7 +71,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
     POOLS.add(pool);
     JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(pool);
     try {
-      owned.execute(builder.schema());
+      owned.execute(JdbcTimerStore.postgresqlBuilder(owned.dataSource()).migration(false));
       owned.execute(grants(owned.url().replaceFirst(".*=", "")));
     } catch (SQLException e) {
       throw new IllegalStateException(e);
@@ -107,6 +108,27 @@ class LeastPrivilegesTest extends TimerStoreContract {
       finish("a", Fixture.NOW);
     }
     assertThat(owned.number("SELECT count(*) FROM timewheel_count")).isLessThan(10);
+  }
+
+  @Test
+  void isPreparedForTheNextReleaseBySomebodyElse() {
+    JdbcTimerStore.Builder program = JdbcTimerStore.postgresqlBuilder(pool);
+    program.formats = UpgradeTest.next();
+    JdbcTimerStore.Builder administrator = JdbcTimerStore.postgresqlBuilder(owned.dataSource());
+    administrator.formats = UpgradeTest.next();
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(program::open)
+        .withMessageStartingWith("the tables are not ready for this release (`timewheel store ")
+        .withMessageContaining("must be owner");
+    assertThat(administrator.migrate(false)).isEqualTo(1);
+    opened.close();
+    try (JdbcTimerStore store = program.open()) {
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> program.migrate(true))
+          .withMessageContaining("permission denied");
+      assertThat(administrator.migrate(true)).isEqualTo(2);
+      assertThat(store.commit(List.of(Fixture.schedule("a", Fixture.NOW)))).hasSize(1);
+    }
   }
 
   @Test

@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.testkit.TimerStoreContract;
 import java.io.IOException;
@@ -32,7 +33,9 @@ class MariaDbStoreTest extends TimerStoreContract {
   private static final String USER = "restricted";
   private static final List<HikariDataSource> POOLS = new ArrayList<>();
 
+  private Database owned;
   private HikariDataSource pool;
+  private TimerStore opened;
 
   /** Makes the settings of a session. */
   Database session(Database database) {
@@ -43,7 +46,7 @@ class MariaDbStoreTest extends TimerStoreContract {
   protected TimerStore create() {
     closePools(); // of the tests before
     DatabaseServer server = TestDatabases.mariadb();
-    Database owned = server.createDatabase();
+    owned = server.createDatabase();
     try {
       assertThat(Files.readString(GUIDE)).contains(GRANT);
       Database administration = server.administration();
@@ -56,14 +59,15 @@ class MariaDbStoreTest extends TimerStoreContract {
       pool = session(new Database(owned.url(), USER, USER)).pool(6);
       pool.setMinimumIdle(1);
       POOLS.add(pool);
-      String script = JdbcTimerStore.mariadbBuilder(pool).schema();
+      String script = JdbcTimerStore.mariadbBuilder(pool).migration(false);
       owned.with("allowMultiQueries", true).execute(script);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return JdbcTimerStore.mariadb(pool);
+    opened = JdbcTimerStore.mariadb(pool);
+    return opened;
   }
 
   @Override
@@ -75,6 +79,27 @@ class MariaDbStoreTest extends TimerStoreContract {
   static void closePools() {
     POOLS.forEach(HikariDataSource::close);
     POOLS.clear();
+  }
+
+  @Test
+  void isPreparedForTheNextReleaseBySomebodyElse() {
+    JdbcTimerStore.Builder program = JdbcTimerStore.mariadbBuilder(pool);
+    program.formats = UpgradeTest.next();
+    JdbcTimerStore.Builder administrator = JdbcTimerStore.mariadbBuilder(owned.dataSource());
+    administrator.formats = UpgradeTest.next();
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(program::open)
+        .withMessageStartingWith("the tables are not ready for this release (`timewheel store ")
+        .withMessageContaining("ALTER command denied");
+    assertThat(administrator.migrate(false)).isEqualTo(1);
+    opened.close();
+    try (JdbcTimerStore store = program.open()) {
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> program.migrate(true))
+          .withMessageContaining("denied");
+      assertThat(administrator.migrate(true)).isEqualTo(2);
+      assertThat(store.commit(List.of(Fixture.schedule("a", Fixture.NOW)))).hasSize(1);
+    }
   }
 
   @Test

@@ -90,7 +90,7 @@ class MariaDbTest {
 
     @Test
     void goesOnWithTablesThatWereHalfMade() throws SQLException {
-      String script = fixture.builder(fixture.pool).schema();
+      String script = fixture.builder(fixture.pool).migration(false);
       fixture.execute(script.substring(0, script.indexOf("START TRANSACTION;\nINSERT")));
       assertThat(fixture.open().store.traits().shards()).isEqualTo(4);
       assertThat(fixture.number("SELECT count(*) FROM timewheel_history")).isOne();
@@ -127,7 +127,7 @@ class MariaDbTest {
     void beginsNothingBesideAPauseThatIsBeingMade() throws SQLException {
       node.commit(schedule("a", NOW));
       try (Connection pauser = fixture.transaction()) {
-        new MariaDb().queries().lockPauses(pauser);
+        new MariaDb(Formats.ofThisRelease()).queries().lockPauses(pauser);
         execute(pauser, "INSERT INTO timewheel_pause VALUES ('shop')");
         assertThatExceptionOfType(StoreException.class)
             .isThrownBy(() -> node.commit(node.begin("a")))
@@ -194,7 +194,7 @@ class MariaDbTest {
     void mayStandStillForTwoSecondsWhateverTheUserAllowsHimself() throws SQLException {
       try (Connection connection = fixture.database.connect()) {
         execute(connection, SET);
-        new MariaDb().begin(connection);
+        new MariaDb(Formats.ofThisRelease()).begin(connection);
         assertThat(text(connection, SETTINGS)).isEqualTo("READ-COMMITTED 1 2 0 0");
       }
     }
@@ -233,7 +233,7 @@ class MariaDbTest {
 
     @Test
     void saysNothingOfCommitsThatItMayHaveForgotten() throws SQLException {
-      MariaDb dialect = new MariaDb();
+      MariaDb dialect = new MariaDb(Formats.ofThisRelease());
       try (Connection connection = fixture.transaction()) {
         long now = MariaDb.number(connection, "SELECT " + MariaDb.NOW);
         assertThat(dialect.isCommitted(connection, now + "/1")).isFalse();
@@ -416,6 +416,15 @@ class MariaDbTest {
     /** There are none. */
     @Override
     void countsHints() {}
+  }
+
+  @Nested
+  class Upgrades extends UpgradeTest {
+    @Override
+    String waiting() {
+      return "SELECT count(*) FROM information_schema.processlist"
+          + " WHERE db = database() AND state = 'Waiting for table metadata lock'";
+    }
   }
 
   @Nested

@@ -43,7 +43,7 @@ class SchemaTest {
 
   @Test
   void printsWhatItWouldDo() throws SQLException {
-    fixture.execute(fixture.builder(fixture.pool).shards(3).schema());
+    fixture.execute(fixture.builder(fixture.pool).shards(3).migration(false));
     assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(3);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_shard")).isEqualTo(3);
   }
@@ -51,7 +51,7 @@ class SchemaTest {
   /** In auto-commit mode, as the clients of databases are. */
   @Test
   void aScriptThatIsCutOffCountsForNothing() throws SQLException {
-    String script = fixture.builder(fixture.pool).shards(3).schema();
+    String script = fixture.builder(fixture.pool).shards(3).migration(false);
     fixture.database.execute(script.substring(0, script.lastIndexOf("COMMIT;")));
     assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(8);
   }

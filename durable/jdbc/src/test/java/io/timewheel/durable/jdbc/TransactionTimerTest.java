@@ -346,7 +346,7 @@ class TransactionTimerTest {
 
   @Test
   void notifiesOfWhatIsNearWhenItCommits() throws SQLException {
-    PostgreSql dialect = new PostgreSql();
+    PostgreSql dialect = new PostgreSql(Formats.ofThisRelease());
     try (Connection listener = fixture.pool.getConnection()) {
       dialect.listen(listener, dialect.hintChannel(listener));
       timer.schedule(spec("far"));

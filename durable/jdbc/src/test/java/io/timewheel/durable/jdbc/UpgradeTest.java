@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static io.timewheel.durable.jdbc.Fixture.success;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreException.Kind;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.IntSupplier;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A release that knows format 1 alone, and the next one, side by side and one after the other. */
+@Timeout(120)
+class UpgradeTest {
+  private static final String SWITCH = "UPDATE timewheel_meta SET value = 2 WHERE name = 'format';";
+
+  final Fixture fixture = new Fixture(Server.of(this));
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  static Formats old() {
+    return new Formats(1, 1);
+  }
+
+  static Formats next() {
+    return new Formats(1, 2);
+  }
+
+  private int prepare() {
+    return fixture.builder(next()).migrate(false);
+  }
+
+  private int finish() {
+    return fixture.builder(next()).migrate(true);
+  }
+
+  private long meta(String name) throws SQLException {
+    return fixture.number("SELECT value FROM timewheel_meta WHERE name = '" + name + "'");
+  }
+
+  private static void assertRefused(ThrowingCallable call) {
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(call)
+        .withMessage("the tables have format 2 (expected: 1)")
+        .returns(Kind.UNAVAILABLE, StoreException::kind);
+  }
+
+  // Side by side
+
+  @Test
+  void bothReleasesWorkOnTablesThatArePrepared() throws SQLException {
+    Fixture.Node old = fixture.start(old());
+    old.commit(schedule("before", NOW));
+    Fixture.Node next = fixture.start(next());
+    for (int round = 0; round < 2; round++) {
+      old.ownership().balance();
+      next.ownership().balance();
+    }
+    assertThat(List.of(old.epochs, next.epochs)).allSatisfy(own -> assertThat(own).hasSize(2));
+    Map<String, Fixture.Node> makers = Map.of("old", old, "next", next);
+    makers.forEach((id, maker) -> maker.commit(schedule(id, NOW)));
+    for (String id : List.of("before", "old", "next")) {
+      int shard = Shards.of(key(id), 4);
+      Fixture.Node owner = old.epochs.containsKey(shard) ? old : next;
+      Change.Begin begin = owner.begin(id);
+      assertThat(owner.commit(begin).answer()).isEqualTo(Answer.APPLIED);
+      assertThat(owner.commit(success(begin)).answer()).isEqualTo(Answer.APPLIED);
+      for (Fixture.Node reader : makers.values()) {
+        assertThat(reader.store.get(key(id)).state()).isEqualTo(TimerState.DONE);
+      }
+    }
+    assertThat(meta("prepared")).isEqualTo(2);
+    assertThat(meta("format")).isEqualTo(1);
+  }
+
+  @Test
+  void oneOfTheOldReleaseStartsOnTablesThatArePrepared() {
+    fixture.start(old());
+    assertThat(prepare()).isEqualTo(1);
+    assertThat(fixture.start(old()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+  }
+
+  @Test
+  void theFormatIsSwitchedWhenNoNodeOfTheOldReleaseLives() throws SQLException {
+    Fixture.Node old = fixture.start(old());
+    Fixture.Node next = fixture.start(next());
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(this::finish)
+        .withMessage(
+            "format 1 stays in use, because nodes live that do not know format 2: "
+                + old.store.nodeId())
+        .returns(Kind.REJECTED, StoreException::kind);
+    assertThat(meta("format")).isEqualTo(1);
+    assertThat(old.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    old.store.close();
+    assertThat(finish()).isEqualTo(2);
+    assertThat(next.commit(schedule("b", NOW)).answer()).isEqualTo(Answer.CREATED);
+    next.ownership().renew();
+    next.ownership().balance();
+    assertThat(next.epochs).hasSize(4);
+    assertThat(finish()).as("again").isEqualTo(2);
+  }
+
+  // The old release after the switch
+
+  @Test
+  void aNodeThatStoodStillIsRefusedAndStops() throws SQLException {
+    Fixture.Node old = fixture.start(old());
+    old.commit(schedule("a", NOW));
+    Change.Begin begin = old.begin("a");
+    fixture.expireLeases();
+    assertThat(finish()).isEqualTo(2);
+    assertRefused(() -> old.commit(begin));
+    assertRefused(() -> old.commit(schedule("b", NOW)));
+    assertRefused(() -> old.store.pause("shop"));
+    assertRefused(() -> old.store.forget(NOW, 10, 10));
+    assertRefused(() -> old.ownership().renew());
+    assertRefused(() -> old.store.get(key("a")));
+    assertThat(old.epochs).hasSize(4);
+    old.clock.advanceMillis(9_000);
+    old.ownership().watch();
+    assertThat(old.epochs).as("lost, as its lease cannot be renewed").isEmpty();
+    Fixture.Node next = fixture.start(next());
+    assertThat(next.epochs).hasSize(4);
+    assertThat(next.store.get(key("a")).state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(next.store.get(key("b"))).isNull();
+    assertThat(next.store.paused()).isEmpty();
+  }
+
+  @Test
+  void aHandlerThatWasRunningCommitsNothing() throws SQLException {
+    Fixture.Node old = fixture.start(old());
+    UserTransactions statements = old.store.dialect().userTransactions();
+    try (Connection connection = fixture.transaction()) {
+      String begun = statements.beginHandler(connection, 10_000, true);
+      fixture.expireLeases();
+      finish();
+      assertRefused(() -> statements.endHandler(connection, begun, true));
+    }
+  }
+
+  @Test
+  void itDoesNotStart() {
+    fixture.open(next());
+    assertRefused(() -> fixture.open(old()));
+    assertRefused(() -> fixture.builder(old()).migrate(true));
+    assertRefused(() -> fixture.builder(old()).migration(true));
+  }
+
+  // The moment of the switch
+
+  @Test
+  void theTransactionsThatReadTheOldFormatCommitBeforeTheSwitch() throws SQLException {
+    TransactionTimers timers = TransactionTimers.of(fixture.open(old()).store); // without a lease
+    prepare();
+    try (Connection connection = fixture.transaction()) {
+      timers.in(connection).schedule(TransactionTimerTest.spec("a"));
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(this::finish)
+          .withMessageStartingWith("a transaction is open that began before; try again: ")
+          .returns(Kind.TRANSIENT, StoreException::kind);
+      assertThat(meta("format")).isEqualTo(1);
+      connection.commit();
+      assertThat(finish()).isEqualTo(2);
+      assertThatExceptionOfType(DurableTimerException.class)
+          .isThrownBy(() -> timers.in(connection).schedule(TransactionTimerTest.spec("b")))
+          .withMessageContaining("the tables have format 2 (expected: 1)");
+      connection.commit();
+    }
+    Fixture.Node next = fixture.open(next());
+    assertThat(next.store.get(key("a"))).isNotNull();
+    assertThat(next.store.get(key("b"))).isNull();
+  }
+
+  @Test
+  void aGroupOfChangesHoldsItsFormatUntilItCommits() throws SQLException {
+    Fixture.Node old = fixture.open(old());
+    prepare();
+    try (Connection connection = fixture.transaction()) {
+      old.store.dialect().begin(connection);
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(this::finish)
+          .withMessageStartingWith("a transaction is open that began before; try again: ");
+      connection.commit();
+      old.store.dialect().end(connection);
+    }
+    assertThat(finish()).isEqualTo(2);
+  }
+
+  @Test
+  void whoWaitsForTheSwitchReadsTheNewFormat() throws SQLException {
+    Fixture.Node old = fixture.start(old());
+    for (int i = 0; i < 20; i++) { // from some number on, its statements are prepared
+      old.commit(schedule("a", NOW + i));
+    }
+    prepare();
+    List<String> alone = old.store.dialect().alone(SWITCH);
+    int step = alone.indexOf(SWITCH);
+    try (Connection switcher = fixture.transaction()) {
+      execute(switcher, alone.subList(0, step));
+      CompletableFuture<Outcome> commit =
+          CompletableFuture.supplyAsync(() -> old.commit(schedule("b", NOW)));
+      while (fixture.number(waiting()) == 0 && !commit.isDone()) {
+        Thread.onSpinWait();
+      }
+      assertThat(commit).isNotDone();
+      execute(switcher, alone.subList(step, alone.size()));
+      switcher.commit();
+      assertThatExceptionOfType(CompletionException.class)
+          .isThrownBy(commit::join)
+          .withMessageContaining("the tables have format 2 (expected: 1)");
+    }
+    assertThat(fixture.open(next()).store.get(key("b"))).isNull();
+  }
+
+  private static void execute(Connection connection, List<String> statements) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      for (String sql : statements) {
+        statement.execute(sql);
+      }
+    }
+  }
+
+  /** {@return a query for how many wait to read the format} */
+  String waiting() {
+    return "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        + " AND relation = to_regclass('timewheel_meta')";
+  }
+
+  // How tables are prepared
+
+  @Test
+  void goesOnWithAPreparationThatWasCutOff() throws SQLException {
+    fixture.open(old());
+    String script = fixture.builder(next()).migration(false);
+    fixture.database.execute(script.substring(0, script.indexOf("CREATE TABLE")));
+    assertThat(meta("prepared")).isEqualTo(1);
+    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(meta("prepared")).isEqualTo(2);
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_probe")).isZero();
+  }
+
+  @Test
+  void manyPrepareAndSwitchAtOnce() throws SQLException {
+    fixture.open(old());
+    assertThat(four(this::prepare)).containsOnly(1);
+    assertThat(four(this::finish)).containsOnly(2);
+    assertThat(meta("prepared")).isEqualTo(2);
+  }
+
+  private static List<Integer> four(IntSupplier work) {
+    return IntStream.range(0, 4).parallel().map(n -> work.getAsInt()).boxed().toList();
+  }
+
+  @Test
+  void printsWhatItWouldDo() throws SQLException {
+    Fixture.Node old = fixture.start(old());
+    JdbcTimerStore.Builder administrator = fixture.builder(next());
+    String preparation = administrator.migration(false);
+    fixture.execute(preparation);
+    assertThat(meta("prepared")).isEqualTo(2);
+    assertThat(meta("format")).isEqualTo(1);
+    assertThat(administrator.migration(false)).isEmpty();
+    String end = administrator.migration(true);
+    fixture.execute(end);
+    assertThat(meta("format")).as("while an old node lives").isEqualTo(1);
+    old.store.close();
+    fixture.execute(end);
+    assertThat(meta("format")).isEqualTo(2);
+    assertThat(administrator.migration(true)).isEmpty();
+  }
+
+  @Test
+  void makesNewTablesInTheNewFormat() throws SQLException {
+    fixture.execute(fixture.builder(next()).migration(false));
+    assertThat(meta("format")).isEqualTo(2);
+    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+  }
+
+  @Test
+  void refusesAFormatThatItDoesNotKnowAnyMore() {
+    fixture.open(old());
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> fixture.open(new Formats(2, 3)))
+        .withMessage("the tables have format 1 (expected: 2 to 3)");
+  }
+}
