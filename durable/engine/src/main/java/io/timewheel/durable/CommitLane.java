@@ -163,10 +163,13 @@ final class CommitLane {
     }
     drainIfReady();
     if (first) {
+      boolean ends = false;
       try {
-        settings.waits.start(this::endPatience, settings.store.traits().patience());
-      } catch (IllegalStateException e) { // the wheel was stopped
-        endPatience();
+        ends = settings.waits.start(this::endPatience, settings.store.traits().patience()) != null;
+      } finally {
+        if (!ends) { // the wheel refuses, or was stopped
+          endPatience();
+        }
       }
     }
   }

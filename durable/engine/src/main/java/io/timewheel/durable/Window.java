@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  * loaded} was moved before the commit, and the entry is offered. If both happen, the newer reading
  * of the record wins, and an old one that slips in is refused by the claim.
  *
+ * <p>What others commit is not offered. Sweeps look for it, from the beginning: as far as what is
+ * due before the sweep after the next one, since one may be missed.
+ *
  * <p>The part that a window has may change: then it begins anew, and what it offers meanwhile from
  * an older reading is taken only if it is in the new part.
  *
@@ -79,6 +82,11 @@ final class Window {
 
   /** Whether to look for what others have put where it was read already. */
   private boolean sweeping;
+
+  /**
+   * Whether it swept last, and goes on where others are next: reading may take longer than that.
+   */
+  private boolean swept;
 
   /** Whether something could not be read or put on the wheel: with the next beat it is again. */
   private boolean again;
@@ -405,8 +413,10 @@ final class Window {
       if (closed) {
         return;
       }
-      boolean toSweep = sweeping && !fromStart && loaded != null;
-      sweeping = false;
+      boolean otherIsNext = swept && (isMoreWanted() || shares.anyToCatchUp());
+      boolean toSweep = sweeping && !fromStart && loaded != null && !otherIsNext;
+      sweeping &= !toSweep && !fromStart && loaded != null; // which includes it
+      swept = toSweep;
       cameBack = !fromStart && !toSweep && shares.anyToCatchUp() && !(cameBack && isMoreWanted());
       if (toSweep) {
         after = beginning();

@@ -186,7 +186,7 @@ public sealed interface Change {
    *     postponed, {@link TimerRecord#NEVER} if never again; not looked at for the others
    * @param error why it failed, or null
    * @param claimed the record as the claim has left it, if whoever ends it knows: a store that
-   *     writes only what has not changed since needs not read it again; null otherwise
+   *     writes only what has not changed since need not read it again; null otherwise
    * @param now the time of the change
    */
   record Finish(

@@ -79,7 +79,7 @@ interface Dialect {
   /** {@return what to ask {@link #isCommitted} about; null if there is nothing to commit} */
   @Nullable String transactionId(Connection connection) throws SQLException;
 
-  /** Asks the same along with the last statements of a group, if the database can say so then. */
+  /** Asks the same along with the statements of a round, or else when the answer is wanted. */
   default Answer<Optional<String>> transactionId(Statements to) {
     return () -> Optional.ofNullable(transactionId(to.connection()));
   }

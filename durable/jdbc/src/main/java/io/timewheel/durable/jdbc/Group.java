@@ -47,7 +47,9 @@ import org.jspecify.annotations.Nullable;
  * <p>An object is used for all tries of one commit, by one thread.
  */
 final class Group implements Transactions.Work<List<Outcome>> {
-  /** More than one only if others make or forget the same timers at the same time. */
+  /**
+   * One without locks, and more than one with them only if others make or forget the same timers.
+   */
   private static final int MAX_ROUNDS = 4;
 
   private final Dialect dialect;
@@ -64,6 +66,9 @@ final class Group implements Transactions.Work<List<Outcome>> {
 
   private final Outcome[] outcomes;
 
+  /** Whether this is not the first try. */
+  private boolean tried;
+
   /** Whether a try has waited too long for a timer that somebody holds. */
   private boolean heldUp;
 
@@ -71,7 +76,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
   private final Map<Integer, Long> heldEpochs = new TreeMap<>();
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
   private final List<Written> written = new ArrayList<>();
-  private Optional<String> transactionId = Optional.empty();
+  private Answer<Optional<String>> transactionId = Optional::empty;
   private final Surroundings surroundings = new Surroundings();
 
   /**
@@ -106,6 +111,9 @@ final class Group implements Transactions.Work<List<Outcome>> {
     @Nullable TimerRecord before;
     @Nullable TimerRecord after;
     byte @Nullable [] payloadHash;
+
+    /** Whether nobody has looked at it: then only a write that holds says that it was so. */
+    boolean assumed;
 
     /** Whether it was not as it was read, or taken for. */
     boolean lost;
@@ -183,15 +191,17 @@ final class Group implements Transactions.Work<List<Outcome>> {
   public List<Outcome> run(Connection connection) throws SQLException {
     boolean versions =
         any(change -> change instanceof Change.Schedule || change instanceof Change.Move);
-    boolean leaves = any(Group::isLeftForLater);
+    // Where a lock is waited for until a deadlock is found, none is taken out of the order.
+    boolean expecting =
+        dialect.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0)));
     Statements to = new Statements(connection);
     Answer<Long> begun = dialect.begin(to, versions);
-    return run(to, versions ? begun.get() : 0, !heldUp && (dialect.waitsBriefly() || !leaves));
+    return run(to, versions ? begun.get() : 0, expecting && !tried);
   }
 
   @Override
-  public @Nullable String transactionId(Connection connection, Dialect same) {
-    return transactionId.orElse(null);
+  public @Nullable String transactionId(Connection connection, Dialect same) throws SQLException {
+    return transactionId.get().orElse(null);
   }
 
   /**
@@ -205,7 +215,14 @@ final class Group implements Transactions.Work<List<Outcome>> {
 
   /** Takes the ends of attempts into the transaction of their handler. */
   List<Outcome> finishIn(Connection connection) throws SQLException {
-    return run(new Statements(connection), 0, true);
+    boolean byOneStatement =
+        changes.size() == 1
+            || !any(
+                change ->
+                    !(change instanceof Change.Finish finish)
+                        || finish.end() != Change.Finish.End.SUCCEEDED
+                        || finish.nextAt() != TimerRecord.NEVER);
+    return run(new Statements(connection), 0, byOneStatement);
   }
 
   /**
@@ -215,6 +232,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
    */
   private List<Outcome> run(Statements to, long firstVersion, boolean expecting)
       throws SQLException {
+    tried = true;
     heldEpochs.clear();
     counts.clear();
     written.clear();
@@ -266,6 +284,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       }
       for (Cell cell : open) {
         apply(cell);
+        cell.lost = cell.assumed && !cell.isChanged();
         count(cell, 1);
       }
       write(to, open);
@@ -290,9 +309,9 @@ final class Group implements Transactions.Work<List<Outcome>> {
       Change first = changes.get(cell.changes.get(0));
       if (first instanceof Change.Schedule schedule
           && schedule.condition() != Change.Condition.VERSION) {
-        found(cell, null, null);
+        assume(cell, null);
       } else if (first instanceof Change.Finish finish && finish.claimed() != null) {
-        found(cell, finish.claimed(), null);
+        assume(cell, finish.claimed());
       } else {
         others.add(cell);
       }
@@ -335,11 +354,17 @@ final class Group implements Transactions.Work<List<Outcome>> {
     }
   }
 
+  private static void assume(Cell cell, @Nullable TimerRecord record) {
+    found(cell, record, null);
+    cell.assumed = true;
+  }
+
   private static void found(
       Cell cell, @Nullable TimerRecord record, byte @Nullable [] payloadHash) {
     cell.before = record;
     cell.after = record;
     cell.payloadHash = payloadHash;
+    cell.assumed = false;
     cell.lost = false;
   }
 
@@ -453,8 +478,13 @@ final class Group implements Transactions.Work<List<Outcome>> {
       settle();
     }
     each(made, cell -> true, some -> records.insert(to, after(some), shards));
-    lookInHistory(to, made.stream().filter(cell -> cell.before == null).toList());
     Predicate<Cell> ends = cell -> cell.after().state().isFinished();
+    List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
+    Predicate<Cell> isReplaced = cell -> Rows.isReplaced(cell.step());
+    each(moved, ends, some -> records.finish(to, steps(some), historyPart));
+    each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
+    each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
+    lookInHistory(to, made.stream().filter(cell -> cell.before == null).toList());
     if (made.stream().anyMatch(ends)) {
       settle();
       each(
@@ -466,11 +496,6 @@ final class Group implements Transactions.Work<List<Outcome>> {
                   after(some).stream().map(record -> new Records.Step(record, record)).toList(),
                   historyPart));
     }
-    List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
-    Predicate<Cell> isReplaced = cell -> Rows.isReplaced(cell.step());
-    each(moved, ends, some -> records.finish(to, steps(some), historyPart));
-    each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
-    each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
     if (changed.stream().anyMatch(cell -> isReady(cell.before) || isReady(cell.after))) {
       settle();
       ready(to, changed);
@@ -547,10 +572,9 @@ final class Group implements Transactions.Work<List<Outcome>> {
         heldEpochs.isEmpty()
             ? () -> Map.of()
             : dialect.holdEpochs(to, List.copyOf(heldEpochs.keySet()));
-    Answer<Optional<String>> id = dialect.transactionId(to);
+    transactionId = dialect.transactionId(to);
     settle();
     fence(epochs.get());
-    transactionId = id.get();
   }
 
   /** Counts a step, before it is written: the next one in its namespace may depend on that. */

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  *   1 BEGIN; a limit for standing still; the transaction has an identity from now on
  *   2 the handler
  *   3 limits: 500 ms for a lock, 2 s idle
- *   4 the group of the ends: locks the timers, writes, and compares the epochs: the fence
+ *   4 the group of the ends: writes the timers, and compares the epochs: the fence
  *   5 COMMIT
  * </pre>
  *

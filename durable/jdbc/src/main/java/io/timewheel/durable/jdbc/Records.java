@@ -37,7 +37,7 @@ interface Records {
     }
   }
 
-  /** Reads unfinished timers, and locks them. */
+  /** Reads unfinished timers, and locks them or not. */
   Answer<Map<TimerKey, TimerRecord>> read(Statements to, List<TimerKey> keys, Lock lock)
       throws SQLException;
 

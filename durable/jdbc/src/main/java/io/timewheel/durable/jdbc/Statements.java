@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Statements of one transaction that go to the database together, when an answer is wanted: a way
  * there and back costs more than most of them. They are executed in the order in which they were
- * added. If one fails, so do all behind it, and the transaction. Not thread-safe.
+ * added. If one fails, so do all behind it, and the transaction. Nothing is read before all is
+ * sent, so nothing large goes behind what may answer much. Not thread-safe.
  */
 final class Statements {
   private final Connection connection;

@@ -128,6 +128,58 @@ class ExpectedTest {
         .isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 3L, TimerState.CANCELLED, 1L)));
   }
 
+  private static Change.Schedule limited(String id, long dueAt, String request) {
+    Change.Schedule plain = schedule(id, dueAt);
+    return new Change.Schedule(
+        plain.key(),
+        plain.definition(),
+        dueAt,
+        false,
+        plain.condition(),
+        0,
+        false,
+        request,
+        2,
+        NOW);
+  }
+
+  @Test
+  void whatIsRefusedForALimitWasLookedAt() throws SQLException {
+    Outcome first = node.commit(limited("a", NOW, "request"));
+    node.commit(limited("b", NOW, null));
+    assertThat(node.commit(limited("c", NOW, null)).answer()).isEqualTo(Answer.OVER_LIMIT);
+    assertThat(node.commit(limited("b", NOW + 1, null)).answer()).isEqualTo(Answer.REPLACED);
+    Outcome repeated = node.commit(limited("a", NOW, "request"));
+    assertThat(repeated.answer()).isEqualTo(Answer.CREATED);
+    assertThat(repeated.version()).isEqualTo(first.version());
+    node.commit(new Change.Cancel(key("b"), 0, NOW));
+    assertThat(node.store.commit(List.of(limited("a", NOW + 2, null), limited("z", NOW, null))))
+        .extracting(Outcome::answer)
+        .containsExactly(Answer.REPLACED, Answer.CREATED);
+    assertThatTablesHold(2, 1);
+  }
+
+  @Test
+  void whatIsAskedForBesideAStaleEndIsNotAnsweredByIt() throws SQLException {
+    node.commit(schedule("a", NOW));
+    Change.Begin begin = node.begin("a");
+    Outcome claimed = node.commit(begin);
+    node.commit(successOf(begin, claimed));
+    Change.Begin stale =
+        new Change.Begin(
+            begin.key(),
+            begin.version(),
+            begin.revision(),
+            begin.epoch() + 1,
+            begin.token(),
+            begin.scheduledAt(),
+            NOW);
+    assertThat(node.store.commit(List.of(successOf(stale, claimed), schedule("a", NOW))))
+        .extracting(Outcome::answer)
+        .containsExactly(Answer.STALE_OWNER, Answer.CREATED);
+    assertThatTablesHold(1, 0);
+  }
+
   /** The history is looked at behind the insert, which waits for whoever is just finishing it. */
   @Test
   void aTimerThatIsJustFinishingIsFoundInTheHistory() throws Exception {

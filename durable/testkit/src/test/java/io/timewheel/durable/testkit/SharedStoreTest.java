@@ -14,7 +14,9 @@ import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -78,6 +80,26 @@ class SharedStoreTest {
     assertThat(reaches).isNotEmpty().containsOnly(AHEAD.plusSeconds(2));
     kit.advanceBy(Duration.ofSeconds(10));
     assertThat(fired).containsExactly("owner a 1 @20000");
+  }
+
+  @Test
+  void aStoreThatIsSlowerThanItsSweepsIsReadOn() {
+    Deque<Runnable> work = new ArrayDeque<>();
+    InMemoryTimerStore owner = data.join();
+    kit.start(
+        owner,
+        builder ->
+            builder.storeExecutor(work::add).handler("h", firing -> handle("owner", firing)));
+    owner.takeShard(0);
+    second.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(100)));
+    for (int i = 0; i < 150; i++) {
+      kit.advanceBy(Duration.ofSeconds(1)); // a sweep
+      Runnable one = work.poll();
+      if (one != null) {
+        one.run();
+      }
+    }
+    assertThat(fired).hasSize(1);
   }
 
   @Test
