@@ -166,6 +166,8 @@ final class CommitLane {
       boolean ends = false;
       try {
         ends = settings.waits.start(this::endPatience, settings.store.traits().patience()) != null;
+      } catch (IllegalStateException e) { // the change is in the queue: it is not the caller's
+        LOG.log(System.Logger.Level.DEBUG, "stopped while a change waited for others", e);
       } finally {
         if (!ends) { // the wheel refuses, or was stopped
           endPatience();

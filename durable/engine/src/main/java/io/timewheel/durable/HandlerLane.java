@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is due for one handler: entries that wait for a place, attempts that are being claimed, and
  * attempts that run. Twice its limit are claimed at a time, so that a place does not wait for the
- * store; no more than the limit run. When a quarter of what was claimed has ended, as much is
- * claimed anew: by one commit, where each for itself would have one of its own.
+ * store; no more than the limit run. The next are claimed when a quarter of them has ended: by one
+ * commit, where each for itself would have one of its own.
  */
 final class HandlerLane {
   private static final System.Logger LOG = GuardedLog.LOG;

@@ -215,14 +215,15 @@ final class Group implements Transactions.Work<List<Outcome>> {
 
   /** Takes the ends of attempts into the transaction of their handler. */
   List<Outcome> finishIn(Connection connection) throws SQLException {
-    boolean byOneStatement =
-        changes.size() == 1
-            || !any(
-                change ->
-                    !(change instanceof Change.Finish finish)
-                        || finish.end() != Change.Finish.End.SUCCEEDED
-                        || finish.nextAt() != TimerRecord.NEVER);
+    // One statement locks in the order of the keys; several would, each by itself, out of it.
+    boolean byOneStatement = changes.size() == 1 || changes.stream().allMatch(Group::isLastEnd);
     return run(new Statements(connection), 0, byOneStatement);
+  }
+
+  private static boolean isLastEnd(Change change) {
+    return change instanceof Change.Finish finish
+        && finish.end() == Change.Finish.End.SUCCEEDED
+        && finish.nextAt() == TimerRecord.NEVER;
   }
 
   /**
@@ -354,6 +355,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
     }
   }
 
+  /** Takes a timer for what nobody has looked up; null for one that is not there. */
   private static void assume(Cell cell, @Nullable TimerRecord record) {
     found(cell, record, null);
     cell.assumed = true;

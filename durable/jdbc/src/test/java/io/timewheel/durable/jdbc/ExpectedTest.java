@@ -36,7 +36,7 @@ class ExpectedTest {
   /** The calls of the node that go to the database. */
   private final List<String> sent = new ArrayList<>();
 
-  /** Is told of each statement that the node prepares. */
+  /** Called with each statement before the node prepares it. */
   private Consumer<String> onPrepare = sql -> {};
 
   private final Fixture.Node node = fixture.open(counting(), 4);

@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,6 +119,34 @@ class ClaimAheadTest {
     specs.forEach(timer::scheduleAsync);
     kit.advanceBy(Duration.ofMillis(901));
     assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+  }
+
+  @Test
+  void anEndIsRecordedOnceThoughTheWheelIsStopped() {
+    List<Change.Finish.End> ends = new ArrayList<>();
+    Stand stand = new Stand();
+    TimerStore recording =
+        new ForwardingTimerStore(data) {
+          @Override
+          public List<Outcome> commit(List<Change> changes) {
+            for (Change change : changes) {
+              if (change instanceof Change.Finish finish) {
+                ends.add(finish.end());
+              }
+            }
+            return super.commit(changes);
+          }
+        };
+    DurableTimer stopped =
+        stand.start(
+            recording,
+            builder ->
+                builder.handler(
+                    "h", firing -> stand.wheel.refusal = new IllegalStateException("stopped")));
+    stopped.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    stand.advance(Duration.ofSeconds(2));
+    assertThat(ends).containsExactly(Change.Finish.End.SUCCEEDED);
+    assertThat(data.get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.DONE);
   }
 
   @Test
