@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import io.timewheel.durable.spi.TimerStore;
 import java.time.InstantSource;
-import javax.sql.DataSource;
 
 /**
  * Opens stores of nodes whose clocks are wrong. Here because a store has no other clock to give.
@@ -12,14 +10,14 @@ public final class NodeStores {
   private NodeStores() {}
 
   /**
-   * Opens a store on PostgreSQL.
+   * Opens a store.
    *
-   * @param source where connections come from
+   * @param builder of the store
    * @param name of the node
    * @param clock of the node
    */
-  public static TimerStore postgresql(DataSource source, String name, InstantSource clock) {
-    JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(source).node(name);
+  public static JdbcTimerStore open(
+      JdbcTimerStore.Builder builder, String name, InstantSource clock) {
     builder.clock =
         new NodeClock() {
           @Override
@@ -32,6 +30,6 @@ public final class NodeStores {
             return clock.millis();
           }
         };
-    return builder.open();
+    return builder.node(name).open();
   }
 }

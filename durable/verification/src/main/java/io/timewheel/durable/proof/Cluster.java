@@ -23,11 +23,12 @@ import java.util.function.Consumer;
  */
 public final class Cluster {
   private static final String USAGE =
-      "--minutes N (1), --life SECONDS on one database (120), --nodes N (4), --skew MILLIS of"
-          + " clocks (300000), --faults NAME,NAME (all), --seed N, --fault NAME of a broken store,"
-          + " --directory PATH";
+      "--database postgresql or mariadb (postgresql), --minutes N (1), --life SECONDS on one"
+          + " database (120), --nodes N (4), --skew MILLIS of clocks (300000), --faults NAME,NAME"
+          + " (all), --seed N, --fault NAME of a broken store, --directory PATH";
   private static final Set<String> NAMES =
-      Set.of("minutes", "life", "nodes", "skew", "faults", "seed", "fault", "directory");
+      Set.of(
+          "database", "minutes", "life", "nodes", "skew", "faults", "seed", "fault", "directory");
 
   private final Plan plan;
   private final Consumer<String> progress;
@@ -96,6 +97,7 @@ public final class Cluster {
     long acknowledged;
     long begun;
     long completed;
+    long effects;
     long overtaken;
 
     void addTakeOvers(Map<String, List<Long>> millisByKind) {
@@ -110,8 +112,8 @@ public final class Cluster {
           new StringBuilder(
               String.format(
                   "%,d nodes in %,d lives: %s%n%,d schedules acknowledged, %,d attempts begun (%,d"
-                      + " of them late, by nodes that had stood still), %,d successes recorded; %d"
-                      + " violations",
+                      + " of them late, by nodes that had stood still), %,d successes recorded, %,d"
+                      + " effects of handlers in transactions; %d violations",
                   nodes,
                   lives,
                   faults,
@@ -119,6 +121,7 @@ public final class Cluster {
                   begun,
                   overtaken,
                   completed,
+                  effects,
                   violations.size()));
       takeOverMillis.forEach(
           (kind, millis) ->
@@ -150,9 +153,10 @@ public final class Cluster {
             options.number("seed", System.nanoTime()),
             options.text("fault", Log.NONE),
             Path.of(options.text("directory", "target/cluster")));
-    System.out.println(plan);
+    DatabaseKind kind = DatabaseKind.named(options.text("database", "postgresql"));
+    System.out.println(kind + ", " + plan);
     Report report;
-    try (DatabaseServer server = DatabaseServer.postgresql()) {
+    try (DatabaseServer server = kind.server()) {
       // What half-open connections hold is beside what is in use.
       server.sync(false).set("max_connections", 300).start();
       report = new Cluster(plan, System.out::println).run(server);
@@ -185,6 +189,7 @@ public final class Cluster {
       all.acknowledged += story.acknowledged();
       all.begun += story.begun();
       all.completed += story.completed();
+      all.effects += story.effects();
       all.overtaken += story.overtaken();
       progress.accept("life " + (all.lives - 1) + ", so far " + all);
       life.violations.stream().limit(20).forEach(progress);

@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -92,6 +91,11 @@ final class ClusterLife implements AutoCloseable {
     this.report = report;
     random = new Random(seed);
     database = server.createDatabase();
+    try {
+      Effects.createLedger(database);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
     takeOvers.watch(database);
     faults = List.copyOf(plan.faults());
     Files.createFile(log());
@@ -181,11 +185,7 @@ final class ClusterLife implements AutoCloseable {
 
   private ChildProcess start(int number, int port, String fault, boolean drain) throws IOException {
     // As whoever runs a cluster should set them: what is silent is given up.
-    Database seen =
-        database
-            .through(port)
-            .with("socketTimeout", SOCKET_SECONDS)
-            .with("connectTimeout", SOCKET_SECONDS);
+    Database seen = DatabaseKind.of(database).givingUpAfter(SOCKET_SECONDS, database.through(port));
     ClusterNode.Settings settings =
         new ClusterNode.Settings(
             seen,
@@ -315,12 +315,8 @@ final class ClusterLife implements AutoCloseable {
 
   /** Ends some of the connections of the nodes, from the side of the server. */
   private void terminate() {
-    String sql =
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
-            + " current_database() AND pid <> pg_backend_pid() AND random() < 0.5";
-    try (Connection connection = database.connect();
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
+    try (Connection connection = database.connect()) {
+      DatabaseKind.of(database).endSomeConnections(connection);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
@@ -352,6 +348,11 @@ final class ClusterLife implements AutoCloseable {
       }
     } finally {
       last.kill();
+    }
+    try (Log log = new Log(log())) {
+      Effects.log(database, log);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
     }
   }
 

@@ -3,14 +3,16 @@ package io.timewheel.durable.proof;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.NodeStores;
+import io.timewheel.durable.jdbc.TransactionTimers;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.proof.Child.Mark;
-import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.testkit.RecordingStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * in good order. While there is no database it waits for one.
  */
 public final class ClusterNode {
-  private static final int CONNECTIONS = 6;
+  private static final int IN_TRANSACTION = 3;
+  private static final int CONNECTIONS = 6 + IN_TRANSACTION;
   private static final int CALLERS = 3;
   private static final int PAUSE_MILLIS = 15;
   private static final int PATIENCE_MILLIS = 2_000;
@@ -125,7 +128,7 @@ public final class ClusterNode {
               InstantSource.system(),
               settings.errorMillis,
               settings.number,
-              new Load.Manners(PAUSE_MILLIS, true));
+              new Load.Manners(PAUSE_MILLIS, true, true));
       load.startConsumer(settings.drain ? 0 : settings.seed);
       if (settings.drain) {
         say(Mark.STARTED);
@@ -158,12 +161,20 @@ public final class ClusterNode {
       throws InterruptedException {
     InstantSource clock =
         new WrongClock(settings.skewMillis, CLOCK_JUMPS_EVERY_MILLIS, new Random(settings.seed));
+    boolean beside = List.of(settings.fault.split("\\+", -1)).contains(Effects.BESIDE);
+    Effects effects =
+        new Effects(
+            log, settings.drain ? null : new Random(settings.seed + 1), beside ? pool : null);
     while (true) {
       try {
-        TimerStore store = NodeStores.postgresql(pool, name(settings.number), clock);
+        JdbcTimerStore store =
+            NodeStores.open(
+                DatabaseKind.of(settings.database).builder(pool), name(settings.number), clock);
         return DurableTimer.builder(
                 new RecordingStore(FaultyStores.seed(settings.fault, store), log::finished))
             .handler(Load.HANDLER, handler)
+            .finishingHandler(
+                Load.IN_TRANSACTION, TransactionTimers.of(store).handler(effects), IN_TRANSACTION)
             .clock(clock)
             .start();
       } catch (RuntimeException e) {

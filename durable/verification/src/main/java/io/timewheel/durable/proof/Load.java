@@ -33,11 +33,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Most calls go to timers of this round, some to those of the last one. The ids say what a timer
  * is for: {@code k} is everybody's, {@code m} belongs to one caller, who may move it, {@code q}
- * goes to a queue, {@link Story#RATE} recurs.
+ * goes to a queue, {@link Story#EFFECT} has a handler in a transaction, {@link Story#RATE} recurs.
  */
 final class Load {
   static final String NAMESPACE = "kills";
   static final String HANDLER = "h";
+  static final String IN_TRANSACTION = "t";
   static final String QUEUE = "q";
   static final long RATE_MILLIS = 200;
 
@@ -63,9 +64,10 @@ final class Load {
    *
    * @param pauseMillis how long each waits between two calls
    * @param goOn whether they go on after an error of the store; otherwise it is a violation
+   * @param inTransaction whether the handler {@link #IN_TRANSACTION} is there
    */
-  record Manners(int pauseMillis, boolean goOn) {
-    static final Manners EAGER = new Manners(0, false);
+  record Manners(int pauseMillis, boolean goOn, boolean inTransaction) {
+    static final Manners EAGER = new Manners(0, false, false);
   }
 
   Load(
@@ -151,6 +153,15 @@ final class Load {
   // Callers
 
   private void call(int caller, Random random) {
+    if (manners.inTransaction && random.nextInt(4) == 0) {
+      TimerKey key = new TimerKey(NAMESPACE, Story.EFFECT + id(random));
+      if (random.nextInt(5) == 0) {
+        cancel(key);
+      } else {
+        schedule(key, random);
+      }
+      return;
+    }
     switch (random.nextInt(20)) {
       case 0, 1, 2, 3 -> schedule(shared(random), random);
       case 4, 5, 6, 7, 8 -> scheduleAsync(shared(random), random);
@@ -200,7 +211,7 @@ final class Load {
     if (key.id().startsWith("q")) {
       spec.queue(QUEUE);
     } else {
-      spec.handler(HANDLER);
+      spec.handler(key.id().startsWith(Story.EFFECT) ? IN_TRANSACTION : HANDLER);
     }
     long dueMillis = nowMillis + delayMillis;
     String requestId = Log.NONE;

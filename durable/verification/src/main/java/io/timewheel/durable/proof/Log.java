@@ -25,6 +25,7 @@ import java.nio.file.StandardOpenOption;
  * B namespace id version scheduledAt attempt at content   a handler or consumer has begun
  * C namespace id version scheduledAt                   its success is in the store
  * F namespace id version scheduledAt attempt           the same, and which attempt it was
+ * T namespace id version scheduledAt attempt           its effect is in the ledger
  * L namespace id state                                 left at the end
  * E                                                    that was all
  * V text                                               something is wrong
@@ -78,6 +79,10 @@ final class Log implements AutoCloseable {
 
   void finished(TimerKey key, Claim claim) {
     add(line("F", text(key), claim.version(), claim.scheduledAt(), claim.attempt()));
+  }
+
+  void effect(TimerKey key, long version, long scheduledAtMillis, int attempt) {
+    add(line("T", text(key), version, scheduledAtMillis, attempt));
   }
 
   void left(TimerKey key, TimerState state) {

@@ -26,6 +26,8 @@ import java.util.TreeSet;
  *   <li>What fires has the payload of the call that made its version, and its time or a later one.
  *   <li>A timer at a fixed rate that makes up for all missed runs has left none out.
  *   <li>After the end nothing waits any more.
+ *   <li>What a handler does in its transaction is done once: by the latest attempt, and by no
+ *       attempt that has failed or was overtaken.
  *   <li>Of several nodes, one that stood still for longer than its lease may call a handler for an
  *       attempt that it claimed before. It never completes one that another node has taken over.
  * </ul>
@@ -33,6 +35,9 @@ import java.util.TreeSet;
 final class Story {
   /** Ids of timers at a fixed rate begin so. */
   static final String RATE = "rate-";
+
+  /** Ids of timers whose handler writes into the ledger, in its transaction, begin so. */
+  static final String EFFECT = "t";
 
   private final History history = new History();
   private final Map<TimerKey, TimerState> left = new HashMap<>();
@@ -43,6 +48,7 @@ final class Story {
   private final Map<TimerKey, Map<Integer, Asked>> unanswered = new HashMap<>();
   private final Map<Run, Integer> begunAttempts = new HashMap<>();
   private final Map<Run, Integer> finishedAttempts = new HashMap<>();
+  private final Map<Run, List<Integer>> effects = new HashMap<>();
   private boolean ended;
   private int overtaken;
   private int acknowledged;
@@ -105,6 +111,10 @@ final class Story {
         history.add(new History.Completed(run.key, run.version, run.scheduledAtMillis));
         finishedAttempts.merge(run, Integer.parseInt(words[5]), Math::min);
       }
+      case "T" ->
+          effects
+              .computeIfAbsent(Run.of(words), same -> new ArrayList<>())
+              .add(Integer.parseInt(words[5]));
       case "L" -> left.put(key(words, 1), TimerState.valueOf(words[3]));
       case "E" -> ended = true;
       case "V" -> violations.add(line.substring(2));
@@ -166,6 +176,10 @@ final class Story {
     return completed;
   }
 
+  int effects() {
+    return effects.size();
+  }
+
   /** How many attempts began after a later attempt of the same run: by nodes that stood still. */
   int overtaken() {
     return overtaken;
@@ -197,7 +211,36 @@ final class Story {
             found.add(run + ": attempt " + attempt + " completed, and " + latest + " has begun");
           }
         });
+    judgeEffects(found);
     return found;
+  }
+
+  private void judgeEffects(List<String> found) {
+    Map<TimerKey, Long> latestVersions = new HashMap<>();
+    effects.forEach(
+        (run, attempts) -> {
+          latestVersions.merge(run.key, run.version, Math::max);
+          if (attempts.size() > 1) {
+            found.add(run + ": the effects of the attempts " + attempts + " are there");
+          }
+          int latest = begunAttempts.getOrDefault(run, 0);
+          if (latest != attempts.get(0)) {
+            found.add(run + ": the effect of attempt " + attempts + ", and begun has " + latest);
+          }
+        });
+    left.forEach(
+        (key, state) -> {
+          if (state == TimerState.DONE && key.id().startsWith(EFFECT)) {
+            long acknowledged =
+                askedByVersion.getOrDefault(key, Map.of()).keySet().stream()
+                    .mapToLong(Long::longValue)
+                    .max()
+                    .orElse(0);
+            if (latestVersions.getOrDefault(key, -1L) < acknowledged) {
+              found.add(key + " v" + acknowledged + ": done without its effect");
+            }
+          }
+        });
   }
 
   private void judgeFirings(TimerKey key, List<Fired> firings, List<String> found) {

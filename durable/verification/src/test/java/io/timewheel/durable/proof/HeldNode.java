@@ -4,7 +4,6 @@ package io.timewheel.durable.proof;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
@@ -40,9 +39,10 @@ public final class HeldNode {
   private HeldNode() {}
 
   public static void main(String[] args) throws IOException, InterruptedException {
-    try (HikariDataSource pool = new Database(args[0], args[1], args[2]).pool(6)) {
+    Database database = new Database(args[0], args[1], args[2]);
+    try (HikariDataSource pool = database.pool(6)) {
       DurableTimer timer =
-          DurableTimer.builder(JdbcTimerStore.postgresql(held(pool)))
+          DurableTimer.builder(DatabaseKind.of(database).builder(held(pool)).open())
               .handler(IN_HANDLER, firing -> standStill())
               .handler(AT_COMMIT, firing -> end())
               .start();

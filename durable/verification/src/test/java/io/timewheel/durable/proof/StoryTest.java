@@ -17,6 +17,10 @@ class StoryTest {
   private static final String SCHEDULED = "I 1 ns a SCHEDULE 100 7 -\nA 1 ns a CREATED 5\n";
   private static final String ENDED = "L ns a DONE\nE\n";
 
+  private static final String SCHEDULED_EFFECT = SCHEDULED.replace(" a ", " t1 ");
+  private static final String BEGUN_TWICE = "B ns t1 5 100 1 110 7\nB ns t1 5 100 2 120 7\n";
+  private static final String DONE = "L ns t1 DONE\nE\n";
+
   private List<String> judge(String log) throws IOException {
     Story story = new Story();
     String lines = log.replace("\n", Log.END + "\n");
@@ -101,6 +105,33 @@ class StoryTest {
             judge(
                 SCHEDULED + "B ns a 5 100 1 110 7\nF ns a 5 100 1\nB ns a 5 100 2 120 7\n" + ENDED))
         .anyMatch(violation -> violation.contains("begun again after its success"));
+  }
+
+  @Test
+  void acceptsTheEffectOfTheLatestAttempt() throws IOException {
+    assertThat(judge(SCHEDULED_EFFECT + BEGUN_TWICE + "T ns t1 5 100 2\n" + DONE)).isEmpty();
+  }
+
+  @Test
+  void findsEffectsThatAreNotThereOnce() throws IOException {
+    assertFound("done without its effect", SCHEDULED_EFFECT + BEGUN_TWICE + DONE);
+    assertFound(
+        "the effects of the attempts [2, 1]",
+        SCHEDULED_EFFECT + BEGUN_TWICE + "T ns t1 5 100 2\nT ns t1 5 100 1\n" + DONE);
+    assertFound(
+        "the effect of attempt [1], and begun has 2",
+        SCHEDULED_EFFECT + BEGUN_TWICE + "T ns t1 5 100 1\n" + DONE);
+  }
+
+  /** The later version is done, and only the earlier one has an effect. */
+  @Test
+  void findsAnEffectOfAnEarlierVersionOnly() throws IOException {
+    assertFound(
+        "v6: done without its effect",
+        SCHEDULED_EFFECT
+            + "B ns t1 5 100 1 110 7\nT ns t1 5 100 1\n"
+            + "I 2 ns t1 SCHEDULE 200 8 -\nA 2 ns t1 CREATED 6\nB ns t1 6 200 1 210 8\n"
+            + DONE);
   }
 
   @Test

@@ -8,8 +8,8 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,12 +24,21 @@ import org.junit.jupiter.api.io.TempDir;
 /** A process is stopped as a machine is, for longer than its lease, and then goes on. */
 @Timeout(600)
 class SuspendedNodeTest {
-  private final Database database = TestDatabases.postgresql().createDatabase();
-  private final HikariDataSource pool = database.pool(8);
+  private final Database database;
+  private final HikariDataSource pool;
   private final BlockingQueue<String> begun = new LinkedBlockingQueue<>();
   private final CountDownLatch mayEnd = new CountDownLatch(1);
 
   @TempDir Path directory;
+
+  SuspendedNodeTest() {
+    this(TestDatabases.postgresql());
+  }
+
+  SuspendedNodeTest(DatabaseServer server) {
+    database = server.createDatabase();
+    pool = database.pool(8);
+  }
 
   @AfterEach
   void close() {
@@ -55,7 +64,7 @@ class SuspendedNodeTest {
       assertThat(suspended.await(HeldNode.Mark.HELD.name())).isNotNull();
       suspended.suspend();
       try (DurableTimer timer =
-          DurableTimer.builder(JdbcTimerStore.postgresql(pool))
+          DurableTimer.builder(DatabaseKind.of(database).builder(pool).open())
               .handler(HeldNode.IN_HANDLER, this::handle)
               .handler(HeldNode.AT_COMMIT, this::handle)
               .start()) {
