@@ -20,16 +20,12 @@ class ClusterTest {
   private static final Set<Fault> FAULTS =
       EnumSet.complementOf(EnumSet.of(Fault.ZOMBIE, Fault.REFUSE, Fault.SILENCE));
 
-  private final DatabaseServer server;
+  private final DatabaseServer server = server();
 
   @TempDir Path directory;
 
-  ClusterTest() {
-    this(TestDatabases.postgresql());
-  }
-
-  ClusterTest(DatabaseServer server) {
-    this.server = server;
+  DatabaseServer server() {
+    return TestDatabases.postgresql();
   }
 
   private Cluster.Report run(int seconds, Set<Fault> faults, String broken) throws Exception {

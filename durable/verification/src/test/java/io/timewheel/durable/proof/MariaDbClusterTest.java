@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 
 /** The same on MariaDB. */
 class MariaDbClusterTest extends ClusterTest {
-  MariaDbClusterTest() {
-    super(TestDatabases.mariadb());
+  @Override
+  DatabaseServer server() {
+    return TestDatabases.mariadb();
   }
 }

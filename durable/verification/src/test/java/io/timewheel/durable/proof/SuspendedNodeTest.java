@@ -24,20 +24,15 @@ import org.junit.jupiter.api.io.TempDir;
 /** A process is stopped as a machine is, for longer than its lease, and then goes on. */
 @Timeout(600)
 class SuspendedNodeTest {
-  private final Database database;
-  private final HikariDataSource pool;
+  private final Database database = server().createDatabase();
+  private final HikariDataSource pool = database.pool(8);
   private final BlockingQueue<String> begun = new LinkedBlockingQueue<>();
   private final CountDownLatch mayEnd = new CountDownLatch(1);
 
   @TempDir Path directory;
 
-  SuspendedNodeTest() {
-    this(TestDatabases.postgresql());
-  }
-
-  SuspendedNodeTest(DatabaseServer server) {
-    database = server.createDatabase();
-    pool = database.pool(8);
+  DatabaseServer server() {
+    return TestDatabases.postgresql();
   }
 
   @AfterEach
