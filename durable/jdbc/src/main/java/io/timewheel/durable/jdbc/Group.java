@@ -351,6 +351,8 @@ final class Group implements Transactions.Work<List<Outcome>> {
         found(cell, past.record(), past.payloadHash());
       } else {
         found(cell, unfinished.get(cell.key), null);
+        // It may have left the history before that was looked at: then a look with locks finds it.
+        cell.assumed = lock == Lock.NONE && cell.before == null;
       }
     }
   }

@@ -93,7 +93,7 @@ final class PostgreSqlRecords implements Records {
       attempt = k.attempt, state = k.state, flags = k.flags, progress = k.progress\
       """;
 
-  private static final String ADVANCE =
+  static final String ADVANCE =
       "UPDATE timewheel_timer t SET "
           + SET_PROGRESS
           + " FROM "
@@ -102,7 +102,7 @@ final class PostgreSqlRecords implements Records {
           + IS_READING
           + " RETURNING k.n";
 
-  private static final String REPLACE =
+  static final String REPLACE =
       "UPDATE timewheel_timer t SET version = k.next_version, created_at = k.created_at,"
           + " handler = k.handler, spec = k.spec, payload = k.payload, "
           + SET_PROGRESS
@@ -119,7 +119,7 @@ final class PostgreSqlRecords implements Records {
       "DELETE FROM timewheel_timer t USING " + READINGS + " WHERE " + IS_READING;
 
   // What is deleted carries what is inserted instead: a join of the two would be a quadratic one.
-  private static final String FINISH =
+  static final String FINISH =
       "WITH gone AS (DELETE FROM timewheel_timer t USING "
           + rows(
               READING

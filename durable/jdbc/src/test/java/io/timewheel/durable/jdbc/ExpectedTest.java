@@ -31,15 +31,15 @@ import org.junit.jupiter.api.Test;
 
 /** What a group takes for granted in its first round: quick if it is so, and right if it is not. */
 class ExpectedTest {
-  private final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = new Fixture(Server.of(this));
 
   /** The calls of the node that go to the database. */
-  private final List<String> sent = new ArrayList<>();
+  final List<String> sent = new ArrayList<>();
 
   /** Called with each statement before the node prepares it. */
-  private Consumer<String> onPrepare = sql -> {};
+  Consumer<String> onPrepare = sql -> {};
 
-  private final Fixture.Node node = fixture.open(counting(), 4);
+  final Fixture.Node node = fixture.open(counting(), 4);
 
   @BeforeEach
   void start() {
@@ -51,7 +51,7 @@ class ExpectedTest {
     fixture.close();
   }
 
-  private Change.Finish successOf(Change.Begin begin, Outcome claimed) {
+  Change.Finish successOf(Change.Begin begin, Outcome claimed) {
     Change.Finish plain = success(begin);
     return new Change.Finish(
         plain.key(),
@@ -180,6 +180,11 @@ class ExpectedTest {
     assertThatTablesHold(1, 0);
   }
 
+  /** {@return how many statements wait for a lock} */
+  String waiting() {
+    return "SELECT count(*) FROM pg_locks WHERE NOT granted";
+  }
+
   /** The history is looked at behind the insert, which waits for whoever is just finishing it. */
   @Test
   void aTimerThatIsJustFinishingIsFoundInTheHistory() throws Exception {
@@ -206,7 +211,7 @@ class ExpectedTest {
                   throw new IllegalStateException(e);
                 }
               });
-      while (fixture.number("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0) {
+      while (fixture.number(waiting()) == 0) {
         assertThat(found).isNotDone();
       }
       finisher.commit();
@@ -240,6 +245,23 @@ class ExpectedTest {
           .containsExactly(Answer.APPLIED, Answer.CREATED);
     }
     assertThatTablesHold(2, 0);
+  }
+
+  @Test
+  void aTimerThatLeavesTheHistoryBetweenTwoLooksIsFound() throws SQLException {
+    node.commit(schedule("a", NOW));
+    endOf("a", () -> {});
+    Fixture.Node other = fixture.open();
+    onPrepare =
+        sql -> {
+          if (sql.contains(" FROM timewheel_done ") && sql.startsWith("SELECT")) {
+            onPrepare = later -> {};
+            assertThat(other.commit(schedule("a", NOW + 1)).answer()).isEqualTo(Answer.CREATED);
+          }
+        };
+    assertThat(node.commit(new Change.Cancel(key("a"), 0, NOW)).answer())
+        .isEqualTo(Answer.CANCELLED);
+    assertThatTablesHold(0, 1);
   }
 
   private static TimerRecord cancelled(TimerRecord record) {

@@ -128,6 +128,54 @@ class GroupTest {
   }
 
   @Test
+  void writesTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
+    assertWritesByKeys();
+    for (int from = 0; from < 20_000; from += 1_000) {
+      node.store.commit(
+          IntStream.range(from, from + 1_000)
+              .<Change>mapToObj(i -> schedule("id-" + i, NOW))
+              .toList());
+    }
+    fixture.execute("ANALYZE timewheel_timer");
+    assertWritesByKeys();
+  }
+
+  private void assertWritesByKeys() throws SQLException {
+    for (String sql :
+        List.of(PostgreSqlRecords.ADVANCE, PostgreSqlRecords.REPLACE, PostgreSqlRecords.FINISH)) {
+      assertThat(keptPlan(sql))
+          .contains("Nested Loop", "Index Scan using timewheel_timer_pkey")
+          .doesNotContain("Seq Scan on timewheel_timer");
+    }
+  }
+
+  /** {@return the plan that a session makes of a statement once, whatever it is given} */
+  private String keptPlan(String sql) throws SQLException {
+    String numbered = sql;
+    int values = 0;
+    while (numbered.contains("?")) {
+      numbered = numbered.replaceFirst("\\?", "\\$" + ++values);
+    }
+    try (Connection connection = fixture.pool.getConnection()) {
+      connection.setAutoCommit(false);
+      new PostgreSql(Formats.ofThisRelease()).begin(connection);
+      StringBuilder plan = new StringBuilder();
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("PREPARE kept AS " + numbered);
+        String nulls = String.join(", ", Collections.nCopies(values, "NULL"));
+        try (ResultSet rows = statement.executeQuery("EXPLAIN EXECUTE kept (" + nulls + ")")) {
+          while (rows.next()) {
+            plan.append(rows.getString(1)).append('\n');
+          }
+        }
+        statement.execute("DEALLOCATE kept");
+      }
+      connection.rollback();
+      return plan.toString();
+    }
+  }
+
+  @Test
   void beginsNothingBesideAPauseThatIsBeingMade() throws SQLException {
     node.commit(schedule("a", NOW));
     try (Connection pauser = fixture.transaction();

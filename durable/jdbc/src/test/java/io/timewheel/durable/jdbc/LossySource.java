@@ -6,6 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayDeque;
 import java.util.concurrent.Semaphore;
 import javax.sql.DataSource;
@@ -17,6 +18,9 @@ final class LossySource extends BareDataSource {
 
   /** A connection whose commit is still on its way. */
   Connection delayed;
+
+  /** Lets the transaction of that connection stand still for as long as a test takes. */
+  String patience = "";
 
   /** Has a permit for each commit that is held up. */
   final Semaphore held = new Semaphore(0);
@@ -138,6 +142,11 @@ final class LossySource extends BareDataSource {
       case COMMIT_DELAYED -> {
         dead = real;
         delayed = real;
+        if (!patience.isEmpty()) {
+          try (Statement statement = real.createStatement()) {
+            statement.execute(patience);
+          }
+        }
       }
     }
     throw new SQLException("the connection is gone", "08006");

@@ -17,6 +17,7 @@ import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.FinishingHandler;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
@@ -137,6 +138,10 @@ class MariaDbTest {
       assertThat(node.commit(node.begin("a")).answer()).isEqualTo(Answer.HELD);
     }
 
+    /** Each row is written by a statement of its own. */
+    @Override
+    void writesTimersByTheirKeysWhateverIsInTheTables() {}
+
     /** The bytes of any name can be. */
     @Override
     void refusesWhatCannotBeStored() {}
@@ -197,6 +202,40 @@ class MariaDbTest {
         new MariaDb(Formats.ofThisRelease()).begin(connection);
         assertThat(text(connection, SETTINGS)).isEqualTo("READ-COMMITTED 1 2 0 0");
       }
+    }
+  }
+
+  @Nested
+  class Expected extends ExpectedTest {
+    @Override
+    String waiting() {
+      return "SELECT variable_value FROM information_schema.global_status"
+          + " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'";
+    }
+
+    /** What goes to the database together elsewhere is sent one by one. */
+    @Override
+    void whatIsAsExpectedCostsTwoWaysToTheDatabaseAndACommit() {}
+
+    @Test
+    void whatIsAsExpectedIsNotReadUnlessItIsOneOfMany() {
+      List<String> reads = new ArrayList<>();
+      onPrepare =
+          sql -> {
+            if (sql.contains("FROM timewheel_timer t FORCE INDEX (PRIMARY)")) {
+              reads.add(sql);
+            }
+          };
+      node.commit(schedule("a", NOW));
+      assertThat(reads).isEmpty();
+      Change.Begin begin = node.begin("a");
+      Outcome claimed = node.commit(begin);
+      assertThat(reads).singleElement().asString().contains("SKIP LOCKED");
+      reads.clear();
+      node.commit(successOf(begin, claimed));
+      assertThat(reads).isEmpty();
+      node.store.commit(List.of(schedule("b", NOW), schedule("c", NOW)));
+      assertThat(reads).singleElement().asString().endsWith("FOR UPDATE");
     }
   }
 

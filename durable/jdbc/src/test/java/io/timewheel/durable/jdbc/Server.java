@@ -30,6 +30,11 @@ enum Server {
     }
 
     @Override
+    String mayStandStill() {
+      return "SET LOCAL idle_in_transaction_session_timeout = 0";
+    }
+
+    @Override
     String kill(long connection) {
       return "SELECT pg_terminate_backend(" + connection + ", 10000)";
     }
@@ -55,6 +60,11 @@ enum Server {
     @Override
     String ownConnection() {
       return POSTGRESQL.ownConnection();
+    }
+
+    @Override
+    String mayStandStill() {
+      return POSTGRESQL.mayStandStill();
     }
 
     @Override
@@ -86,6 +96,11 @@ enum Server {
     }
 
     @Override
+    String mayStandStill() {
+      return "SET SESSION idle_transaction_timeout = 0";
+    }
+
+    @Override
     String kill(long connection) {
       return "KILL CONNECTION " + connection;
     }
@@ -112,6 +127,11 @@ enum Server {
 
   /** {@return an expression for the number of the connection} */
   abstract String ownConnection();
+
+  /**
+   * {@return a statement that lifts the limit for standing still of a transaction that has begun}
+   */
+  abstract String mayStandStill();
 
   /** {@return a statement that ends another connection} */
   abstract String kill(long connection);

@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class TransactionsTest {
@@ -22,6 +23,11 @@ class TransactionsTest {
   final LossySource source = new LossySource(fixture.pool);
   final Fixture.Node node = fixture.open(source, 4);
   private int looks;
+
+  @BeforeEach
+  void letStandStill() {
+    source.patience = fixture.server.mayStandStill();
+  }
 
   @AfterEach
   void close() {
