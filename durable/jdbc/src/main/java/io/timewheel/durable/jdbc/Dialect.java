@@ -71,6 +71,9 @@ interface Dialect {
     return true;
   }
 
+  /** {@return whether somebody wanted to write where nobody may, as on a standby} */
+  boolean isReadOnly(SQLException failure);
+
   /** {@return whether a commit may have been refused because a hint went with it} */
   default boolean mayBeForItsHint(SQLException failure) {
     return false;
@@ -87,9 +90,17 @@ interface Dialect {
   /**
    * Asks in a transaction of its own, which is rolled back.
    *
-   * @return whether a transaction was committed; null while it is in progress
+   * @return whether a transaction was committed; null while it is in progress, or the server has
+   *     not got to know all that was committed
    */
   @Nullable Boolean isCommitted(Connection connection, String transactionId) throws SQLException;
+
+  /**
+   * Commits something without a meaning, outside of a transaction, if its commit waits for more
+   * than what {@link #isCommitted} tells: a standby, which has all that was committed before as
+   * soon as it has this.
+   */
+  default void touch(Connection connection) throws SQLException {}
 
   /**
    * Sets the limits of a transaction that commits a group, and {@link #checkFormat checks the
@@ -173,6 +184,9 @@ interface Dialect {
   default String forShare() {
     return "FOR SHARE";
   }
+
+  /** {@return an expression for which server writes: another one may have lost something} */
+  String writingServer();
 
   /** {@return an expression for the number of a node that comes} */
   String nextIncarnation();

@@ -44,6 +44,9 @@ final class MariaDb implements Dialect {
   /** Too many connections, three kinds of that; a statement that was killed, or took too long. */
   private static final Set<Integer> BUSY = Set.of(1040, 1203, 1226, 1317, 1969);
 
+  /** By a setting of the server, of the transaction, of the engine. */
+  private static final Set<Integer> READ_ONLY = Set.of(1290, 1792, 1836);
+
   /** In UTC, since local times come twice in autumn. As it was when the statement began. */
   static final String NOW = "(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)) DIV 1000)";
 
@@ -217,6 +220,11 @@ final class MariaDb implements Dialect {
   }
 
   @Override
+  public boolean isReadOnly(SQLException failure) {
+    return READ_ONLY.contains(code(failure));
+  }
+
+  @Override
   public boolean isHeldUp(SQLException failure) {
     return code(failure) == LOCK_WAIT_TIMEOUT;
   }
@@ -276,9 +284,14 @@ final class MariaDb implements Dialect {
       }
       throw e;
     }
-    // Later than that, the row may have been there.
+    // Later than that, the row may have been there; a standby may still get it.
     String isRecent =
-        "SELECT " + NOW + " - " + parts[0] + " < " + MariaDbQueries.COMMITS_MILLIS / 2;
+        "SELECT NOT @@read_only AND "
+            + NOW
+            + " - "
+            + parts[0]
+            + " < "
+            + MariaDbQueries.COMMITS_MILLIS / 2;
     return number(connection, isRecent) == 1 ? Boolean.FALSE : null;
   }
 
@@ -376,6 +389,11 @@ final class MariaDb implements Dialect {
   @Override
   public String forShare() {
     return "LOCK IN SHARE MODE";
+  }
+
+  @Override
+  public String writingServer() {
+    return "@@server_id";
   }
 
   @Override

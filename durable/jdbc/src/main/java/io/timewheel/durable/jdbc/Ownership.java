@@ -70,8 +70,8 @@ final class Ownership {
     }
   }
 
-  /** A lease, and what the clocks showed before it was asked for. */
-  private record Lease(long node, long sentNanos, long sentMillis) {}
+  /** A lease, which server gave it, and what the clocks showed before it was asked for. */
+  private record Lease(long node, String server, long sentNanos, long sentMillis) {}
 
   /** A shard that is to be given away, as soon as nothing of it runs. */
   private record Release(CompletableFuture<Void> drained, long beganNanos) {}
@@ -167,7 +167,8 @@ final class Ownership {
                           + dialect.nextIncarnation()
                           + ", ?, ?, "
                           + dialect.nowMillis()
-                          + " + ?, ?) RETURNING node, lease_until")) {
+                          + " + ?, ?) RETURNING node, lease_until, "
+                          + dialect.writingServer())) {
                 statement.setString(1, settings.name());
                 statement.setInt(2, dialect.formats().newest());
                 statement.setLong(3, settings.lease().toMillis());
@@ -176,7 +177,7 @@ final class Ownership {
                 try (ResultSet made = statement.executeQuery()) {
                   made.next();
                   read(made.getLong(2), askedNanos, clock.nanoTime());
-                  return new Lease(made.getLong(1), sentNanos, sentMillis);
+                  return new Lease(made.getLong(1), made.getString(3), sentNanos, sentMillis);
                 }
               }
             });
@@ -205,6 +206,10 @@ final class Ownership {
     if (last == null) {
       return;
     }
+    if (!last.server().equals(transactions.read(rows::writingServer))) {
+      comeBack(last);
+      return;
+    }
     long sentNanos = clock.nanoTime();
     long sentMillis = clock.millis();
     boolean renewed =
@@ -230,7 +235,7 @@ final class Ownership {
               }
             });
     if (renewed) {
-      lease = new Lease(last.node(), sentNanos, sentMillis);
+      lease = new Lease(last.node(), last.server(), sentNanos, sentMillis);
     } else {
       LOG.log(
           System.Logger.Level.WARNING,
@@ -239,6 +244,21 @@ final class Ownership {
       loseAll();
       join();
     }
+  }
+
+  /**
+   * Forgets all that the former server has said. This one may not have got the last of it: the end
+   * of an attempt, which would stay open for as long as the epoch stands, or even the number of
+   * this node, which another node may have by now.
+   */
+  private void comeBack(Lease last) {
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "the database has failed over to another server: the shards of node {0} are taken anew",
+        last.node());
+    loseAll();
+    transactions.write(connection -> rows.leave(connection, last.node()));
+    join();
   }
 
   /** How much of the lease is left for sure, less the margin. */

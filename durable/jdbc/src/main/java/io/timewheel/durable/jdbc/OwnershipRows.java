@@ -48,6 +48,16 @@ final class OwnershipRows {
     }
   }
 
+  /** {@return which server writes} */
+  String writingServer(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement("SELECT " + dialect.writingServer());
+        ResultSet rows = statement.executeQuery()) {
+      rows.next();
+      return rows.getString(1);
+    }
+  }
+
   /**
    * A shard as the database has it.
    *

@@ -67,6 +67,17 @@ final class PostgreSql implements Dialect {
   /** Longer than for a group, since an effect is at stake; but no deadlock lasts as long. */
   private static final String END_HANDLER = limits("500ms", "0");
 
+  /** A standby may still get to know of it. */
+  private static final String STATUS =
+      """
+      WITH i AS (SELECT ?::xid8 AS id, ?::pg_lsn AS written, ?::pg_lsn AS replayed_then,
+          pg_last_wal_replay_lsn() AS replayed)
+      SELECT CASE
+        WHEN pg_is_in_recovery() THEN 'in progress'
+        WHEN replayed <> replayed_then AND replayed < written THEN 'aborted'
+        ELSE pg_xact_status(id) END FROM i\
+      """;
+
   /** Not {@code now()}, which is when the transaction began. */
   static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
@@ -177,6 +188,11 @@ final class PostgreSql implements Dialect {
   }
 
   @Override
+  public boolean isReadOnly(SQLException failure) {
+    return state(failure).equals("25006");
+  }
+
+  @Override
   public boolean isHeldUp(SQLException failure) {
     return state(failure).equals("55P03");
   }
@@ -192,15 +208,28 @@ final class PostgreSql implements Dialect {
     return state == null || state.length() != 5 ? "XX000" : state;
   }
 
+  /** {@return the number of a transaction that has one} */
+  static String transactionNumber(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT coalesce(pg_current_xact_id_if_assigned()::text, '')");
+        ResultSet rows = statement.executeQuery()) {
+      rows.next();
+      return rows.getString(1);
+    }
+  }
+
   @Override
   public @Nullable String transactionId(Connection connection) throws SQLException {
     return transactionId(new Statements(connection)).get().orElse(null);
   }
 
+  /** The number of the transaction, and what {@link #isCommitted} judges it by. */
   @Override
   public Answer<Optional<String>> transactionId(Statements to) {
     return to.query(
-        "SELECT pg_current_xact_id_if_assigned()::text",
+        "SELECT pg_current_xact_id_if_assigned() || '@' || pg_current_wal_insert_lsn() || '@'"
+            + " || coalesce(pg_last_wal_replay_lsn(), '0/0')",
         none -> {},
         rows -> {
           rows.next();
@@ -208,12 +237,20 @@ final class PostgreSql implements Dialect {
         });
   }
 
+  /**
+   * A server that recovers from a crash, or is promoted, gives the numbers of transactions that it
+   * has lost to others. It has lost this one, if it has recovered since, and not up to where the
+   * log was before the COMMIT; if it has got so far, it knows the number. A clean restart forgets
+   * where the last recovery ended, and loses nothing.
+   */
   @Override
   public @Nullable Boolean isCommitted(Connection connection, String transactionId)
       throws SQLException {
-    try (PreparedStatement statement =
-        connection.prepareStatement("SELECT pg_xact_status(?::xid8)")) {
-      statement.setString(1, transactionId);
+    String[] parts = transactionId.split("@", 3);
+    try (PreparedStatement statement = connection.prepareStatement(STATUS)) {
+      statement.setString(1, parts[0]);
+      statement.setString(2, parts[1]);
+      statement.setString(3, parts[2]);
       try (ResultSet rows = statement.executeQuery()) {
         rows.next();
         String status = rows.getString(1);
@@ -225,6 +262,11 @@ final class PostgreSql implements Dialect {
       }
       throw e;
     }
+  }
+
+  @Override
+  public void touch(Connection connection) throws SQLException {
+    execute(connection, "SELECT pg_logical_emit_message(true, 'timewheel', '')");
   }
 
   // A group
@@ -326,6 +368,12 @@ final class PostgreSql implements Dialect {
   @Override
   public String nowMillis() {
     return NOW;
+  }
+
+  /** The timeline, which a promotion begins. */
+  @Override
+  public String writingServer() {
+    return "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
   }
 
   @Override

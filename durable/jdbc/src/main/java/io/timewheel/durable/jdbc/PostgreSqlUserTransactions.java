@@ -130,7 +130,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
 
   @Override
   public boolean endHandler(Connection connection, String begun, boolean own) throws SQLException {
-    if (!begun.equals(dialect.transactionId(connection))) {
+    if (!begun.equals(PostgreSql.transactionNumber(connection))) {
       return false;
     }
     dialect.endHandler(connection);

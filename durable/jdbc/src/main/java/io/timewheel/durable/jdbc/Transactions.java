@@ -20,6 +20,10 @@ final class Transactions {
   private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final int MAX_TRIES = 6;
   private static final int MAX_LOOKS = 40;
+
+  /** Each may take as long as the time limit of a connection. */
+  private static final int MAX_CONFIRMATIONS = 3;
+
   private static final long FIRST_WAIT_MILLIS = 5;
   private static final long LOOK_MILLIS = 250;
 
@@ -82,6 +86,9 @@ final class Transactions {
       Try<T> done;
       try {
         done = once(connection, work);
+        if (done.failure != null && dialect.isReadOnly(done.failure)) {
+          drop(connection, done.failure);
+        }
       } finally {
         giveBack(connection);
       }
@@ -136,6 +143,15 @@ final class Transactions {
     }
   }
 
+  /** Has the pool connect anew, to what is the primary by now, and not lend this one for ever. */
+  private static void drop(Connection connection, SQLException why) {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException e) {
+      why.addSuppressed(e);
+    }
+  }
+
   /** Leaves the connection as it was. Nothing that fails here changes the known outcome. */
   private void giveBack(Connection connection) {
     try (connection) {
@@ -152,10 +168,15 @@ final class Transactions {
 
   /** Asks what became of a transaction whose COMMIT was not answered. */
   boolean isCommitted(String id, Exception lost) {
-    for (int looks = 1; looks <= MAX_LOOKS; looks++) {
+    int confirmations = 0;
+    for (int looks = 1; looks <= MAX_LOOKS && confirmations < MAX_CONFIRMATIONS; looks++) {
       try {
         Boolean committed = look(id);
         if (committed != null) {
+          if (committed) {
+            confirmations++;
+            confirm();
+          }
           (committed ? counters.lostAnswersCommitted : counters.lostAnswersAborted).increment();
           return committed;
         }
@@ -167,6 +188,16 @@ final class Transactions {
     counters.lostAnswersUnknown.increment();
     throw new StoreException(
         Kind.UNKNOWN, "the answer to a commit was lost, and nobody says how it ended", lost);
+  }
+
+  /**
+   * Waits for what the answer to the COMMIT would have waited for: a primary that was restarted
+   * knows of commits that its standby has not got, and that a failover would lose.
+   */
+  private void confirm() throws SQLException {
+    try (Connection connection = open(true)) {
+      dialect.touch(connection);
+    }
   }
 
   private @Nullable Boolean look(String id) throws SQLException {

@@ -644,6 +644,11 @@ class MariaDbTest {
     }
 
     @Override
+    String readOnlySession() {
+      return "SET SESSION TRANSACTION READ ONLY";
+    }
+
+    @Override
     void setReadOnly(boolean readOnly) throws SQLException {
       server.administration().execute("SET GLOBAL read_only = " + readOnly);
     }

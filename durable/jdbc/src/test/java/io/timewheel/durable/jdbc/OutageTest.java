@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
@@ -9,10 +10,14 @@ import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -39,6 +44,11 @@ class OutageTest {
 
   String readOnlyReason() {
     return "in a read-only transaction";
+  }
+
+  /** What makes a session read-only. */
+  String readOnlySession() {
+    return "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
   }
 
   private final class Warnings extends Handler {
@@ -129,6 +139,24 @@ class OutageTest {
     setReadOnly(false);
     awaitAcknowledgement("after");
     fired.await();
+  }
+
+  /** As those are that a pooler leads to a primary which has become a standby. */
+  @Test
+  void keepsNoConnectionThatIsReadOnly() throws SQLException {
+    try (HikariDataSource one = database.pool(1)) {
+      JdbcTimerStore store = Server.of(this).builder(one).hints(false).open();
+      try (Connection connection = one.getConnection();
+          Statement statement = connection.createStatement()) {
+        statement.execute(readOnlySession());
+      }
+      List<Change> change = List.of(Fixture.schedule("a", Fixture.NOW));
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> store.commit(change))
+          .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
+      assertThat(store.commit(change).get(0).answer()).isEqualTo(Outcome.Answer.CREATED);
+      store.close();
+    }
   }
 
   @Test

@@ -9,14 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-final class PostgreSqlServer extends DatabaseServer {
+class PostgreSqlServer extends DatabaseServer {
   private static final String ADMINISTRATOR = "postgres";
 
-  private final Path initdb;
+  private final Path maker;
   private final Path postgres;
 
-  PostgreSqlServer(Path initdb, Path postgres) {
-    this.initdb = initdb;
+  /** {@code maker}: the program that makes the data. */
+  PostgreSqlServer(Path maker, Path postgres) {
+    this.maker = maker;
     this.postgres = postgres;
     set("listen_addresses", "127.0.0.1");
     set("unix_socket_directories", "");
@@ -29,17 +30,16 @@ final class PostgreSqlServer extends DatabaseServer {
 
   @Override
   void initialize() throws IOException, InterruptedException {
-    Processes.run(
-        directory().resolve("log"),
-        List.of(
-            initdb.toString(),
-            "--pgdata=" + data(),
-            "--username=" + ADMINISTRATOR,
-            "--auth=trust",
-            "--encoding=UTF8",
-            "--locale=C",
-            "--no-sync",
-            "--no-instructions"));
+    List<String> command = new ArrayList<>(List.of(maker.toString(), "--no-sync"));
+    command.add("--pgdata=" + data());
+    command.add("--username=" + ADMINISTRATOR);
+    command.addAll(making());
+    Processes.run(directory().resolve("log"), command);
+  }
+
+  /** {@return how the data is made} */
+  List<String> making() {
+    return List.of("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions");
   }
 
   @Override

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.testing;
+
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A standby of a PostgreSQL: a server of its own that gets what the primary writes, until it is
+ * promoted. Clients may read from it.
+ */
+public final class Standby implements AutoCloseable {
+  private static final String NAME = "standby";
+  private static final long PATIENCE_SECONDS = 60;
+
+  private final DatabaseServer primary;
+  private final Copy server;
+
+  private Standby(DatabaseServer primary) {
+    this.primary = primary;
+    server = new Copy(primary);
+  }
+
+  /** The server, whose data is a copy of that of another one. */
+  private static final class Copy extends PostgreSqlServer {
+    private final DatabaseServer original;
+
+    Copy(DatabaseServer original) {
+      super(Binaries.find("pg_basebackup"), Binaries.find("postgres"));
+      this.original = original;
+    }
+
+    @Override
+    List<String> making() {
+      return List.of(
+          "--dbname=host=127.0.0.1 port=" + original.port() + " application_name=" + NAME,
+          "--write-recovery-conf",
+          "--wal-method=stream",
+          "--checkpoint=fast");
+    }
+  }
+
+  /**
+   * Makes a standby, and returns when it gets what the primary writes, which does not wait for it.
+   *
+   * @param primary a PostgreSQL that runs
+   */
+  public static Standby of(DatabaseServer primary) {
+    Standby standby = new Standby(primary);
+    try {
+      standby.server.sync(false).start();
+      standby.awaitStream();
+      return standby;
+    } catch (RuntimeException e) {
+      standby.close();
+      throw e;
+    }
+  }
+
+  /** {@return the server, which can be stopped and started again like any other} */
+  public DatabaseServer server() {
+    return server;
+  }
+
+  /** Has commits on the primary wait until they are on the standby. */
+  public Standby waitedFor() {
+    configure(primary, "synchronous_standby_names", NAME);
+    await(primary, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", 1);
+    return this;
+  }
+
+  /**
+   * Has commits on the primary wait for nobody, as an administrator does when the standby is lost.
+   */
+  public void notWaitedFor() {
+    configure(primary, "synchronous_standby_names", "");
+  }
+
+  /** Waits until the standby gets what the primary writes. */
+  public void awaitStream() {
+    await(primary, "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'", 1);
+  }
+
+  /** Cuts the standby off: it keeps what it has, and gets nothing more. */
+  public void cutOff() {
+    configure(server, "primary_conninfo", "");
+    await(server, "SELECT count(*) FROM pg_stat_wal_receiver", 0);
+  }
+
+  /** Makes the standby a primary. That the former one is gone is up to the caller. */
+  public void promote() {
+    await(server, "SELECT pg_promote(true, " + PATIENCE_SECONDS + ")::integer", 1);
+  }
+
+  /** {@return a database of the primary, which clients look for on both} */
+  public Database onEither(Database database) {
+    String url = database.url().replaceFirst("(:\\d+)/", "$1,127.0.0.1:" + server.port() + "/");
+    return new Database(url, database.user(), database.password())
+        .with("targetServerType", "primary");
+  }
+
+  private static void configure(DatabaseServer server, String setting, String value) {
+    try {
+      Database administration = server.administration();
+      administration.execute("ALTER SYSTEM SET " + setting + " = '" + value + "'");
+      administration.execute("SELECT pg_reload_conf()");
+    } catch (SQLException e) {
+      throw new IllegalStateException(setting, e);
+    }
+  }
+
+  private static void await(DatabaseServer server, String query, long expected) {
+    long startNanos = System.nanoTime();
+    try {
+      while (server.administration().number(query) != expected) {
+        if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+          throw new IllegalStateException("never " + expected + ": " + query);
+        }
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(query, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for " + query, e);
+    }
+  }
+
+  /** Ends the server, and deletes its data. */
+  @Override
+  public void close() {
+    server.close();
+  }
+}

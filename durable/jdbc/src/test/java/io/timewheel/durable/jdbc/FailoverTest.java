@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.DurableTimerException.Reason;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import io.timewheel.durable.jdbc.testing.Standby;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.StoreException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Predicate;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The primary is killed, and its standby promoted: nodes go on by themselves. */
+@Timeout(300)
+class FailoverTest {
+  private static final RetryPolicy PATIENT =
+      new RetryPolicy(1_000, Duration.ofMillis(10), Duration.ofMillis(100));
+
+  private final DatabaseServer primary;
+  private final Standby standby;
+  private final Database database;
+  private final HikariDataSource pool;
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  /** How often the plain handler was called. */
+  private final Map<String, Integer> fired = new ConcurrentHashMap<>();
+
+  FailoverTest() {
+    DatabaseServer unused = Server.of(this).server(); // or the test is skipped
+    primary = DatabaseServer.postgresql().sync(false).start();
+    standby = Standby.of(primary);
+    database = primary.createDatabase();
+    pool = pool(8);
+  }
+
+  private HikariDataSource pool(int socketTimeoutSeconds) {
+    HikariDataSource made =
+        standby
+            .onEither(database)
+            .with("socketTimeout", socketTimeoutSeconds)
+            .with("connectTimeout", socketTimeoutSeconds)
+            .pool(16);
+    made.setConnectionTimeout(2_000);
+    opened.add(made);
+    return made;
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (int i = opened.size(); i-- > 0; ) {
+      opened.get(i).close();
+    }
+    standby.close();
+    primary.close();
+  }
+
+  private void failOver() {
+    primary.crash();
+    standby.promote();
+  }
+
+  private JdbcTimerStore open(DataSource source) {
+    JdbcTimerStore store = JdbcTimerStore.postgresqlBuilder(source).shards(4).open();
+    opened.add(store);
+    return store;
+  }
+
+  private DurableTimer start(JdbcTimerStore store) {
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .handler("plain", firing -> fired.merge(firing.id(), 1, Integer::sum))
+            .finishingHandler("ledger", TransactionTimers.of(store).handler(Ledger::write), 4)
+            .start();
+    opened.add(timer);
+    return timer;
+  }
+
+  private static TimerSpec spec(String id, Duration after, String handler) {
+    return TimerSpec.of("shop", id).after(after).handler(handler).retry(PATIENT);
+  }
+
+  /** Looks at a timer until it is as a test waits for it. */
+  private static TimerInfo await(DurableTimer timer, String id, Predicate<TimerInfo> condition) {
+    while (true) {
+      try {
+        Optional<TimerInfo> info = timer.get("shop", id);
+        if (info.isPresent() && condition.test(info.get())) {
+          return info.get();
+        }
+      } catch (DurableTimerException e) {
+        assertThat(e.reason()).isEqualTo(Reason.STORE_UNAVAILABLE);
+      }
+    }
+  }
+
+  private static boolean isDone(TimerInfo info) {
+    return info.state() == TimerState.DONE;
+  }
+
+  /** Calls until it is acknowledged. */
+  private static ScheduleResult schedule(DurableTimer timer, TimerSpec spec) {
+    while (true) {
+      try {
+        return timer.schedule(spec);
+      } catch (DurableTimerException e) {
+        assertThat(e.reason()).isIn(Reason.STORE_UNAVAILABLE, Reason.UNKNOWN);
+      }
+    }
+  }
+
+  // Nothing is lost
+
+  /** Schedules one timer after the other, and knows what it was told of each. */
+  private static final class Caller extends Thread {
+    final Map<String, Long> versions = new ConcurrentHashMap<>();
+    final Map<String, DurableTimerException> failures = new ConcurrentHashMap<>();
+    final String handler;
+    final DurableTimer timer;
+    volatile boolean stopped;
+
+    Caller(DurableTimer timer, String handler) {
+      this.timer = timer;
+      this.handler = handler;
+      setDaemon(true);
+      start();
+    }
+
+    @Override
+    public void run() {
+      for (int i = 0; !stopped; i++) {
+        String id = handler + i;
+        try {
+          Duration after = Duration.ofMillis(i % 30 * 100L);
+          versions.put(id, timer.schedule(spec(id, after, handler)).version());
+        } catch (DurableTimerException e) {
+          failures.put(id, e);
+        }
+      }
+    }
+
+    void awaitAcknowledged(int more) {
+      int enough = versions.size() + more;
+      while (versions.size() < enough) {
+        Thread.onSpinWait();
+      }
+    }
+
+    void end() throws InterruptedException {
+      stopped = true;
+      join();
+    }
+  }
+
+  @Test
+  void losesNothingThatWasAcknowledgedAndGoesOnByItself() throws Exception {
+    standby.waitedFor();
+    database.execute("CREATE TABLE ledger (id text, attempt integer)");
+    DurableTimer timer = start(open(pool));
+    List<Caller> callers = List.of(new Caller(timer, "plain"), new Caller(timer, "ledger"));
+    callers.forEach(caller -> caller.awaitAcknowledged(200));
+    failOver();
+    callers.forEach(caller -> caller.awaitAcknowledged(200));
+    for (Caller caller : callers) {
+      caller.end();
+    }
+    Set<Long> versions = ConcurrentHashMap.newKeySet();
+    for (Caller caller : callers) {
+      for (String id : caller.versions.keySet()) {
+        assertThat(timer.get("shop", id)).as(id).isPresent();
+        await(timer, id, FailoverTest::isDone);
+      }
+      caller.versions.values().forEach(version -> assertThat(versions.add(version)).isTrue());
+    }
+    Map<String, Integer> effects = effects();
+    assertThat(effects.values()).containsOnly(1);
+    assertThat(effects).containsKeys(callers.get(1).versions.keySet().toArray(String[]::new));
+    assertThat(fired).containsKeys(callers.get(0).versions.keySet().toArray(String[]::new));
+    for (Caller caller : callers) {
+      caller.failures.forEach(
+          (id, failure) -> {
+            assertThat(failure.reason()).isIn(Reason.STORE_UNAVAILABLE, Reason.UNKNOWN);
+            if (failure.reason() == Reason.STORE_UNAVAILABLE) {
+              assertThat(timer.get("shop", id)).as("refused: " + failure).isEmpty();
+            }
+          });
+    }
+  }
+
+  private Map<String, Integer> effects() throws SQLException {
+    Map<String, Integer> effects = new HashMap<>();
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery("SELECT id, count(*)::integer FROM ledger GROUP BY id")) {
+      while (rows.next()) {
+        effects.put(rows.getString(1), rows.getInt(2));
+      }
+    }
+    return effects;
+  }
+
+  // A lost answer to COMMIT
+
+  /** Fails over after the first commit that is not answered, and has others commit then. */
+  private LossySource failingOver() {
+    LossySource source = new LossySource(pool);
+    source.onRollback =
+        () -> {
+          if (primary.isRunning()) {
+            failOver();
+            commitOthers();
+          }
+        };
+    return source;
+  }
+
+  /** Takes the numbers of transactions that were lost. */
+  private void commitOthers() {
+    try (Connection connection = standby.server().administration().connect();
+        Statement statement = connection.createStatement()) {
+      for (int i = 0; i < 100; i++) {
+        statement.execute("SELECT pg_current_xact_id()");
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void doesNotTakeTheCommitOfAnotherForOneThatWasLost() {
+    LossySource source = failingOver();
+    JdbcTimerStore store = open(source);
+    standby.cutOff();
+    source.fates.add(LossySource.Fate.ANSWER_LOST);
+    Outcome outcome = store.commit(List.of(Fixture.schedule("a", NOW))).get(0);
+    assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
+    assertThat(store.get(key("a"))).isNotNull();
+    assertThat(store.figures().lostAnswersAborted()).isOne();
+  }
+
+  @Test
+  void knowsOfACommitThatTheStandbyHas() {
+    standby.waitedFor();
+    LossySource source = failingOver();
+    JdbcTimerStore store = open(source);
+    source.commits = 0;
+    source.fates.add(LossySource.Fate.ANSWER_LOST);
+    Outcome outcome = store.commit(List.of(Fixture.schedule("a", NOW))).get(0);
+    assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
+    assertThat(store.get(key("a")).version()).isEqualTo(outcome.version());
+    assertThat(store.figures().lostAnswersCommitted()).isOne();
+    assertThat(source.commits).isOne();
+  }
+
+  @Test
+  void believesNoStandbyThatMayBeBehind() throws SQLException {
+    open(pool);
+    standby.cutOff();
+    PostgreSql dialect = new PostgreSql(Formats.ofThisRelease());
+    String id;
+    try (Connection connection = database.connect()) {
+      connection.setAutoCommit(false);
+      connection.createStatement().execute("INSERT INTO timewheel_count VALUES ('', 0, 0)");
+      id = dialect.transactionId(connection);
+      connection.commit();
+      assertThat(dialect.isCommitted(connection, id)).isTrue();
+    }
+    try (Connection connection = database.through(standby.server().port()).connect()) {
+      assertThat(dialect.isCommitted(connection, id)).isNull();
+    }
+  }
+
+  @Test
+  void acknowledgesNothingThatOnlyTheRestartedPrimaryHas() throws Exception {
+    standby.waitedFor();
+    JdbcTimerStore store = open(pool(1));
+    standby.server().crash();
+    CompletableFuture<List<Outcome>> commit =
+        CompletableFuture.supplyAsync(() -> store.commit(List.of(Fixture.schedule("a", NOW))));
+    String waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    try (Connection connection = primary.administration().connect();
+        PreparedStatement statement = connection.prepareStatement(waits)) {
+      boolean waiting = false;
+      while (!waiting) {
+        try (ResultSet rows = statement.executeQuery()) {
+          rows.next();
+          waiting = rows.getInt(1) > 0;
+        }
+      }
+    }
+    primary.crash();
+    primary.start();
+    assertThatThrownBy(commit::join)
+        .cause()
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));
+  }
+
+  // What a standby does not have
+
+  @Test
+  void goesOnWithWhatTheStandbyHas() throws Exception {
+    JdbcTimerStore store = open(pool);
+    standby.waitedFor(); // so it has the claim of what has begun
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .handler(
+                "plain",
+                firing -> {
+                  fired.merge(firing.id(), 1, Integer::sum);
+                  begun.countDown();
+                  end.await();
+                })
+            .start();
+    opened.add(timer);
+    String node = store.nodeId();
+    timer.schedule(spec("again", Duration.ZERO, "plain"));
+    begun.await();
+    standby.notWaitedFor();
+    standby.cutOff();
+    end.countDown();
+    await(timer, "again", FailoverTest::isDone);
+    timer.schedule(spec("lost", Duration.ofDays(1), "plain"));
+    failOver();
+    await(timer, "again", info -> isDone(info) && fired.get("again") > 1);
+    assertThat(timer.get("shop", "lost")).isEmpty();
+    assertThat(schedule(timer, spec("lost", Duration.ofDays(1), "plain")).outcome())
+        .isEqualTo(ScheduleResult.Outcome.CREATED);
+    assertThat(store.nodeId()).isNotEqualTo(node);
+    assertThat(timer.counts().get("shop"))
+        .containsEntry(TimerState.SCHEDULED, 1L)
+        .doesNotContainKey(TimerState.FIRING);
+  }
+
+  @Test
+  void saysThatNobodyKnowsWhileTheStandbyIsGoneAndGoesOnWhenItIsBack() {
+    standby.waitedFor();
+    DurableTimer timer = start(open(pool(2)));
+    standby.server().crash();
+    assertThat(
+            catchThrowableOfType(
+                DurableTimerException.class,
+                () -> timer.schedule(spec("waits", Duration.ZERO, "plain"))))
+        .returns(Reason.UNKNOWN, DurableTimerException::reason);
+    standby.server().start();
+    await(timer, "waits", FailoverTest::isDone);
+    schedule(timer, spec("after", Duration.ZERO, "plain"));
+    await(timer, "after", FailoverTest::isDone);
+  }
+}
