@@ -90,7 +90,7 @@ final class DatabasePlan {
         "asynchronous",
         Workload.ASYNC,
         OURS,
-        "warmupMillis=3000,millis=" + millis);
+        "warmupMillis=6000,millis=" + millis);
     String lists = "lists of 1,000";
     schedule(lists, OURS, 2, 1_000);
     schedule(lists, DB_SCHEDULER_BEST, 2, 1_000);
@@ -105,7 +105,7 @@ final class DatabasePlan {
         variant,
         Workload.SCHEDULE,
         subject,
-        "callers=%d,batch=%d,warmupMillis=3000,millis=%d".formatted(callers, batch, millis));
+        "callers=%d,batch=%d,warmupMillis=6000,millis=%d".formatted(callers, batch, millis));
   }
 
   /** As many as there is time for; what is measured is a rate. */
@@ -132,7 +132,7 @@ final class DatabasePlan {
         "40,000 every second",
         Workload.RECUR,
         OURS,
-        "timers=40000,everyMillis=1000,leadMillis=3000,warmupMillis=3000,millis=" + millis);
+        "timers=40000,everyMillis=1000,leadMillis=3000,warmupMillis=6000,millis=" + millis);
   }
 
   private void effects() {
@@ -201,7 +201,7 @@ final class DatabasePlan {
           variant,
           Workload.SCHEDULE,
           OURS,
-          "callers=64,batch=1,warmupMillis=3000,millis=%d,nodes=%d".formatted(millis, nodes),
+          "callers=64,batch=1,warmupMillis=6000,millis=%d,nodes=%d".formatted(millis, nodes),
           1);
     }
   }
