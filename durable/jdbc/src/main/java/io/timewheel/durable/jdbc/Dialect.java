@@ -39,7 +39,7 @@ interface Dialect {
     }
   }
 
-  /** Refuses a database that cannot hold the tables. */
+  /** Refuses a database that cannot hold the tables. Outside of a transaction. */
   void check(Connection connection) throws SQLException;
 
   /** Takes the right to change the tables, until {@link #unlockSchema}. */

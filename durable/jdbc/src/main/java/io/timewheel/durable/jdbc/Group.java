@@ -214,10 +214,10 @@ final class Group implements Transactions.Work<List<Outcome>> {
   }
 
   /** Takes the ends of attempts into the transaction of their handler. */
-  List<Outcome> finishIn(Connection connection) throws SQLException {
+  List<Outcome> finishIn(Statements to) throws SQLException {
     // One statement locks in the order of the keys; several would, each by itself, out of it.
     boolean byOneStatement = changes.size() == 1 || changes.stream().allMatch(Group::isLastEnd);
-    return run(new Statements(connection), 0, byOneStatement);
+    return run(to, 0, byOneStatement);
   }
 
   private static boolean isLastEnd(Change change) {

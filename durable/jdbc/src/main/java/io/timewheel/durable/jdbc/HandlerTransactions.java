@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls handlers in transactions that record their success.
@@ -16,14 +17,14 @@ import java.util.concurrent.TimeUnit;
  * <pre>
  *   1 BEGIN; a limit for standing still; the transaction has an identity from now on
  *   2 the handler
- *   3 limits: 500 ms for a lock, 2 s idle
- *   4 the group of the ends: writes the timers, and compares the epochs: the fence
- *   5 COMMIT
+ *   3 limits: 500 ms for a lock, 2 s idle; and the group of the ends, which
+ *     writes the timers, and compares the epochs: the fence
+ *   4 COMMIT
  * </pre>
  *
- * <p>Up to 4 the transaction holds nothing that others of the engine wait for: a cancel is answered
- * FIRING while the handler runs, and the shard can be taken over. Whatever fails up to 4, the
- * server rolls back, since nobody has sent a COMMIT. An answer to 5 that is lost is asked for; if
+ * <p>Up to 3 the transaction holds nothing that others of the engine wait for: a cancel is answered
+ * FIRING while the handler runs, and the shard can be taken over. Whatever fails up to 3, the
+ * server rolls back, since nobody has sent a COMMIT. An answer to 4 that is lost is asked for; if
  * nobody can say, the attempt has failed for the engine, whose record of that waits for the timer's
  * lock, that is, until the transaction is over, and is refused if it has been committed after all.
  */
@@ -82,7 +83,7 @@ final class HandlerTransactions {
    */
   List<Outcome> handle(List<TransactionFiring> firings) throws Exception {
     try {
-      return store.transactions().writeOnce(connection -> handle(connection, firings));
+      return store.transactions().writeOnce(new OwnTransaction(firings));
     } catch (NotTaken e) {
       return e.outcomes;
     } catch (HandlerFailure e) {
@@ -90,15 +91,31 @@ final class HandlerTransactions {
     }
   }
 
-  private List<Outcome> handle(Connection connection, List<TransactionFiring> firings)
-      throws SQLException {
-    String begun = begin(connection, true);
-    try {
-      call(connection, firings);
-    } catch (Exception e) {
-      throw new HandlerFailure(e);
+  private final class OwnTransaction implements Transactions.Work<List<Outcome>> {
+    private final List<TransactionFiring> firings;
+    private @Nullable String transactionId;
+
+    OwnTransaction(List<TransactionFiring> firings) {
+      this.firings = firings;
     }
-    return finish(connection, begun, true, firings);
+
+    @Override
+    public List<Outcome> run(Connection connection) throws SQLException {
+      String begun = begin(connection, true);
+      try {
+        call(connection, firings);
+      } catch (Exception e) {
+        throw new HandlerFailure(e);
+      }
+      Recorded recorded = finish(connection, begun, true, firings);
+      transactionId = recorded.transactionId();
+      return recorded.outcomes();
+    }
+
+    @Override
+    public @Nullable String transactionId(Connection connection, Dialect dialect) {
+      return transactionId;
+    }
   }
 
   // The steps, of which UserTransactionHandler takes those between BEGIN and COMMIT
@@ -118,30 +135,46 @@ final class HandlerTransactions {
   }
 
   /**
+   * Ends that were recorded.
+   *
+   * @param outcomes each of which is APPLIED
+   * @param transactionId what to ask about if the answer to COMMIT is lost
+   */
+  record Recorded(List<Outcome> outcomes, @Nullable String transactionId) {}
+
+  /**
    * Records the ends.
    *
-   * @return their outcomes, each of which is APPLIED
-   * @throws NotTaken if one of them is not
+   * @throws NotTaken if one of them is not taken
    */
-  List<Outcome> finish(
-      Connection connection, String begun, boolean own, List<TransactionFiring> firings)
+  Recorded finish(Connection connection, String begun, boolean own, List<TransactionFiring> firings)
       throws SQLException {
-    if (connection.getAutoCommit() || !statements.endHandler(connection, begun, own)) {
-      throw new IllegalStateException(
-          "the handler has ended the transaction that it was given: what it has done may happen"
-              + " again");
+    if (connection.getAutoCommit()) {
+      throw ended();
     }
+    Statements to = new Statements(connection);
+    Statements.Answer<Boolean> isSame = statements.endHandler(to, begun, own);
     List<Change> ends = firings.stream().<Change>map(TransactionFiring::finish).toList();
+    Group group = store.group(store.ownership()::epoch, ends);
     List<Outcome> outcomes;
     try {
-      outcomes = store.group(store.ownership()::epoch, ends).finishIn(connection);
+      outcomes = group.finishIn(to);
     } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
       Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
       throw new NotTaken(firings.stream().map(firing -> stale).toList());
     }
+    if (!isSame.get()) {
+      throw ended();
+    }
     if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
       throw new NotTaken(outcomes);
     }
-    return outcomes;
+    return new Recorded(outcomes, group.transactionId(connection, store.dialect()));
+  }
+
+  private static IllegalStateException ended() {
+    return new IllegalStateException(
+        "the handler has ended the transaction that it was given: what it has done may happen"
+            + " again");
   }
 }

@@ -286,7 +286,7 @@ final class MariaDb implements Dialect {
     }
     // Later than that, the row may have been there; a standby may still get it.
     String isRecent =
-        "SELECT NOT @@read_only AND "
+        "SELECT @@read_only IN ('0', 'OFF') AND "
             + NOW
             + " - "
             + parts[0]

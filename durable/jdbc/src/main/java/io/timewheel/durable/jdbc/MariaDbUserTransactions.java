@@ -106,12 +106,14 @@ final class MariaDbUserTransactions implements UserTransactions {
 
   /** A transaction that was ended, also by a deadlock that the handler hides, has no savepoint. */
   @Override
-  public boolean endHandler(Connection connection, String begun, boolean own) throws SQLException {
+  public Statements.Answer<Boolean> endHandler(Statements to, String begun, boolean own)
+      throws SQLException {
+    Connection connection = to.connection();
     try {
       MariaDb.execute(connection, "RELEASE SAVEPOINT " + begun);
     } catch (SQLException e) {
       if (MariaDb.code(e) == NO_SUCH_SAVEPOINT) {
-        return false;
+        return () -> false;
       }
       throw e;
     }
@@ -119,6 +121,6 @@ final class MariaDbUserTransactions implements UserTransactions {
       MariaDb.limit(connection);
     }
     dialect.checkFormat(connection);
-    return true;
+    return () -> true;
   }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -70,8 +71,15 @@ final class Ownership {
     }
   }
 
-  /** A lease, which server gave it, and what the clocks showed before it was asked for. */
-  private record Lease(long node, String server, long sentNanos, long sentMillis) {}
+  /**
+   * A lease.
+   *
+   * @param server which server gave it
+   * @param until its end, as the database has it
+   * @param sentNanos what the clock showed before it was asked for
+   * @param sentMillis the same of the wall clock
+   */
+  private record Lease(long node, String server, long until, long sentNanos, long sentMillis) {}
 
   /** A shard that is to be given away, as soon as nothing of it runs. */
   private record Release(CompletableFuture<Void> drained, long beganNanos) {}
@@ -176,8 +184,10 @@ final class Ownership {
                 long askedNanos = clock.nanoTime();
                 try (ResultSet made = statement.executeQuery()) {
                   made.next();
-                  read(made.getLong(2), askedNanos, clock.nanoTime());
-                  return new Lease(made.getLong(1), made.getString(3), sentNanos, sentMillis);
+                  long until = made.getLong(2);
+                  read(until, askedNanos, clock.nanoTime());
+                  return new Lease(
+                      made.getLong(1), made.getString(3), until, sentNanos, sentMillis);
                 }
               }
             });
@@ -187,78 +197,82 @@ final class Ownership {
     keep(DatabaseTime.of(leaseUntil - settings.lease().toMillis(), askedNanos, answeredNanos));
   }
 
-  /** Reads the time at which the lease was renewed. */
-  private void readRenewed(Connection connection, long node, long askedNanos, long answeredNanos)
+  /** Reads until when the lease was renewed, and at which time. */
+  private long readRenewed(Connection connection, long node, long askedNanos, long answeredNanos)
       throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement("SELECT lease_until FROM timewheel_node WHERE node = ?")) {
       statement.setLong(1, node);
       try (ResultSet renewed = statement.executeQuery()) {
         renewed.next();
-        read(renewed.getLong(1), askedNanos, answeredNanos);
+        long until = renewed.getLong(1);
+        read(until, askedNanos, answeredNanos);
+        return until;
       }
     }
   }
 
-  /** Renews the lease; a node whose lease has run out comes back as another one. */
+  /**
+   * Renews the lease. A node whose lease has run out comes back as another one; so does one that
+   * finds another server.
+   */
   void renew() {
     Lease last = lease;
     if (last == null) {
       return;
     }
-    if (!last.server().equals(transactions.read(rows::writingServer))) {
-      comeBack(last);
-      return;
-    }
     long sentNanos = clock.nanoTime();
     long sentMillis = clock.millis();
-    boolean renewed =
-        transactions.write(
-            connection -> {
-              dialect.begin(connection); // who stands still here keeps nobody out for long
-              rows.lock(connection, last.node());
-              try (PreparedStatement statement =
-                  connection.prepareStatement(
-                      "UPDATE timewheel_node SET lease_until = "
-                          + dialect.nowMillis()
-                          + " + ?, clock_offset = ? WHERE node = ? AND lease_until > "
-                          + dialect.nowMillis())) {
-                statement.setLong(1, settings.lease().toMillis());
-                statement.setLong(2, clockOffsetMillis());
-                statement.setLong(3, last.node());
-                long askedNanos = clock.nanoTime();
-                if (statement.executeUpdate() == 0) {
-                  return false;
-                }
-                readRenewed(connection, last.node(), askedNanos, clock.nanoTime());
-                return true;
-              }
-            });
-    if (renewed) {
-      lease = new Lease(last.node(), last.server(), sentNanos, sentMillis);
-    } else {
+    Lease renewed =
+        transactions
+            .write(connection -> renewed(connection, last, sentNanos, sentMillis))
+            .orElse(null);
+    if (renewed != null) {
+      lease = renewed;
+      return;
+    }
+    if (!owned.isEmpty()) { // otherwise that was said when it stopped
       LOG.log(
           System.Logger.Level.WARNING,
-          "the lease of node {0} has run out: its shards are lost, and it comes back as another",
+          "the lease of node {0} has run out, or the database has failed over: its shards are lost,"
+              + " and it comes back as another",
           last.node());
-      loseAll();
-      join();
     }
+    loseAll();
+    join();
   }
 
-  /**
-   * Forgets all that the former server has said. This one may not have got the last of it: the end
-   * of an attempt, which would stay open for as long as the epoch stands, or even the number of
-   * this node, which another node may have by now.
-   */
-  private void comeBack(Lease last) {
-    LOG.log(
-        System.Logger.Level.WARNING,
-        "the database has failed over to another server: the shards of node {0} are taken anew",
-        last.node());
-    loseAll();
-    transactions.write(connection -> rows.leave(connection, last.node()));
-    join();
+  private Optional<Lease> renewed(
+      Connection connection, Lease last, long sentNanos, long sentMillis) throws SQLException {
+    dialect.begin(connection); // who stands still here keeps nobody out for long
+    OwnershipRows.Row row = rows.lock(connection, last.node());
+    if (row == null) {
+      return Optional.empty();
+    }
+    if (!row.server().equals(last.server())) {
+      // It may lack what the former one has said last: the end of an attempt, which would stay
+      // open for as long as the epoch stands, or that this number was given away.
+      if (row.until() == last.until()) { // so that it was not
+        rows.forget(connection, last.node());
+      }
+      return Optional.empty();
+    }
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "UPDATE timewheel_node SET lease_until = "
+                + dialect.nowMillis()
+                + " + ?, clock_offset = ? WHERE node = ? AND lease_until > "
+                + dialect.nowMillis())) {
+      statement.setLong(1, settings.lease().toMillis());
+      statement.setLong(2, clockOffsetMillis());
+      statement.setLong(3, last.node());
+      long askedNanos = clock.nanoTime();
+      if (statement.executeUpdate() == 0) {
+        return Optional.empty();
+      }
+      long until = readRenewed(connection, last.node(), askedNanos, clock.nanoTime());
+      return Optional.of(new Lease(last.node(), last.server(), until, sentNanos, sentMillis));
+    }
   }
 
   /** How much of the lease is left for sure, less the margin. */
@@ -352,16 +366,18 @@ final class Ownership {
       if (still == null || still.node() != mine.node()) {
         return;
       }
-      if (!take(mine.node(), free.get((start + i) % free.size()))) {
+      if (!take(mine, free.get((start + i) % free.size()))) {
         return;
       }
     }
   }
 
   /** Takes a shard, if it can be had. {@return whether it is worth while to try the next one} */
-  private boolean take(long node, OwnershipRows.Shard row) {
+  private boolean take(Lease mine, OwnershipRows.Shard row) {
+    long node = mine.node();
     try {
-      long epoch = transactions.writeOnce(connection -> rows.take(connection, node, row));
+      long epoch =
+          transactions.writeOnce(connection -> rows.take(connection, node, mine.server(), row));
       if (epoch != OwnershipRows.NOT_TAKEN) {
         boolean isFree = row.owner() == null || row.owner() == node;
         (isFree ? counters.shardsReceived : counters.shardsTakenOver).increment();
@@ -422,7 +438,16 @@ final class Ownership {
     owned.clear();
     releases.clear();
     if (last != null) {
-      transactions.write(connection -> rows.leave(connection, last.node()));
+      boolean unused = transactions.write(connection -> leave(connection, last));
     }
+  }
+
+  private boolean leave(Connection connection, Lease last) throws SQLException {
+    dialect.begin(connection);
+    OwnershipRows.Row row = rows.lock(connection, last.node());
+    if (row != null && row.server().equals(last.server())) {
+      rows.forget(connection, last.node());
+    }
+    return true;
   }
 }

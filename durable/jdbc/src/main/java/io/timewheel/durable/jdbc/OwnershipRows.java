@@ -37,24 +37,29 @@ final class OwnershipRows {
   }
 
   /**
+   * The row of a node.
+   *
+   * @param server which server has it
+   * @param until the end of the lease
+   */
+  record Row(String server, long until) {}
+
+  /**
    * Locks the row of a node. What waits for that in a statement is judged by the time at which it
    * began to wait; what comes in the next one is not.
+   *
+   * @return the row; null if there is none
    */
-  void lock(Connection connection, long node) throws SQLException {
+  @Nullable Row lock(Connection connection, long node) throws SQLException {
     try (PreparedStatement statement =
-        connection.prepareStatement("SELECT node FROM timewheel_node WHERE node = ? FOR UPDATE")) {
+        connection.prepareStatement(
+            "SELECT "
+                + dialect.writingServer()
+                + ", lease_until FROM timewheel_node WHERE node = ? FOR UPDATE")) {
       statement.setLong(1, node);
-      statement.executeQuery().close();
-    }
-  }
-
-  /** {@return which server writes} */
-  String writingServer(Connection connection) throws SQLException {
-    try (PreparedStatement statement =
-            connection.prepareStatement("SELECT " + dialect.writingServer());
-        ResultSet rows = statement.executeQuery()) {
-      rows.next();
-      return rows.getString(1);
+      try (ResultSet rows = statement.executeQuery()) {
+        return rows.next() ? new Row(rows.getString(1), rows.getLong(2)) : null;
+      }
     }
   }
 
@@ -93,14 +98,19 @@ final class OwnershipRows {
     return nodes;
   }
 
-  /** Takes a shard, if it is free. {@return its new epoch, or {@link #NOT_TAKEN}} */
-  long take(Connection connection, long node, Shard row) throws SQLException {
+  /**
+   * Takes a shard, if it is free.
+   *
+   * @param server which server has given the lease: on another one it may be that of another node
+   * @return its new epoch, or {@link #NOT_TAKEN}
+   */
+  long take(Connection connection, long node, String server, Shard row) throws SQLException {
     dialect.begin(connection);
     Long former = row.owner();
-    if (former != null && former != node && isAlive(connection, former)) {
+    if (former != null && former != node && isAlive(connection, former, null)) {
       return NOT_TAKEN;
     }
-    if (!isAlive(connection, node)) {
+    if (!isAlive(connection, node, server)) {
       return NOT_TAKEN;
     }
     try (PreparedStatement statement =
@@ -115,17 +125,26 @@ final class OwnershipRows {
     }
   }
 
-  /** Whether a node has a lease, which stays so until the transaction ends. */
-  private boolean isAlive(Connection connection, long node) throws SQLException {
+  /**
+   * Whether a node has a lease, which stays so until the transaction ends.
+   *
+   * @param server the server that has given it; null if any will do
+   */
+  private boolean isAlive(Connection connection, long node, @Nullable String server)
+      throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "SELECT lease_until > "
                 + dialect.nowMillis()
+                + ", "
+                + dialect.writingServer()
                 + " FROM timewheel_node WHERE node = ? "
                 + dialect.forShare())) {
       statement.setLong(1, node);
       try (ResultSet rows = statement.executeQuery()) {
-        return rows.next() && rows.getBoolean(1);
+        return rows.next()
+            && rows.getBoolean(1)
+            && (server == null || server.equals(rows.getString(2)));
       }
     }
   }
@@ -144,9 +163,8 @@ final class OwnershipRows {
     }
   }
 
-  /** Forgets a node, and what it owns is free. {@return true} */
-  boolean leave(Connection connection, long node) throws SQLException {
-    dialect.begin(connection);
+  /** Forgets a node, and what it owns is free. */
+  void forget(Connection connection, long node) throws SQLException {
     for (String sql :
         List.of(
             "UPDATE timewheel_shard SET owner = NULL WHERE owner = ?",
@@ -156,6 +174,5 @@ final class OwnershipRows {
         statement.executeUpdate();
       }
     }
-    return true;
   }
 }

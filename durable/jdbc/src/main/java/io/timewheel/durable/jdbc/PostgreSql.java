@@ -26,6 +26,7 @@ import org.postgresql.PGNotification;
  * dear to the planner, which must not take that for a reason to compile the plan for seconds.
  */
 final class PostgreSql implements Dialect {
+  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final int LEAST_VERSION = 140_000;
 
   /** How a transaction begins in which nothing is planned or locked yet. */
@@ -60,28 +61,42 @@ final class PostgreSql implements Dialect {
 
   private static final int FORMAT = 8;
 
+  /** The number of the transaction; null if it has none. */
+  private static final String NUMBER = "pg_current_xact_id_if_assigned()";
+
   private static final String BEGIN = limits("100ms", "0");
 
   private static final String BEGIN_WITH_VERSIONS = limits("100ms", "nextval('timewheel_version')");
 
   /** Longer than for a group, since an effect is at stake; but no deadlock lasts as long. */
-  private static final String END_HANDLER = limits("500ms", "0");
+  private static final String END_HANDLER = limits("500ms", NUMBER + "::text");
 
-  /** A standby may still get to know of it. */
+  /** The timeline, which a promotion begins. */
+  private static final String TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
+
   private static final String STATUS =
       """
       WITH i AS (SELECT ?::xid8 AS id, ?::pg_lsn AS written, ?::pg_lsn AS replayed_then,
-          pg_last_wal_replay_lsn() AS replayed)
+          ?::text AS timeline, pg_last_wal_replay_lsn() AS replayed)
       SELECT CASE
         WHEN pg_is_in_recovery() THEN 'in progress'
-        WHEN replayed <> replayed_then AND replayed < written THEN 'aborted'
+        WHEN replayed < written AND (replayed <> replayed_then OR TIMELINE <> timeline)
+          THEN 'aborted'
+        WHEN replayed IS NULL AND TIMELINE <> timeline THEN 'in progress'
         ELSE pg_xact_status(id) END FROM i\
-      """;
+      """
+          .replace("TIMELINE", TIMELINE);
+
+  private static final String STATUS_WITHOUT_LOG =
+      "SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status(?::xid8) END";
 
   /** Not {@code now()}, which is when the transaction began. */
   static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
   private final Formats formats;
+
+  /** Whether it says where its log is; some that are managed for their users do not. */
+  private volatile boolean tellsLog = true;
 
   PostgreSql(Formats formats) {
     this.formats = formats;
@@ -122,6 +137,24 @@ final class PostgreSql implements Dialect {
             null);
       }
     }
+    tellsLog = tellsLog(connection);
+  }
+
+  private static boolean tellsLog(Connection connection) throws SQLException {
+    try {
+      execute(connection, "SELECT pg_last_wal_replay_lsn(), pg_current_wal_insert_lsn()");
+      return true;
+    } catch (SQLException e) {
+      if (Set.of("0A000", "42501", "42883").contains(state(e))) {
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "the database does not say where its log is ({0}): what a failover loses may go"
+                + " unnoticed",
+            e.getMessage());
+        return false;
+      }
+      throw e;
+    }
   }
 
   /** What others have done until then is seen. */
@@ -152,13 +185,21 @@ final class PostgreSql implements Dialect {
     }
   }
 
-  /** Sets the limits under which what a handler has done is committed. */
-  void endHandler(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(END_HANDLER);
-        ResultSet rows = statement.executeQuery()) {
-      rows.next();
-      formats.found(rows.getLong(FORMAT));
-    }
+  /**
+   * Sets the limits under which what a handler has done is committed.
+   *
+   * @param begun the number of its transaction
+   * @return whether it is still that one
+   */
+  Answer<Boolean> endHandler(Statements to, String begun) {
+    return to.query(
+        END_HANDLER,
+        none -> {},
+        rows -> {
+          rows.next();
+          formats.found(rows.getLong(FORMAT));
+          return begun.equals(rows.getString(FORMAT + 1));
+        });
   }
 
   static void execute(Connection connection, String sql) throws SQLException {
@@ -208,17 +249,6 @@ final class PostgreSql implements Dialect {
     return state == null || state.length() != 5 ? "XX000" : state;
   }
 
-  /** {@return the number of a transaction that has one} */
-  static String transactionNumber(Connection connection) throws SQLException {
-    try (PreparedStatement statement =
-            connection.prepareStatement(
-                "SELECT coalesce(pg_current_xact_id_if_assigned()::text, '')");
-        ResultSet rows = statement.executeQuery()) {
-      rows.next();
-      return rows.getString(1);
-    }
-  }
-
   @Override
   public @Nullable String transactionId(Connection connection) throws SQLException {
     return transactionId(new Statements(connection)).get().orElse(null);
@@ -228,8 +258,13 @@ final class PostgreSql implements Dialect {
   @Override
   public Answer<Optional<String>> transactionId(Statements to) {
     return to.query(
-        "SELECT pg_current_xact_id_if_assigned() || '@' || pg_current_wal_insert_lsn() || '@'"
-            + " || coalesce(pg_last_wal_replay_lsn(), '0/0')",
+        "SELECT "
+            + NUMBER
+            + (tellsLog
+                ? " || '@' || pg_current_wal_insert_lsn()"
+                    + " || '@' || coalesce(pg_last_wal_replay_lsn(), '0/0') || '@' || "
+                    + TIMELINE
+                : "::text"),
         none -> {},
         rows -> {
           rows.next();
@@ -240,21 +275,24 @@ final class PostgreSql implements Dialect {
   /**
    * A server that recovers from a crash, or is promoted, gives the numbers of transactions that it
    * has lost to others. It has lost this one, if it has recovered since, and not up to where the
-   * log was before the COMMIT; if it has got so far, it knows the number. A clean restart forgets
-   * where the last recovery ended, and loses nothing.
+   * log was before the COMMIT; if it has got so far, it knows the number. A standby may still get
+   * to know of it. A clean restart forgets where the recovery ended: after a promotion, which the
+   * timeline tells, nobody knows then; after a crash, or if there were two, the number is believed.
    */
   @Override
   public @Nullable Boolean isCommitted(Connection connection, String transactionId)
       throws SQLException {
-    String[] parts = transactionId.split("@", 3);
-    try (PreparedStatement statement = connection.prepareStatement(STATUS)) {
-      statement.setString(1, parts[0]);
-      statement.setString(2, parts[1]);
-      statement.setString(3, parts[2]);
+    String[] parts = transactionId.split("@", 4);
+    try (PreparedStatement statement =
+        connection.prepareStatement(parts.length == 1 ? STATUS_WITHOUT_LOG : STATUS)) {
+      for (int i = 0; i < parts.length; i++) {
+        statement.setString(i + 1, parts[i]);
+      }
       try (ResultSet rows = statement.executeQuery()) {
         rows.next();
         String status = rows.getString(1);
-        return "in progress".equals(status) ? null : Boolean.valueOf("committed".equals(status));
+        boolean isKnown = status != null && !status.equals("in progress"); // null: long ago
+        return isKnown ? Boolean.valueOf("committed".equals(status)) : null;
       }
     } catch (SQLException e) {
       if (state(e).equals("22023")) {
@@ -370,10 +408,9 @@ final class PostgreSql implements Dialect {
     return NOW;
   }
 
-  /** The timeline, which a promotion begins. */
   @Override
   public String writingServer() {
-    return "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
+    return tellsLog ? TIMELINE : "''";
   }
 
   @Override

@@ -129,11 +129,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
   }
 
   @Override
-  public boolean endHandler(Connection connection, String begun, boolean own) throws SQLException {
-    if (!begun.equals(PostgreSql.transactionNumber(connection))) {
-      return false;
-    }
-    dialect.endHandler(connection);
-    return true;
+  public Statements.Answer<Boolean> endHandler(Statements to, String begun, boolean own) {
+    return dialect.endHandler(to, begun);
   }
 }

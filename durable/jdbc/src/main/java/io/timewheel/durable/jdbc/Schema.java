@@ -57,6 +57,7 @@ final class Schema {
    * @return empty if that is nothing
    */
   String sql(boolean finish) {
+    check();
     List<String> plan = plan(transactions.read(this::look).orElse(null), finish);
     return plan.isEmpty() ? "" : "START TRANSACTION;\n" + String.join("\n", plan) + "\nCOMMIT;\n";
   }
@@ -67,12 +68,13 @@ final class Schema {
    * @return how many shards they have
    */
   int open() {
+    check();
     Optional<Tables> found = transactions.read(this::look);
     if (found.isPresent() && isPrepared(found.get())) {
       return found.get().shards();
     }
     try {
-      return migrate(false).shards();
+      return prepare(false).shards();
     } catch (StoreException e) {
       throw new StoreException(
           e.kind(),
@@ -93,6 +95,20 @@ final class Schema {
    *     tried once
    */
   Tables migrate(boolean finish) {
+    check();
+    return prepare(finish);
+  }
+
+  private void check() {
+    boolean unused =
+        transactions.read(
+            connection -> {
+              dialect.check(connection);
+              return true;
+            });
+  }
+
+  private Tables prepare(boolean finish) {
     int newest = dialect.formats().newest();
     Done done = finish ? finish() : transactions.write(connection -> migrate(connection, false));
     if (finish && done.tables().format() < newest) {
@@ -195,7 +211,6 @@ final class Schema {
 
   /** Looks for the tables, and refuses those of a format that this release does not know. */
   private Optional<Tables> look(Connection connection) throws SQLException {
-    dialect.check(connection);
     if (!dialect.hasSchema(connection)) {
       return Optional.empty();
     }

@@ -5,6 +5,7 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -168,15 +169,11 @@ final class Transactions {
 
   /** Asks what became of a transaction whose COMMIT was not answered. */
   boolean isCommitted(String id, Exception lost) {
-    int confirmations = 0;
-    for (int looks = 1; looks <= MAX_LOOKS && confirmations < MAX_CONFIRMATIONS; looks++) {
+    AtomicInteger confirmations = new AtomicInteger();
+    for (int looks = 1; looks <= MAX_LOOKS && confirmations.get() < MAX_CONFIRMATIONS; looks++) {
       try {
-        Boolean committed = look(id);
+        Boolean committed = look(id, confirmations);
         if (committed != null) {
-          if (committed) {
-            confirmations++;
-            confirm();
-          }
           (committed ? counters.lostAnswersCommitted : counters.lostAnswersAborted).increment();
           return committed;
         }
@@ -191,21 +188,23 @@ final class Transactions {
   }
 
   /**
-   * Waits for what the answer to the COMMIT would have waited for: a primary that was restarted
-   * knows of commits that its standby has not got, and that a failover would lose.
+   * Asks once. What is committed is confirmed by a wait for what the answer to the COMMIT would
+   * have waited for: a primary that was restarted knows of commits that its standby has not got,
+   * and that a failover would lose.
+   *
+   * @param confirmations counts how often that was tried
    */
-  private void confirm() throws SQLException {
-    try (Connection connection = open(true)) {
-      dialect.touch(connection);
-    }
-  }
-
-  private @Nullable Boolean look(String id) throws SQLException {
+  private @Nullable Boolean look(String id, AtomicInteger confirmations) throws SQLException {
     Connection connection = open(false);
     try {
       dialect.begin(connection); // whoever stands still here keeps nobody out for long
       Boolean committed = dialect.isCommitted(connection, id);
       connection.rollback();
+      if (committed != null && committed) {
+        confirmations.incrementAndGet();
+        connection.setAutoCommit(true);
+        dialect.touch(connection);
+      }
       return committed;
     } catch (SQLException e) {
       rollback(connection, e);

@@ -105,10 +105,10 @@ final class UserTransactionHandler implements FinishingHandler {
     public void finish() {
       Connection handled = requireNonNull(connection, "finished before it was handled");
       try {
-        List<Outcome> outcomes =
+        HandlerTransactions.Recorded recorded =
             transactions.finish(handled, requireNonNull(begun), false, firings);
-        transactionId = store.dialect().transactionId(handled);
-        outcome = outcomes.get(0);
+        transactionId = recorded.transactionId();
+        outcome = recorded.outcomes().get(0);
       } catch (SQLException e) {
         throw store.transactions().failure(e);
       }

@@ -61,5 +61,6 @@ interface UserTransactions {
    *
    * @return whether it is the transaction that was begun, and not one that has come after it
    */
-  boolean endHandler(Connection connection, String begun, boolean own) throws SQLException;
+  Statements.Answer<Boolean> endHandler(Statements to, String begun, boolean own)
+      throws SQLException;
 }

@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -147,6 +148,7 @@ class FailoverTest {
   private static final class Caller extends Thread {
     final Map<String, Long> versions = new ConcurrentHashMap<>();
     final Map<String, DurableTimerException> failures = new ConcurrentHashMap<>();
+    final Semaphore acknowledged = new Semaphore(0);
     final String handler;
     final DurableTimer timer;
     volatile boolean stopped;
@@ -165,6 +167,7 @@ class FailoverTest {
         try {
           Duration after = Duration.ofMillis(i % 30 * 100L);
           versions.put(id, timer.schedule(spec(id, after, handler)).version());
+          acknowledged.release();
         } catch (DurableTimerException e) {
           failures.put(id, e);
         }
@@ -172,10 +175,8 @@ class FailoverTest {
     }
 
     void awaitAcknowledged(int more) {
-      int enough = versions.size() + more;
-      while (versions.size() < enough) {
-        Thread.onSpinWait();
-      }
+      acknowledged.drainPermits();
+      acknowledged.acquireUninterruptibly(more);
     }
 
     void end() throws InterruptedException {
@@ -285,6 +286,28 @@ class FailoverTest {
     assertThat(source.commits).isOne();
   }
 
+  /** The restart forgets where the promoted server had got to. */
+  @Test
+  void doesNotKnowOfACommitBeforeAPromotionAndARestart() {
+    LossySource source = new LossySource(pool);
+    source.onRollback =
+        () -> {
+          if (primary.isRunning()) {
+            failOver();
+            commitOthers();
+            standby.server().stop();
+            standby.server().start();
+          }
+        };
+    JdbcTimerStore store = open(source);
+    standby.cutOff();
+    source.fates.add(LossySource.Fate.ANSWER_LOST);
+    assertThatThrownBy(() -> store.commit(List.of(Fixture.schedule("a", NOW))))
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));
+    assertThat(store.get(key("a"))).isNull();
+  }
+
   @Test
   void believesNoStandbyThatMayBeBehind() throws SQLException {
     open(pool);
@@ -306,6 +329,7 @@ class FailoverTest {
   @Test
   void acknowledgesNothingThatOnlyTheRestartedPrimaryHas() throws Exception {
     standby.waitedFor();
+    open(pool); // which makes the tables, however long that takes
     JdbcTimerStore store = open(pool(1));
     standby.server().crash();
     CompletableFuture<List<Outcome>> commit =
@@ -367,9 +391,45 @@ class FailoverTest {
         .doesNotContainKey(TimerState.FIRING);
   }
 
+  /** As if the standby had not got to know of it, and given its number to another node. */
+  @Test
+  void leavesItsNumberToWhomItBelongsByNow() throws SQLException {
+    Fixture.Node node = new Fixture.Node(JdbcTimerStore.postgresqlBuilder(pool).shards(4));
+    opened.add(node.store);
+    standby.waitedFor();
+    node.store.start(node);
+    long number = node.ownership().incarnation();
+    failOver();
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute("UPDATE timewheel_node SET lease_until = lease_until + 60000");
+    }
+    node.ownership().renew();
+    assertThat(node.epochs).isEmpty();
+    assertThat(node.ownership().incarnation()).isNotEqualTo(number);
+    Database promoted = standby.onEither(database);
+    String shards = "SELECT count(*) FROM timewheel_shard WHERE owner = " + number;
+    assertThat(promoted.number(shards)).isEqualTo(4);
+  }
+
+  @Test
+  void givesItsShardsUpOnAnotherServerAndTakesThemAnew() {
+    Fixture.Node node = new Fixture.Node(JdbcTimerStore.postgresqlBuilder(pool).shards(4));
+    opened.add(node.store);
+    standby.waitedFor();
+    node.store.start(node);
+    Map<Integer, Long> former = Map.copyOf(node.epochs);
+    failOver();
+    node.ownership().renew();
+    node.ownership().balance();
+    assertThat(node.epochs).hasSize(4);
+    former.forEach((shard, epoch) -> assertThat(node.epochs.get(shard)).isGreaterThan(epoch));
+  }
+
   @Test
   void saysThatNobodyKnowsWhileTheStandbyIsGoneAndGoesOnWhenItIsBack() {
     standby.waitedFor();
+    open(pool); // which makes the tables, however long that takes
     DurableTimer timer = start(open(pool(2)));
     standby.server().crash();
     assertThat(

@@ -159,7 +159,10 @@ class UpgradeTest {
       String begun = statements.beginHandler(connection, 10_000, true);
       fixture.expireLeases();
       finish();
-      assertRefused(() -> statements.endHandler(connection, begun, true));
+      assertRefused(
+          () -> {
+            boolean unused = statements.endHandler(new Statements(connection), begun, true).get();
+          });
     }
   }
 

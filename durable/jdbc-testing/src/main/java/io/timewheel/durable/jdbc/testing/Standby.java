@@ -77,7 +77,7 @@ public final class Standby implements AutoCloseable {
   }
 
   /** Waits until the standby gets what the primary writes. */
-  public void awaitStream() {
+  private void awaitStream() {
     await(primary, "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'", 1);
   }
 

@@ -28,7 +28,9 @@ class StandbyTest {
     if (standby != null) {
       standby.close();
     }
-    primary.close();
+    if (primary != null) {
+      primary.close();
+    }
   }
 
   @Test
@@ -60,7 +62,7 @@ class StandbyTest {
   void commitsWaitForIt() throws SQLException {
     standby.waitedFor();
     standby.server().stop();
-    Database impatient = database.with("socketTimeout", 1);
+    Database impatient = database.with("socketTimeout", 3);
     assertThatThrownBy(() -> impatient.execute("INSERT INTO t VALUES (1)"))
         .isInstanceOf(SQLException.class);
     standby.server().start();
