@@ -59,7 +59,9 @@ final class ClusterSubject implements Subject {
 
   private void awaitShares() throws InterruptedException {
     long limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-    while (!nodes.stream().allMatch(node -> node.stats().shards() >= SHARDS / nodes.size())) {
+    int share = (SHARDS + nodes.size() - 1) / nodes.size();
+    int least = SHARDS - (nodes.size() - 1) * share; // what the others leave to the last
+    while (!nodes.stream().allMatch(node -> node.stats().shards() >= least)) {
       if (System.nanoTime() - limitNanos > 0) {
         throw new IllegalStateException("the nodes have not divided the shards");
       }

@@ -115,6 +115,9 @@ final class Group implements Transactions.Work<List<Outcome>> {
     /** Whether nobody has looked at it: then only a write that holds says that it was so. */
     boolean assumed;
 
+    /** Whether the last look has found it in neither table. */
+    boolean missing;
+
     /** Whether it was not as it was read, or taken for. */
     boolean lost;
 
@@ -351,8 +354,10 @@ final class Group implements Transactions.Work<List<Outcome>> {
         found(cell, past.record(), past.payloadHash());
       } else {
         found(cell, unfinished.get(cell.key), null);
-        // It may have left the history before that was looked at: then a look with locks finds it.
-        cell.assumed = lock == Lock.NONE && cell.before == null;
+        // It may have left the history before that was looked at: then the next look finds it.
+        boolean isMissing = cell.before == null && !cell.held;
+        cell.assumed = isMissing && !cell.missing;
+        cell.missing = isMissing;
       }
     }
   }

@@ -264,6 +264,25 @@ class ExpectedTest {
     assertThatTablesHold(0, 1);
   }
 
+  @Test
+  void aTimerThatLeavesTheHistoryBetweenTwoLooksIsFoundByOneOfMany() throws SQLException {
+    node.commit(schedule("a", NOW));
+    endOf("a", () -> {});
+    Fixture.Node other = fixture.open();
+    onPrepare =
+        sql -> {
+          if (sql.contains(" FROM timewheel_done ") && sql.startsWith("SELECT")) {
+            onPrepare = later -> {};
+            assertThat(other.commit(schedule("a", NOW + 1)).answer()).isEqualTo(Answer.CREATED);
+          }
+        };
+    List<Change> both = List.of(new Change.Cancel(key("a"), 0, NOW), schedule("b", NOW));
+    assertThat(node.store.commit(both))
+        .extracting(Outcome::answer)
+        .containsExactly(Answer.CANCELLED, Answer.CREATED);
+    assertThatTablesHold(1, 1);
+  }
+
   private static TimerRecord cancelled(TimerRecord record) {
     Change.Cancel cancel = new Change.Cancel(record.key(), 0, NOW);
     return Transitions.apply(record, cancel, null).record();
