@@ -354,11 +354,11 @@ final class Group implements Transactions.Work<List<Outcome>> {
         found(cell, past.record(), past.payloadHash());
       } else {
         found(cell, unfinished.get(cell.key), null);
-        // It may have left the history before that was looked at: then the next look finds it.
-        boolean isMissing = cell.before == null && !cell.held;
-        cell.assumed = isMissing && !cell.missing;
-        cell.missing = isMissing;
       }
+      // It may have left the history before that was looked at: then the next look finds it.
+      boolean isMissing = cell.before == null && !cell.held;
+      cell.assumed = isMissing && !cell.missing;
+      cell.missing = isMissing;
     }
   }
 

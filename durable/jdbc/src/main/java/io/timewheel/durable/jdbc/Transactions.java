@@ -144,7 +144,7 @@ final class Transactions {
     }
   }
 
-  /** Has the pool connect anew, to what is the primary by now, and not lend this one for ever. */
+  /** Has the pool open another connection, to what is the primary by now, instead of this one. */
   private static void drop(Connection connection, SQLException why) {
     try {
       connection.abort(Runnable::run);

@@ -247,18 +247,23 @@ class ExpectedTest {
     assertThatTablesHold(2, 0);
   }
 
-  @Test
-  void aTimerThatLeavesTheHistoryBetweenTwoLooksIsFound() throws SQLException {
-    node.commit(schedule("a", NOW));
-    endOf("a", () -> {});
+  /** Has another node schedule a timer again that has finished, before the second look. */
+  private void letLeaveTheHistoryBetweenTwoLooks(String id) {
+    node.commit(schedule(id, NOW));
+    endOf(id, () -> {});
     Fixture.Node other = fixture.open();
     onPrepare =
         sql -> {
           if (sql.contains(" FROM timewheel_done ") && sql.startsWith("SELECT")) {
             onPrepare = later -> {};
-            assertThat(other.commit(schedule("a", NOW + 1)).answer()).isEqualTo(Answer.CREATED);
+            assertThat(other.commit(schedule(id, NOW + 1)).answer()).isEqualTo(Answer.CREATED);
           }
         };
+  }
+
+  @Test
+  void aTimerThatLeavesTheHistoryBetweenTwoLooksIsFound() throws SQLException {
+    letLeaveTheHistoryBetweenTwoLooks("a");
     assertThat(node.commit(new Change.Cancel(key("a"), 0, NOW)).answer())
         .isEqualTo(Answer.CANCELLED);
     assertThatTablesHold(0, 1);
@@ -266,16 +271,7 @@ class ExpectedTest {
 
   @Test
   void aTimerThatLeavesTheHistoryBetweenTwoLooksIsFoundByOneOfMany() throws SQLException {
-    node.commit(schedule("a", NOW));
-    endOf("a", () -> {});
-    Fixture.Node other = fixture.open();
-    onPrepare =
-        sql -> {
-          if (sql.contains(" FROM timewheel_done ") && sql.startsWith("SELECT")) {
-            onPrepare = later -> {};
-            assertThat(other.commit(schedule("a", NOW + 1)).answer()).isEqualTo(Answer.CREATED);
-          }
-        };
+    letLeaveTheHistoryBetweenTwoLooks("a");
     List<Change> both = List.of(new Change.Cancel(key("a"), 0, NOW), schedule("b", NOW));
     assertThat(node.store.commit(both))
         .extracting(Outcome::answer)

@@ -144,7 +144,7 @@ class FailoverTest {
 
   // Nothing is lost
 
-  /** Schedules one timer after the other, and knows what it was told of each. */
+  /** Schedules one timer after the other, and keeps the answers. */
   private static final class Caller extends Thread {
     final Map<String, Long> versions = new ConcurrentHashMap<>();
     final Map<String, DurableTimerException> failures = new ConcurrentHashMap<>();
