@@ -71,6 +71,11 @@ interface Dialect {
     return true;
   }
 
+  /** {@return whether {@link Records#insertNew} was refused because of what is there} */
+  default boolean isThere(SQLException failure) {
+    return false;
+  }
+
   /** {@return whether somebody wanted to write where nobody may, as on a standby} */
   boolean isReadOnly(SQLException failure);
 

@@ -38,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  * <p>In the first round nothing is locked before it is written, and what is likely is not looked
  * up: a timer that is scheduled is taken for a new one, and a claim for as it was left. In the
  * rounds after that, the records are locked in the order of their keys. So what is as expected
- * costs two ways to the database and back, and COMMIT.
+ * costs two ways to the database and back, and COMMIT. A long list may be taken for new as a whole;
+ * if it is not, the transaction fails, and another one locks from the first round on.
  *
  * <p>A transaction of a user may hold a timer for as long as he likes. The others in a group do not
  * wait for it: once a lock was not to be had in time, what an owner would begin is left for his
@@ -55,6 +56,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
   private final Dialect dialect;
   private final Counters counters;
   private final Records records;
+  private final Novelty novelty;
   private final int shards;
   private final int historyPart;
   private final Function<Integer, @Nullable Long> ownEpoch;
@@ -73,6 +75,10 @@ final class Group implements Transactions.Work<List<Outcome>> {
   private boolean heldUp;
 
   // Of one try
+
+  /** Whether it fails if a timer that is taken for new is there. */
+  private boolean daring;
+
   private final Map<Integer, Long> heldEpochs = new TreeMap<>();
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
   private final List<Written> written = new ArrayList<>();
@@ -88,6 +94,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
   Group(
       Dialect dialect,
       Counters counters,
+      Novelty novelty,
       int shards,
       int historyPart,
       Function<Integer, @Nullable Long> ownEpoch,
@@ -96,6 +103,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
     this.dialect = dialect;
     this.counters = counters;
     records = dialect.records();
+    this.novelty = novelty;
     this.shards = shards;
     this.historyPart = historyPart;
     this.ownEpoch = ownEpoch;
@@ -237,6 +245,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
   private List<Outcome> run(Statements to, long firstVersion, boolean expecting)
       throws SQLException {
     tried = true;
+    daring = false;
     heldEpochs.clear();
     counts.clear();
     written.clear();
@@ -259,6 +268,10 @@ final class Group implements Transactions.Work<List<Outcome>> {
       }
       apply(to, List.copyOf(cells.values()), pauses, expecting);
     } catch (SQLException e) {
+      if (daring && dialect.isThere(e)) {
+        novelty.refuted();
+        throw new Transactions.Again();
+      }
       if (dialect.isHeldUp(e)) {
         if (heldUp && cells.size() > 1) {
           throw held(e);
@@ -291,7 +304,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
         cell.lost = cell.assumed && !cell.isChanged();
         count(cell, 1);
       }
-      write(to, open);
+      write(to, open, round == 1 && expecting);
       conclude(to, open);
       open = open.stream().filter(cell -> cell.lost).toList();
       open.forEach(cell -> count(cell, -1));
@@ -479,14 +492,19 @@ final class Group implements Transactions.Work<List<Outcome>> {
     return cells.stream().map(Cell::step).toList();
   }
 
-  private void write(Statements to, List<Cell> cells) throws SQLException {
+  private void write(Statements to, List<Cell> cells, boolean expecting) throws SQLException {
     List<Cell> changed = cells.stream().filter(Cell::isChanged).toList();
     List<Cell> made = changed.stream().filter(cell -> !cell.wasUnfinished()).toList();
     if (made.stream().anyMatch(cell -> cell.before != null)) {
       each(made, cell -> cell.before != null, some -> records.unfinish(to, before(some)));
       settle();
     }
-    each(made, cell -> true, some -> records.insert(to, after(some), shards));
+    daring = expecting && novelty.isLikely(made.size());
+    if (daring) {
+      records.insertNew(to, after(made.stream().filter(cell -> !cell.lost).toList()), shards);
+    } else {
+      each(made, cell -> true, some -> records.insert(to, after(some), shards));
+    }
     Predicate<Cell> ends = cell -> cell.after().state().isFinished();
     List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
     Predicate<Cell> isReplaced = cell -> Rows.isReplaced(cell.step());

@@ -73,6 +73,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final DataSource source;
   private final @Nullable String hintChannel;
   private final HintChannel sentHints;
+  private final Novelty novelty;
   private @Nullable LeaseThreads threads;
   private @Nullable HintThread hints;
   private boolean closed;
@@ -106,6 +107,7 @@ public final class JdbcTimerStore implements TimerStore {
                 .orElse(null)
             : null;
     sentHints = new HintChannel(hintChannel, clock::nanoTime);
+    novelty = new Novelty(clock::nanoTime);
     history = new History(transactions, dialect);
     ownership = new Ownership(transactions, dialect, clock, settings, shards, counters);
     ownership.askTime();
@@ -320,7 +322,7 @@ public final class JdbcTimerStore implements TimerStore {
       Function<Integer, @Nullable Long> ownEpoch, @Nullable String channel, List<Change> changes) {
     groups.incrementAndGet();
     int part = history.part();
-    return new Group(dialect, counters, traits.shards(), part, ownEpoch, channel, changes);
+    return new Group(dialect, counters, novelty, traits.shards(), part, ownEpoch, channel, changes);
   }
 
   @Override

@@ -238,6 +238,11 @@ final class PostgreSql implements Dialect {
     return state(failure).equals("55P03");
   }
 
+  @Override
+  public boolean isThere(SQLException failure) {
+    return state(failure).equals("23505");
+  }
+
   /** The queue of notifications may be full, which only COMMIT finds out. */
   @Override
   public boolean mayBeForItsHint(SQLException failure) {

@@ -63,8 +63,7 @@ final class PostgreSqlRecords implements Records {
       flags, spec, progress\
       """;
 
-  // The versions tell which: within a group each is another one.
-  private static final String INSERT =
+  private static final String INSERT_NEW =
       "INSERT INTO timewheel_timer ("
           + COLUMNS
           + ", fire_at, shard, payload) SELECT "
@@ -76,8 +75,10 @@ final class PostgreSqlRecords implements Records {
               created_at bigint, changed_at bigint, revision bigint, attempt integer, \
               state integer, flags integer, spec bytea, progress bytea, fire_at bigint, \
               shard integer, payload bytea\
-              """)
-          + " ON CONFLICT DO NOTHING RETURNING version";
+              """);
+
+  // The versions tell which: within a group each is another one.
+  private static final String INSERT = INSERT_NEW + " ON CONFLICT DO NOTHING RETURNING version";
 
   private static final String PROGRESS =
       READING
@@ -213,24 +214,7 @@ final class PostgreSqlRecords implements Records {
   public Answer<boolean[]> insert(Statements to, List<TimerRecord> records, int shards) {
     return to.query(
         INSERT,
-        values ->
-            values
-                .texts(records, record -> record.key().namespace())
-                .texts(records, record -> record.key().id())
-                .texts(records, record -> record.definition().handler())
-                .longs(records, TimerRecord::version)
-                .longs(records, TimerRecord::dueAt)
-                .longs(records, TimerRecord::createdAt)
-                .longs(records, TimerRecord::changedAt)
-                .longs(records, TimerRecord::revision)
-                .ints(records, TimerRecord::attempt)
-                .ints(records, Rows::state)
-                .ints(records, Rows::flags)
-                .bytes(records, Rows::spec)
-                .bytes(records, Rows::progress)
-                .longs(records, TimerRecord::fireAt)
-                .ints(records, record -> Shards.of(record.key(), shards))
-                .bytes(records, record -> record.definition().payload()),
+        values -> all(values, records, shards),
         rows -> {
           Set<Long> inserted = new HashSet<>();
           while (rows.next()) {
@@ -242,6 +226,31 @@ final class PostgreSqlRecords implements Records {
           }
           return which;
         });
+  }
+
+  @Override
+  public void insertNew(Statements to, List<TimerRecord> records, int shards) {
+    to.update(INSERT_NEW, values -> all(values, records, shards));
+  }
+
+  private static Parameters all(Parameters to, List<TimerRecord> records, int shards)
+      throws SQLException {
+    return to.texts(records, record -> record.key().namespace())
+        .texts(records, record -> record.key().id())
+        .texts(records, record -> record.definition().handler())
+        .longs(records, TimerRecord::version)
+        .longs(records, TimerRecord::dueAt)
+        .longs(records, TimerRecord::createdAt)
+        .longs(records, TimerRecord::changedAt)
+        .longs(records, TimerRecord::revision)
+        .ints(records, TimerRecord::attempt)
+        .ints(records, Rows::state)
+        .ints(records, Rows::flags)
+        .bytes(records, Rows::spec)
+        .bytes(records, Rows::progress)
+        .longs(records, TimerRecord::fireAt)
+        .ints(records, record -> Shards.of(record.key(), shards))
+        .bytes(records, record -> record.definition().payload());
   }
 
   @Override

@@ -51,6 +51,11 @@ interface Records {
   Answer<boolean[]> insert(Statements to, List<TimerRecord> records, int shards)
       throws SQLException;
 
+  /** Inserts what is not there at all, or the transaction {@link Dialect#isThere fails}. */
+  default void insertNew(Statements to, List<TimerRecord> records, int shards) {
+    throw new UnsupportedOperationException();
+  }
+
   /** Takes out what {@link #insert} has inserted. */
   void remove(Statements to, List<TimerRecord> records) throws SQLException;
 

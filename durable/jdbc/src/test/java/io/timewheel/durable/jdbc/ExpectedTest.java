@@ -128,6 +128,76 @@ class ExpectedTest {
         .isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 3L, TimerState.CANCELLED, 1L)));
   }
 
+  private static List<Change> list(String prefix, int size) {
+    List<Change> changes = new ArrayList<>();
+    for (int i = 0; i < size; i++) {
+      changes.add(schedule(prefix + i, NOW + 1));
+    }
+    return changes;
+  }
+
+  @Test
+  void newAndOldTimersOfALongListAreEachWhatTheyAre() throws SQLException {
+    long version = node.commit(schedule("done", NOW)).version();
+    endOf("done", () -> {});
+    node.commit(schedule("old", NOW));
+    node.commit(schedule("same", NOW));
+    List<Change> changes = list("new", Novelty.LEAST_TIMERS);
+    changes.add(schedule("old", NOW + 1));
+    changes.add(schedule("same", NOW));
+    changes.add(schedule("done", NOW + 1));
+    changes.add(new Change.Cancel(key("new7"), 0, NOW));
+    List<Outcome> outcomes = node.store.commit(changes);
+    assertThat(outcomes.subList(0, Novelty.LEAST_TIMERS))
+        .allMatch(outcome -> outcome.answer() == Answer.CREATED && outcome.version() > version)
+        .doesNotHaveDuplicates();
+    assertThat(outcomes.subList(Novelty.LEAST_TIMERS, changes.size()))
+        .extracting(Outcome::answer)
+        .containsExactly(Answer.REPLACED, Answer.UNCHANGED, Answer.CREATED, Answer.CANCELLED);
+    assertThatTablesHold(Novelty.LEAST_TIMERS + 2, 1);
+    assertThat(node.store.counts().get("shop"))
+        .isEqualTo(
+            Map.of(TimerState.SCHEDULED, Novelty.LEAST_TIMERS + 2L, TimerState.CANCELLED, 1L));
+  }
+
+  @Test
+  void aFinishedTimerOfALongListLeavesTheHistory() throws SQLException {
+    node.commit(schedule("new7", NOW));
+    endOf("new7", () -> {});
+    assertThat(node.store.commit(list("new", Novelty.LEAST_TIMERS)))
+        .allMatch(outcome -> outcome.answer() == Answer.CREATED);
+    assertThatTablesHold(Novelty.LEAST_TIMERS, 0);
+    assertThat(node.store.counts())
+        .isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, (long) Novelty.LEAST_TIMERS)));
+  }
+
+  /** What fails costs twice as much, and a line in the log of the server. */
+  @Test
+  void aLongListIsTakenForNewUnlessOneWasNotForAMinute() {
+    List<String> daring = new ArrayList<>();
+    onPrepare =
+        sql -> {
+          if (sql.contains("INSERT INTO timewheel_timer ") && !sql.contains("ON CONFLICT")) {
+            daring.add(sql);
+          }
+        };
+    int least = Novelty.LEAST_TIMERS;
+    node.store.commit(list("a", least - 1));
+    assertThat(daring).isEmpty();
+    node.store.commit(list("b", least));
+    assertThat(daring).hasSize(1);
+    assertThat(node.store.commit(list("b", least + 1)))
+        .extracting(Outcome::answer)
+        .containsOnly(Answer.UNCHANGED, Answer.CREATED);
+    assertThat(daring).hasSize(2);
+    node.clock.advanceMillis(59_999);
+    node.store.commit(list("c", least));
+    assertThat(daring).hasSize(2);
+    node.clock.advanceMillis(1);
+    node.store.commit(list("d", least));
+    assertThat(daring).hasSize(3);
+  }
+
   private static Change.Schedule limited(String id, long dueAt, String request) {
     Change.Schedule plain = schedule(id, dueAt);
     return new Change.Schedule(
@@ -185,16 +255,37 @@ class ExpectedTest {
     return "SELECT count(*) FROM pg_locks WHERE NOT granted";
   }
 
-  /** The history is looked at behind the insert, which waits for whoever is just finishing it. */
   @Test
   void aTimerThatIsJustFinishingIsFoundInTheHistory() throws Exception {
+    letFinishDuring(
+        (to, record) -> {
+          Statements.Answer<boolean[]> unused =
+              records().insert(to, List.of(record), node.store.traits().shards());
+        });
+  }
+
+  @Test
+  void aTimerOfALongListThatIsJustFinishingIsFoundInTheHistory() throws Exception {
+    letFinishDuring(
+        (to, record) -> records().insertNew(to, List.of(record), node.store.traits().shards()));
+  }
+
+  private Records records() {
+    return node.store.dialect().records();
+  }
+
+  private interface Insert {
+    void into(Statements to, TimerRecord record) throws SQLException;
+  }
+
+  /** The history is looked at behind the insert, which waits for whoever is just finishing it. */
+  private void letFinishDuring(Insert insert) throws Exception {
     node.commit(schedule("a", NOW));
     TimerRecord record = node.store.get(key("a"));
-    Records records = node.store.dialect().records();
     try (Connection finisher = fixture.transaction();
         Connection scheduler = fixture.transaction()) {
       boolean[] gone =
-          records
+          records()
               .finish(
                   new Statements(finisher), List.of(new Records.Step(record, cancelled(record))), 0)
               .get();
@@ -204,9 +295,8 @@ class ExpectedTest {
           CompletableFuture.supplyAsync(
               () -> {
                 try {
-                  Statements.Answer<boolean[]> unused =
-                      records.insert(to, List.of(record), node.store.traits().shards());
-                  return records.finished(to, List.of(record.key())).get();
+                  insert.into(to, record);
+                  return records().finished(to, List.of(record.key())).get();
                 } catch (SQLException e) {
                   throw new IllegalStateException(e);
                 }
@@ -228,9 +318,7 @@ class ExpectedTest {
     TimerRecord record = node.store.get(key("a"));
     try (Connection finisher = fixture.transaction()) {
       boolean[] unused =
-          node.store
-              .dialect()
-              .records()
+          records()
               .finish(
                   new Statements(finisher), List.of(new Records.Step(record, cancelled(record))), 0)
               .get();

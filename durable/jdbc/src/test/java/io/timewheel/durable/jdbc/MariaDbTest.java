@@ -217,6 +217,13 @@ class MariaDbTest {
     @Override
     void whatIsAsExpectedCostsTwoWaysToTheDatabaseAndACommit() {}
 
+    /** A list is one of many, and nothing of it is taken for anything. */
+    @Override
+    void aLongListIsTakenForNewUnlessOneWasNotForAMinute() {}
+
+    @Override
+    void aTimerOfALongListThatIsJustFinishingIsFoundInTheHistory() {}
+
     @Test
     void whatIsAsExpectedIsNotReadUnlessItIsOneOfMany() {
       List<String> reads = new ArrayList<>();
