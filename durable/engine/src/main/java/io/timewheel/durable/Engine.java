@@ -47,6 +47,7 @@ final class Engine {
   private final Settings settings;
   private final Lanes lanes;
   final OwnedShards shards;
+  final Sweeps sweeps;
   private final long minGraceMillis;
   private final Pace pace;
   private final Parking parking = new Parking(this);
@@ -92,6 +93,7 @@ final class Engine {
     minGraceMillis = Decision.graceMillis(MIN_GRACE, store.traits().lease());
     shards =
         new OwnedShards(this, store, Math.max(16, settings.maxWindow() / store.traits().shards()));
+    sweeps = new Sweeps(this, store, shards);
     beat = new Beat(this, settings.overduePerSecond());
     pace = new Pace(this, settings.overduePerSecond());
     queues = new Queues(this, store);
@@ -413,7 +415,7 @@ final class Engine {
       return;
     }
     waits.start(this::sweep, store.traits().sweep());
-    shards.forEach(Shard::sweep);
+    sweeps.sweep();
     queues.sweep();
   }
 

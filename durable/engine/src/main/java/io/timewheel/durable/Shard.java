@@ -226,6 +226,12 @@ final class Shard {
     }
   }
 
+  /** Takes what a reading has found; false if the wheel refuses more. */
+  boolean offer(DueTimer due) {
+    Window second = overdue();
+    return coming.offer(due) && (second == null || second.offer(due));
+  }
+
   private @Nullable Window overdue() {
     lock.lock();
     try {
@@ -265,13 +271,13 @@ final class Shard {
     look();
   }
 
-  /** Looks for what others have put into what was read already. */
-  void sweep() {
+  /** Looks for what others have put into what was read already, from a time on. */
+  void sweep(long fireAt) {
     lock.lock();
     try {
-      coming.sweep();
+      coming.sweep(fireAt);
       if (overdue != null) {
-        overdue.sweep();
+        overdue.sweep(fireAt);
       }
     } finally {
       lock.unlock();
@@ -289,7 +295,7 @@ final class Shard {
       lock.unlock();
     }
     if (near) {
-      sweep();
+      sweep(fireAt);
     }
   }
 

@@ -55,6 +55,9 @@ final class Window {
   /** How many pages are read in one go while a handler is behind. */
   private static final int MAX_PAGES = 16;
 
+  /** There is nothing to sweep. */
+  private static final long NOTHING = Long.MAX_VALUE;
+
   private static final Comparator<DueEntry> BY_POSITION =
       Comparator.comparing(entry -> entry.due.position());
 
@@ -65,7 +68,6 @@ final class Window {
   private final long spanMillis;
   private final long aheadMillis;
 
-  /** What is due later than that is looked for by a later sweep, and in time. */
   private final long sweepMillis;
 
   private final ReentrantLock lock;
@@ -80,8 +82,8 @@ final class Window {
   private boolean loading;
   private boolean fromStart = true;
 
-  /** Whether to look for what others have put where it was read already. */
-  private boolean sweeping;
+  /** From when on to look for what others have put where it was read already. */
+  private long sweepFrom = NOTHING;
 
   /**
    * Whether it swept last, and goes on where others are next: reading may take longer than that.
@@ -105,8 +107,7 @@ final class Window {
     lock = shard.lock;
     spanMillis = store.traits().window().toMillis();
     aheadMillis = engine.claimAheadMillis();
-    long sweep = store.traits().sweep().toMillis();
-    sweepMillis = sweep == 0 ? Long.MAX_VALUE : aheadMillis + 2 * sweep;
+    sweepMillis = Sweeps.reachMillis(store, aheadMillis);
   }
 
   // Entries, whose time has come
@@ -199,8 +200,8 @@ final class Window {
     }
   }
 
-  /** Returns false if the wheel refuses more. */
-  private boolean offer(DueTimer due) {
+  /** Takes what a reading has found; returns false if the wheel refuses more. */
+  boolean offer(DueTimer due) {
     DueEntry entry;
     boolean isDue;
     lock.lock();
@@ -353,10 +354,11 @@ final class Window {
   }
 
   /**
-   * Has the next look find what others have put where it is due before the sweep after this one.
+   * Has the next look find what others have put where it is due from a time on, and before the
+   * sweep after this one.
    */
-  void sweep() {
-    sweeping = true;
+  void sweep(long fireAt) {
+    sweepFrom = Math.min(sweepFrom, fireAt);
   }
 
   /** Has the first look after the next beat begin at the beginning. */
@@ -382,7 +384,9 @@ final class Window {
     lock.lock();
     try {
       start =
-          !closed && !loading && (fromStart || sweeping || isMoreWanted() || shares.anyToCatchUp());
+          !closed
+              && !loading
+              && (fromStart || sweepFrom != NOTHING || isMoreWanted() || shares.anyToCatchUp());
       loading |= start;
     } finally {
       lock.unlock();
@@ -414,12 +418,15 @@ final class Window {
         return;
       }
       boolean otherIsNext = swept && (isMoreWanted() || shares.anyToCatchUp());
-      boolean toSweep = sweeping && !fromStart && loaded != null && !otherIsNext;
-      sweeping &= !toSweep && !fromStart && loaded != null; // which includes it
+      boolean toSweep = sweepFrom != NOTHING && !fromStart && loaded != null && !otherIsNext;
+      long from = sweepFrom;
+      if (toSweep || fromStart || loaded == null) { // which includes it
+        sweepFrom = NOTHING;
+      }
       swept = toSweep;
       cameBack = !fromStart && !toSweep && shares.anyToCatchUp() && !(cameBack && isMoreWanted());
       if (toSweep) {
-        after = beginning();
+        after = endOf(Math.max(beginMillis, from));
         until = Math.min(readUntil(), EpochMillis.saturatedAdd(engine.nowMillis(), sweepMillis));
       } else if (cameBack && loaded != null) {
         after = shares.catchUp(cameBackFor);
@@ -482,6 +489,9 @@ final class Window {
     boolean more = true;
     for (int pages = 1; more; pages++) {
       List<DueTimer> page = store.due(shard.number, until, after, PAGE);
+      if (swept) {
+        engine.sweeps.found(page.size());
+      }
       for (DueTimer due : page) {
         if (!offer(due)) {
           return false;

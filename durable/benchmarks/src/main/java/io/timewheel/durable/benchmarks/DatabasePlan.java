@@ -122,7 +122,8 @@ final class DatabasePlan {
   }
 
   private void burst(DatabaseSection section, String variant, DatabaseSubject subject, int timers) {
-    String parameters = "timers=" + timers + ",leadMillis=4000,limitMillis=300000";
+    String parameters =
+        "timers=" + timers + ",warmupMillis=6000,leadMillis=4000,limitMillis=300000";
     add(section, variant, Workload.FIRE, subject, parameters);
   }
 
@@ -194,7 +195,7 @@ final class DatabasePlan {
           variant,
           Workload.FIRE,
           OURS,
-          "timers=50000,leadMillis=4000,limitMillis=300000,nodes=" + nodes,
+          "timers=50000,warmupMillis=6000,leadMillis=4000,limitMillis=300000,nodes=" + nodes,
           1);
       add(
           DatabaseSection.NODES_SCHEDULE,

@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * {@code timers} are due at one moment, and their handler does nothing: how many fire in a second,
  * from that moment until the last has been recorded as done? As many have fired before, for the
- * compiler, the first of them after {@code leadMillis}.
+ * compiler, the first of them after {@code leadMillis}; and again, until {@code warmupMillis} have
+ * been spent on that.
  */
 final class FireWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
@@ -31,12 +32,19 @@ final class FireWorkload implements Workload.Body {
       schedule(subject, 0, timers, dueMillis);
       long tookMillis = System.currentTimeMillis() - startMillis;
       await(subject, place, fired, timers, dueMillis, parameters);
-      dueMillis = System.currentTimeMillis() + 2_000 + 2 * tookMillis;
-      schedule(subject, timers, 2 * timers, dueMillis);
-      if (System.currentTimeMillis() > dueMillis - AHEAD_MILLIS) {
-        throw new IllegalStateException("due before all were scheduled");
+      long warmMillis = System.currentTimeMillis() - dueMillis;
+      for (int end = 2 * timers; ; end += timers) {
+        dueMillis = System.currentTimeMillis() + 2_000 + 2 * tookMillis;
+        schedule(subject, end - timers, end, dueMillis);
+        if (System.currentTimeMillis() > dueMillis - AHEAD_MILLIS) {
+          throw new IllegalStateException("due before all were scheduled");
+        }
+        Map<String, Double> figures = await(subject, place, fired, end, dueMillis, parameters);
+        if (warmMillis >= parameters.get("warmupMillis", 0)) {
+          return figures;
+        }
+        warmMillis += System.currentTimeMillis() - dueMillis;
       }
-      return await(subject, place, fired, 2 * timers, dueMillis, parameters);
     }
   }
 

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -44,6 +45,11 @@ public class ForwardingTimerStore implements TimerStore {
   @Override
   public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
     return store.due(shard, until, after, limit);
+  }
+
+  @Override
+  public List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
+    return store.sweep(shards, until, limit);
   }
 
   @Override

@@ -3,6 +3,8 @@ package io.timewheel.durable.spi;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -67,6 +69,25 @@ public interface TimerStore extends AutoCloseable {
    * @return the entries; fewer than {@code limit} only if there are no more
    */
   List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit);
+
+  /**
+   * Looks for what other sessions have put into shards of this one. Asked again and again, so a
+   * store may look less often where that costs much, and there is seldom something: as far back as
+   * it promises.
+   *
+   * @param shards the shards
+   * @param until only entries with a fire time before this one
+   * @param limit how many entries of a shard at most: of all that are found there, those with the
+   *     earliest fire times
+   * @return the entries, those of a shard in the order of their fire times
+   */
+  default List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
+    List<DueTimer> found = new ArrayList<>();
+    for (int shard : shards) {
+      found.addAll(due(shard, until, null, limit));
+    }
+    return found;
+  }
 
   /**
    * Reads a record.

@@ -2,11 +2,15 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.spi.DueTimer;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.ToIntFunction;
 
 /**
  * Where the due index of a shard begins. What has fired leaves dead entries at its front, which an
@@ -14,15 +18,21 @@ import java.util.function.LongSupplier;
  * before what the last full scan has found, or before the time of that scan; and now and then it is
  * a full one, which finds what was put below the bound: by a transaction that was open for longer
  * than that minute.
+ *
+ * <p>A sweep begins five seconds before what the sweep before it has found, or before its time. One
+ * in five seconds begins where a scan does.
  */
 final class DueBounds {
   private static final long SLACK_MILLIS = TimeUnit.MINUTES.toMillis(1);
   private static final long FULL_SCAN_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final long SWEEP_SLACK_MILLIS = TimeUnit.SECONDS.toMillis(5);
+  private static final long LONG_SWEEP_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final Map<Integer, Bound> bounds = new ConcurrentHashMap<>();
   private final LongSupplier nanoTime;
 
-  private record Bound(long from, long madeNanos) {}
+  /** Where scans begin, and sweeps; when the last full scan was, and the last long sweep. */
+  private record Bound(long from, long sweepFrom, long fullNanos, long longNanos) {}
 
   DueBounds(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
@@ -31,15 +41,56 @@ final class DueBounds {
   /** Where a scan of a shard begins; the least time there is for a full one. */
   long from(int shard) {
     Bound bound = bounds.get(shard);
-    return bound == null || nanoTime.getAsLong() - bound.madeNanos() >= FULL_SCAN_NANOS
-        ? Long.MIN_VALUE
-        : bound.from();
+    return bound == null || isFullScanDue(bound) ? Long.MIN_VALUE : bound.from();
+  }
+
+  private boolean isFullScanDue(Bound bound) {
+    return nanoTime.getAsLong() - bound.fullNanos() >= FULL_SCAN_NANOS;
   }
 
   /** Takes what the first page of a full scan has found; {@code now} from before that scan. */
   void scanned(int shard, long now, List<DueTimer> page) {
     long first = page.isEmpty() ? now : Math.min(now, page.get(0).fireAt());
-    long from = first < Long.MIN_VALUE + SLACK_MILLIS ? Long.MIN_VALUE : first - SLACK_MILLIS;
-    bounds.put(shard, new Bound(from, nanoTime.getAsLong()));
+    long from = before(first, SLACK_MILLIS);
+    long nowNanos = nanoTime.getAsLong();
+    bounds.put(shard, new Bound(from, from, nowNanos, nowNanos));
+  }
+
+  /** Where a sweep begins in each shard, but for those of which a full scan is due. */
+  Map<Integer, Long> sweepFrom(Collection<Integer> shards) {
+    Map<Integer, Long> from = new TreeMap<>();
+    for (int shard : shards) {
+      Bound bound = bounds.get(shard);
+      if (bound != null && !isFullScanDue(bound)) {
+        from.put(shard, isLongSweepDue(bound) ? bound.from() : bound.sweepFrom());
+      }
+    }
+    return from;
+  }
+
+  private boolean isLongSweepDue(Bound bound) {
+    return nanoTime.getAsLong() - bound.longNanos() >= LONG_SWEEP_NANOS;
+  }
+
+  /** Takes what a sweep of shards has found; {@code now} from before it. */
+  void swept(
+      Collection<Integer> shards, long now, List<DueTimer> found, ToIntFunction<DueTimer> shardOf) {
+    Map<Integer, Long> firsts = new HashMap<>();
+    found.forEach(due -> firsts.merge(shardOf.applyAsInt(due), due.fireAt(), Math::min));
+    for (int shard : shards) {
+      long from = before(Math.min(now, firsts.getOrDefault(shard, now)), SWEEP_SLACK_MILLIS);
+      bounds.computeIfPresent(
+          shard,
+          (same, bound) ->
+              new Bound(
+                  bound.from(),
+                  from,
+                  bound.fullNanos(),
+                  isLongSweepDue(bound) ? nanoTime.getAsLong() : bound.longNanos()));
+    }
+  }
+
+  private static long before(long millis, long slackMillis) {
+    return millis < Long.MIN_VALUE + slackMillis ? Long.MIN_VALUE : millis - slackMillis;
   }
 }

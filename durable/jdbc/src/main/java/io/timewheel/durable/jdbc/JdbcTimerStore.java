@@ -11,6 +11,7 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
@@ -23,6 +24,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -404,6 +406,27 @@ public final class JdbcTimerStore implements TimerStore {
       bounds.scanned(shard, now, due);
     }
     return due;
+  }
+
+  @Override
+  public List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
+    Map<Integer, Long> from = bounds.sweepFrom(shards);
+    List<DueTimer> found = new ArrayList<>();
+    for (int shard : shards) {
+      if (!from.containsKey(shard)) {
+        found.addAll(due(shard, until, null, limit));
+      }
+    }
+    if (!from.isEmpty()) {
+      long now = clock.millis() + clockOffsetMillis();
+      List<DueTimer> due =
+          transactions.read(
+              connection ->
+                  counters.sweeps.read(() -> queries.sweep(connection, from, until, limit)));
+      bounds.swept(from.keySet(), now, due, timer -> Shards.of(timer.key(), traits.shards()));
+      found.addAll(due);
+    }
+    return found;
   }
 
   @Override

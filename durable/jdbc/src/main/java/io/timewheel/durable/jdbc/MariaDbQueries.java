@@ -4,12 +4,14 @@ package io.timewheel.durable.jdbc;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -19,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What MariaDB is asked apart from the commit of a group. */
 final class MariaDbQueries extends Queries {
+  private static final String DUE_IN_ONE =
+      "(" + SELECT_DUE + "shard = ? AND fire_at >= ? AND fire_at < ? ORDER BY fire_at LIMIT ?)";
+
   /** How many rows of the counters are put together in one transaction. */
   static final int MAX_COUNTS = 20_000;
 
@@ -38,6 +43,19 @@ final class MariaDbQueries extends Queries {
   MariaDbQueries(Records records) {
     super(MariaDb.NOW, MariaDbRecords.DONE_COLUMNS);
     this.records = records;
+  }
+
+  @Override
+  List<DueTimer> sweep(Connection connection, Map<Integer, Long> from, long until, int limit)
+      throws SQLException {
+    String sql = String.join(" UNION ALL ", Collections.nCopies(from.size(), DUE_IN_ONE));
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      Parameters to = new Parameters(connection, statement);
+      for (Map.Entry<Integer, Long> shard : from.entrySet()) {
+        to.number(shard.getKey()).number(shard.getValue()).number(until).number(limit);
+      }
+      return due(statement);
+    }
   }
 
   @Override

@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -9,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What PostgreSQL is asked apart from the commit of a group. */
@@ -36,8 +38,27 @@ final class PostgreSqlQueries extends Queries {
           + " AND t.state = ? AND t.changed_at = r.ready_at"
           + " ORDER BY r.ready_at, r.id FOR NO KEY UPDATE OF t SKIP LOCKED";
 
+  static final String SWEEP =
+      "SELECT t.* FROM unnest(?::integer[], ?::bigint[]) AS s (shard, since) CROSS JOIN LATERAL ("
+          + SELECT_DUE
+          + "shard = s.shard AND fire_at >= s.since AND fire_at < ? ORDER BY fire_at LIMIT ?) t";
+
   PostgreSqlQueries() {
     super(PostgreSql.NOW, PostgreSqlRecords.DONE_COLUMNS);
+  }
+
+  @Override
+  List<DueTimer> sweep(Connection connection, Map<Integer, Long> from, long until, int limit)
+      throws SQLException {
+    List<Map.Entry<Integer, Long>> shards = List.copyOf(from.entrySet());
+    try (PreparedStatement statement = connection.prepareStatement(SWEEP)) {
+      new Parameters(connection, statement)
+          .ints(shards, Map.Entry::getKey)
+          .longs(shards, Map.Entry::getValue)
+          .number(until)
+          .number(limit);
+      return due(statement);
+    }
   }
 
   @Override

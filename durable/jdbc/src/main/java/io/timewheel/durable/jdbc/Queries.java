@@ -36,13 +36,16 @@ abstract class Queries {
   private static final Set<TimerState> INDEXED =
       EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
 
+  static final String SELECT_DUE =
+      "SELECT namespace, id, fire_at, version, revision, state, handler, flags"
+          + " FROM timewheel_timer WHERE ";
+
   private static final String DUE =
-      """
-      SELECT namespace, id, fire_at, version, revision, state, handler, flags
-      FROM timewheel_timer WHERE shard = ? AND fire_at >= ? AND fire_at < ?
-        AND (fire_at, namespace, id) > (?, ?, ?)
-      ORDER BY fire_at, namespace, id LIMIT ?\
-      """;
+      SELECT_DUE
+          + """
+          shard = ? AND fire_at >= ? AND fire_at < ? AND (fire_at, namespace, id) > (?, ?, ?)
+          ORDER BY fire_at, namespace, id LIMIT ?\
+          """;
 
   private final String nowMillis;
   private final String doneColumns;
@@ -146,24 +149,32 @@ abstract class Queries {
         to.text(after.key().namespace()).text(after.key().id());
       }
       to.number(limit);
-      try (ResultSet rows = statement.executeQuery()) {
-        List<DueTimer> due = new ArrayList<>();
-        while (rows.next()) {
-          int flags = rows.getInt(8);
-          due.add(
-              new DueTimer(
-                  new TimerKey(rows.getString(1), rows.getString(2)),
-                  rows.getLong(3),
-                  rows.getLong(4),
-                  rows.getLong(5),
-                  Codes.STATES.at(rows.getInt(6)),
-                  rows.getString(7),
-                  Rows.isQueue(flags),
-                  Rows.isRecurring(flags),
-                  Rows.isDeferred(flags)));
-        }
-        return due;
+      return due(statement);
+    }
+  }
+
+  /** What is due in several shards: of each the first, from a time of its own on. */
+  abstract List<DueTimer> sweep(
+      Connection connection, Map<Integer, Long> from, long until, int limit) throws SQLException;
+
+  static List<DueTimer> due(PreparedStatement statement) throws SQLException {
+    try (ResultSet rows = statement.executeQuery()) {
+      List<DueTimer> due = new ArrayList<>();
+      while (rows.next()) {
+        int flags = rows.getInt(8);
+        due.add(
+            new DueTimer(
+                new TimerKey(rows.getString(1), rows.getString(2)),
+                rows.getLong(3),
+                rows.getLong(4),
+                rows.getLong(5),
+                Codes.STATES.at(rows.getInt(6)),
+                rows.getString(7),
+                Rows.isQueue(flags),
+                Rows.isRecurring(flags),
+                Rows.isDeferred(flags)));
       }
+      return due;
     }
   }
 

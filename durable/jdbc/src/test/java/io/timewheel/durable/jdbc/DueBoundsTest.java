@@ -52,4 +52,43 @@ class DueBoundsTest {
     assertThat(due()).hasSize(1);
     assertThat(due()).as("from then on the bound is below it").hasSize(1);
   }
+
+  private List<DueTimer> sweep() {
+    return node.store.sweep(List.of(shard), NOW + 1, 10);
+  }
+
+  @Test
+  void aSweepFindsWhatIsFiveSecondsLate() throws SQLException {
+    assertThat(sweep()).as("a full scan").isEmpty();
+    assertThat(sweep()).isEmpty();
+    long nowMillis = node.clock.millis() + node.store.clockOffsetMillis();
+    becomesVisible(nowMillis - 5_000);
+    assertThat(sweep()).hasSize(1);
+    node.clock.advanceMillis(20_000);
+    assertThat(sweep()).as("the bound stays before what is found").hasSize(1);
+    assertThat(sweep()).hasSize(1);
+  }
+
+  @Test
+  void aLongSweepFindsWhatIsAMinuteLate() throws SQLException {
+    assertThat(sweep()).isEmpty();
+    assertThat(sweep()).isEmpty();
+    long nowMillis = node.clock.millis() + node.store.clockOffsetMillis();
+    becomesVisible(nowMillis - 60_000);
+    node.clock.advanceMillis(4_999);
+    assertThat(sweep()).as("not before it is time for it").isEmpty();
+    node.clock.advanceMillis(1);
+    assertThat(sweep()).hasSize(1);
+    assertThat(sweep()).as("from then on the bound is below it").hasSize(1);
+  }
+
+  @Test
+  void aFullScanFindsWhatIsLaterThanThat() throws SQLException {
+    assertThat(sweep()).isEmpty();
+    becomesVisible(5);
+    node.clock.advanceMillis(29_999);
+    assertThat(sweep()).isEmpty();
+    node.clock.advanceMillis(1);
+    assertThat(sweep()).hasSize(1);
+  }
 }

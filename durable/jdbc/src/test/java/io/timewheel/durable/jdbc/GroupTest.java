@@ -176,6 +176,39 @@ class GroupTest {
   }
 
   @Test
+  void sweepsByTheDueIndexWhateverIsInTheTables() throws SQLException {
+    assertThat(sweepPlan()).contains("timewheel_timer_due").doesNotContain("Seq Scan");
+    for (int from = 0; from < 20_000; from += 1_000) {
+      node.store.commit(
+          IntStream.range(from, from + 1_000)
+              .<Change>mapToObj(i -> schedule("id-" + i, NOW + i))
+              .toList());
+    }
+    assertThat(sweepPlan()).contains("timewheel_timer_due").doesNotContain("Seq Scan");
+    fixture.execute("ANALYZE timewheel_timer");
+    assertThat(sweepPlan()).contains("timewheel_timer_due").doesNotContain("Seq Scan");
+  }
+
+  private String sweepPlan() throws SQLException {
+    try (Connection connection = fixture.pool.getConnection();
+        PreparedStatement statement =
+            connection.prepareStatement("EXPLAIN " + PostgreSqlQueries.SWEEP)) {
+      new Parameters(connection, statement)
+          .ints(List.of(0, 1, 2), shard -> shard)
+          .longs(List.of(NOW, NOW, NOW), from -> from)
+          .number(NOW + 1_000)
+          .number(100);
+      StringBuilder plan = new StringBuilder();
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          plan.append(rows.getString(1)).append('\n');
+        }
+      }
+      return plan.toString();
+    }
+  }
+
+  @Test
   void beginsNothingBesideAPauseThatIsBeingMade() throws SQLException {
     node.commit(schedule("a", NOW));
     try (Connection pauser = fixture.transaction();

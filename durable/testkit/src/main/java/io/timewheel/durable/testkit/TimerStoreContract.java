@@ -12,12 +12,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -46,6 +50,26 @@ public abstract class TimerStoreContract extends QueueContract {
   protected abstract TimerStore reopen(TimerStore closed);
 
   // Looking
+
+  @Test
+  void sweepsShardsForTheFirstThatAreDue() {
+    for (int i = 0; i < 40; i++) {
+      commit(schedule(key("id-" + i), NOW + 7 * i % 40));
+    }
+    int shards = store.traits().shards();
+    List<Integer> some =
+        IntStream.range(0, shards).filter(i -> i == 0 || i % 2 == 1).boxed().toList();
+    for (int limit : new int[] {3, 1_000}) {
+      Map<Integer, List<DueTimer>> found =
+          store.sweep(some, NOW + 30, limit).stream()
+              .collect(Collectors.groupingBy(due -> Shards.of(due.key(), shards)));
+      for (int shard = 0; shard < shards; shard++) {
+        List<DueTimer> first =
+            some.contains(shard) ? store.due(shard, NOW + 30, null, limit) : List.of();
+        assertEquals(first, found.getOrDefault(shard, List.of()));
+      }
+    }
+  }
 
   @Test
   void pagesByKey() {

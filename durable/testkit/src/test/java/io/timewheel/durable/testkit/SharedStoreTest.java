@@ -4,20 +4,26 @@ package io.timewheel.durable.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -69,6 +75,12 @@ class SharedStoreTest {
             reaches.add(Duration.ofMillis(until - kit.now().toEpochMilli()));
             return super.due(shard, until, after, limit);
           }
+
+          @Override
+          public List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
+            reaches.add(Duration.ofMillis(until - kit.now().toEpochMilli()));
+            return super.sweep(shards, until, limit);
+          }
         };
     kit.start(session, builder -> builder.handler("h", firing -> handle("owner", firing)));
     owner.takeShard(0);
@@ -80,6 +92,86 @@ class SharedStoreTest {
     assertThat(reaches).isNotEmpty().containsOnly(AHEAD.plusSeconds(2));
     kit.advanceBy(Duration.ofSeconds(10));
     assertThat(fired).containsExactly("owner a 1 @20000");
+  }
+
+  private static final int SHARDS = 80;
+
+  private final InMemoryTimerStore many =
+      InMemoryTimerStore.create(
+          new StoreTraits(SHARDS, 1, 10_000, Duration.ofMinutes(1), AHEAD, Duration.ofSeconds(1)));
+
+  /** When it was swept, in seconds, how many shards at a time, and how many timers were found. */
+  private final List<String> sweeps = new ArrayList<>();
+
+  /** Starts the owner of many shards, who is given no hints. */
+  private void startOwner(Consumer<DurableTimerBuilder> settings) {
+    InMemoryTimerStore session = many.join();
+    many.hints(false);
+    kit.start(
+        new ForwardingTimerStore(session) {
+          @Override
+          public List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
+            List<DueTimer> found = super.sweep(shards, until, limit);
+            long seconds = Duration.between(DurableTestkit.START, kit.now()).toSeconds();
+            sweeps.add(seconds + ": " + shards.size() + ", " + found.size());
+            return found;
+          }
+        },
+        settings);
+    for (int shard = 0; shard < SHARDS; shard++) {
+      session.takeShard(shard);
+    }
+    kit.settle();
+  }
+
+  @Test
+  void oneReadingSweepsManyShards() {
+    startOwner(builder -> builder.handler("h", firing -> handle("owner", firing)));
+    DurableTimer other = kit.start(many.join(), builder -> {});
+    kit.advanceBy(Duration.ofSeconds(10));
+    sweeps.clear();
+    for (int i = 0; i < 5; i++) {
+      other.schedule(spec("id-" + i));
+    }
+    kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(sweeps)
+        .hasSize(4)
+        .allMatch(sweep -> sweep.contains(": 64,") || sweep.contains(": 16,"));
+    assertThat(fired).hasSize(5).allMatch(line -> line.endsWith(" 1 @11000"));
+  }
+
+  @Test
+  void whatASweepFindsNoRoomForIsReadOn() {
+    startOwner(builder -> builder.handler("h", firing -> handle("owner", firing)));
+    DurableTimer other = kit.start(many.join(), builder -> {});
+    TimerKey first = new TimerKey("ns", "0");
+    int shard = Shards.of(first, SHARDS);
+    List<String> ids =
+        IntStream.range(0, 100_000)
+            .mapToObj(Integer::toString)
+            .filter(id -> Shards.of(new TimerKey("ns", id), SHARDS) == shard)
+            .limit(350)
+            .toList();
+    other.scheduleAll(ids.stream().map(SharedStoreTest::spec).toList());
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(fired).hasSize(350).allMatch(line -> line.endsWith(" 1 @1000"));
+  }
+
+  @Test
+  void aSweepThatHasFoundManyIsFollowedByAPause() {
+    startOwner(builder -> builder.handler("other", firing -> {}));
+    DurableTimer other = kit.start(many.join(), builder -> {});
+    kit.advanceBy(Duration.ofSeconds(10));
+    IntStream.range(0, 4)
+        .forEach(
+            batch ->
+                other.scheduleAll(
+                    IntStream.range(10_000 * batch, 10_000 * (batch + 1))
+                        .mapToObj(i -> spec("id-" + i).after(Duration.ofMillis(1_500)))
+                        .toList()));
+    sweeps.clear();
+    kit.advanceBy(Duration.ofSeconds(20));
+    assertThat(sweeps).startsWith("11: 64, 6400", "11: 16, 1600", "16: 64, 0");
   }
 
   @Test
