@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What MariaDB is asked apart from the commit of a group. */
 final class MariaDbQueries extends Queries {
-  private static final String DUE_IN_ONE =
+  static final String DUE_IN_ONE =
       "(" + SELECT_DUE + "shard = ? AND fire_at >= ? AND fire_at < ? ORDER BY fire_at LIMIT ?)";
 
   /** How many rows of the counters are put together in one transaction. */

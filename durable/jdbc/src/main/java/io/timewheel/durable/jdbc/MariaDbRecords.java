@@ -11,17 +11,22 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * Records on MariaDB. There are no arrays: what is read and inserted is listed in the statement,
- * and what is changed or deleted is a batch of statements, each for one row by its whole key. So
- * none of them looks at, and waits for, the row of another timer, whatever the optimizer makes of
- * small tables.
+ * Records on MariaDB. There are no arrays: rows are listed in the statement, by their whole keys,
+ * in ways in which it looks at, and waits for, no row of another timer, whatever the optimizer
+ * makes of small tables. Where there is no such way, each row has a statement of its own.
+ *
+ * <p>A statement for several rows does not say which it has found. Whoever advances more than one
+ * has locked them, so that all are as they were read.
  */
 final class MariaDbRecords implements Records {
   static final String DONE_COLUMNS = Rows.COLUMNS + ", NULL AS fire_at, '' AS payload";
@@ -50,6 +55,27 @@ final class MariaDbRecords implements Records {
       "UPDATE timewheel_timer SET revision = ?, due_at = ?, fire_at = ?, changed_at = ?,"
           + " attempt = ?, state = ?, flags = ?, progress = ?"
           + READING;
+
+  // For rows that are there and locked: the server parses one statement, and finds each row at
+  // once. What is never inserted has no values.
+  private static final String ADVANCE_LOCKED =
+      "INSERT INTO timewheel_timer (revision, due_at, fire_at, changed_at, attempt, state, flags,"
+          + " progress, namespace, id, handler, version, created_at, spec, shard, payload)";
+
+  private static final String LOCKED_ROW = "(" + MariaDb.marks(10) + ", '', 0, 0, '', 0, '')";
+
+  private static final String ON_LOCKED =
+      Stream.of(
+              "revision",
+              "due_at",
+              "fire_at",
+              "changed_at",
+              "attempt",
+              "state",
+              "flags",
+              "progress")
+          .map("%1$s = VALUES(%1$s)"::formatted)
+          .collect(Collectors.joining(", ", " ON DUPLICATE KEY UPDATE ", ""));
 
   private static final String REPLACE =
       "UPDATE timewheel_timer SET revision = ?, due_at = ?, fire_at = ?, changed_at = ?,"
@@ -171,24 +197,29 @@ final class MariaDbRecords implements Records {
   static <T> void insert(
       Connection connection, String into, int columns, List<T> rows, Columns<T> values)
       throws SQLException {
-    insert(connection, into, columns, rows, row -> 0, values, "", returned -> {});
+    int unused = insert(connection, into, row(columns), rows, row -> 0, values, "", returned -> {});
   }
 
   private interface Size<T> {
     int of(T row);
   }
 
-  private static <T> void insert(
+  private static String row(int columns) {
+    return "(" + MariaDb.marks(columns) + ")";
+  }
+
+  /** {@return how many rows were affected, by the count of the server} */
+  private static <T> int insert(
       Connection connection,
       String into,
-      int columns,
+      String row,
       List<T> rows,
       Size<T> size,
       Columns<T> values,
       String end,
       Look look)
       throws SQLException {
-    String row = "(" + MariaDb.marks(columns) + ")";
+    int affected = 0;
     int from = 0;
     while (from < rows.size()) {
       int to = from;
@@ -201,18 +232,19 @@ final class MariaDbRecords implements Records {
         for (T one : rows.subList(from, to)) {
           values.set(parameters, one);
         }
-        if (end.isEmpty()) {
-          statement.executeUpdate();
-        } else {
-          try (ResultSet returned = statement.executeQuery()) {
+        if (statement.execute()) {
+          try (ResultSet returned = statement.getResultSet()) {
             while (returned.next()) {
               look.take(returned);
             }
           }
+        } else {
+          affected += statement.getUpdateCount();
         }
       }
       from = to;
     }
+    return affected;
   }
 
   private static int size(TimerRecord record) {
@@ -242,19 +274,20 @@ final class MariaDbRecords implements Records {
   public Answer<boolean[]> insert(Statements statements, List<TimerRecord> records, int shards)
       throws SQLException {
     Map<TimerKey, Long> present = new HashMap<>();
-    insert(
-        statements.connection(),
-        INSERT,
-        16,
-        records,
-        MariaDbRecords::size,
-        (to, record) ->
-            columns(to, record)
-                .time(record.fireAt())
-                .number(Shards.of(record.key(), shards))
-                .bytes(record.definition().payload()),
-        UNLESS_PRESENT,
-        row -> present.put(new TimerKey(row.getString(1), row.getString(2)), row.getLong(3)));
+    int unused =
+        insert(
+            statements.connection(),
+            INSERT,
+            row(16),
+            records,
+            MariaDbRecords::size,
+            (to, record) ->
+                columns(to, record)
+                    .time(record.fireAt())
+                    .number(Shards.of(record.key(), shards))
+                    .bytes(record.definition().payload()),
+            UNLESS_PRESENT,
+            row -> present.put(new TimerKey(row.getString(1), row.getString(2)), row.getLong(3)));
     boolean[] which = new boolean[records.size()];
     for (int i = 0; i < which.length; i++) {
       Long version = present.get(records.get(i).key());
@@ -269,6 +302,17 @@ final class MariaDbRecords implements Records {
         connection, "DELETE FROM timewheel_timer" + READING, records, MariaDbRecords::reading);
   }
 
+  /** {@return that rows were all there, as they must be when they are locked} */
+  private static boolean[] all(int rows, int affected, int expected) {
+    if (affected != expected) {
+      throw new IllegalStateException(
+          "%d rows count as %d (expected: %d)".formatted(rows, affected, expected));
+    }
+    boolean[] done = new boolean[rows];
+    Arrays.fill(done, true);
+    return done;
+  }
+
   @Override
   public void remove(Statements to, List<TimerRecord> records) throws SQLException {
     boolean[] unused = delete(to.connection(), records);
@@ -276,15 +320,16 @@ final class MariaDbRecords implements Records {
 
   private static void insertDone(Connection connection, List<TimerRecord> records)
       throws SQLException {
-    insert(
-        connection,
-        INSERT_DONE,
-        14,
-        records,
-        MariaDbRecords::size,
-        (to, record) -> columns(to, record).bytes(Rows.hash(record.definition().payload())),
-        "",
-        returned -> {});
+    int unused =
+        insert(
+            connection,
+            INSERT_DONE,
+            row(14),
+            records,
+            MariaDbRecords::size,
+            (to, record) -> columns(to, record).bytes(Rows.hash(record.definition().payload())),
+            "",
+            returned -> {});
   }
 
   /** Executes a statement for each row. {@return for which it has found something} */
@@ -322,14 +367,31 @@ final class MariaDbRecords implements Records {
         .bytes(Rows.progress(after));
   }
 
+  private static boolean[] advance(Connection connection, List<Step> steps) throws SQLException {
+    if (steps.size() == 1) {
+      return each(
+          connection,
+          ADVANCE,
+          steps,
+          (to, step) -> reading(progress(to, step.after()), step.before()));
+    }
+    int affected =
+        insert(
+            connection,
+            ADVANCE_LOCKED,
+            LOCKED_ROW,
+            steps,
+            step -> size(step.after()),
+            (to, step) -> key(progress(to, step.after()), step.after()),
+            ON_LOCKED,
+            returned -> {});
+    // By the count of the server, one that is updated counts as two, and one inserted as one.
+    return all(steps.size(), affected, 2 * steps.size());
+  }
+
   @Override
   public Answer<boolean[]> advance(Statements statements, List<Step> steps) throws SQLException {
-    boolean[] done =
-        each(
-            statements.connection(),
-            ADVANCE,
-            steps,
-            (to, step) -> reading(progress(to, step.after()), step.before()));
+    boolean[] done = advance(statements.connection(), steps);
     return () -> done;
   }
 

@@ -138,9 +138,45 @@ class MariaDbTest {
       assertThat(node.commit(node.begin("a")).answer()).isEqualTo(Answer.HELD);
     }
 
-    /** Each row is written by a statement of its own. */
     @Override
-    void writesTimersByTheirKeysWhateverIsInTheTables() {}
+    @Test
+    void writesTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
+      node.store.commit(List.of(schedule("a", NOW), schedule("b", NOW), schedule("c", NOW)));
+      List<Change> begins = List.of(node.begin("a"), node.begin("c"));
+      try (Connection other = fixture.transaction()) {
+        execute(
+            other,
+            "SELECT 1 FROM timewheel_timer WHERE namespace = 'shop' AND id = 'b' FOR UPDATE");
+        long before = waits(fixture);
+        assertThat(node.store.commit(begins)).allMatch(done -> done.answer() == Answer.APPLIED);
+        assertThat(waits(fixture)).isEqualTo(before);
+      }
+      List<Change> ends =
+          begins.stream().<Change>map(begin -> Fixture.success((Change.Begin) begin)).toList();
+      assertThat(node.store.commit(ends)).allMatch(done -> done.answer() == Answer.APPLIED);
+      assertThat(fixture.number("SELECT count(*) FROM timewheel_timer")).isOne();
+      assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isEqualTo(2);
+    }
+
+    @Override
+    @Test
+    void sweepsByTheDueIndexWhateverIsInTheTables() throws SQLException {
+      assertSweepsByTheDueIndex();
+      for (int from = 0; from < 5_000; from += 1_000) {
+        node.store.commit(
+            IntStream.range(from, from + 1_000)
+                .<Change>mapToObj(i -> schedule("id-" + i, NOW + i))
+                .toList());
+      }
+      assertSweepsByTheDueIndex();
+    }
+
+    private void assertSweepsByTheDueIndex() throws SQLException {
+      String now = Long.toString(NOW);
+      assertThat(explain(fixture, MariaDbQueries.DUE_IN_ONE, "1", now, now + " + 1000", "100"))
+          .hasSize(1)
+          .allMatch(table -> table.startsWith("range ") && !table.contains("filesort"));
+    }
 
     /** The bytes of any name can be. */
     @Override
