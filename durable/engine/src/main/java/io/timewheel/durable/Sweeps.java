@@ -84,8 +84,8 @@ final class Sweeps {
       shards.forEach(shard -> numbers.add(shard.number));
       for (int i = 0; i < numbers.size() && !engine.isClosing(); i += MAX_SHARDS) {
         read(numbers.subList(i, Math.min(numbers.size(), i + MAX_SHARDS)));
+        engine.reading.answered();
       }
-      engine.reading.answered();
     } catch (RuntimeException | Error e) {
       if (!engine.isClosing()) { // or it is no fault of the store
         engine.reading.failed("a sweep", e);

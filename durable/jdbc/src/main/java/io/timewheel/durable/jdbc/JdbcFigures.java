@@ -12,7 +12,7 @@ package io.timewheel.durable.jdbc;
  * @param leasesLost how often it stopped firing, because its lease was not renewed in time
  * @param fenceRefusals commits that the fence refused, since a shard had another owner by then;
  *     each was done again without what was not this node's any more
- * @param sweeps reads of what is due in a shard, from its lower bound on
+ * @param sweeps reads of what is due, in each shard from its lower bound on
  * @param fullSweeps reads of what is due in a shard, from the beginning of the index: twice a
  *     minute; they are the first to be slow when dead rows pile up
  * @param hintsSent hints that went with its transactions, committed or not

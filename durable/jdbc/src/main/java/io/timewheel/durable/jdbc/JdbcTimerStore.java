@@ -221,8 +221,9 @@ public final class JdbcTimerStore implements TimerStore {
     /**
      * Sets whether nodes tell each other of timers that are due within a second, and of queues that
      * have something ready: they do, unless set otherwise. Without hints such a timer fires up to
-     * half a second late, if another node than that of its shard has scheduled it. A pooler in
-     * transaction mode cannot pass them on, and MariaDB has none. All nodes should agree.
+     * half a second late, later behind a backlog, if another node than that of its shard has
+     * scheduled it. A pooler in transaction mode cannot pass them on, and MariaDB has none. All
+     * nodes should agree.
      *
      * @param hints whether
      * @return this

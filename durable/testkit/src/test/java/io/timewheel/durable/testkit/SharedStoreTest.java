@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
@@ -103,25 +104,32 @@ class SharedStoreTest {
   /** When it was swept, in seconds, how many shards at a time, and how many timers were found. */
   private final List<String> sweeps = new ArrayList<>();
 
+  private boolean failing;
+
   /** Starts the owner of many shards, who is given no hints. */
-  private void startOwner(Consumer<DurableTimerBuilder> settings) {
+  private DurableTimer startOwner(Consumer<DurableTimerBuilder> settings) {
     InMemoryTimerStore session = many.join();
     many.hints(false);
-    kit.start(
-        new ForwardingTimerStore(session) {
-          @Override
-          public List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
-            List<DueTimer> found = super.sweep(shards, until, limit);
-            long seconds = Duration.between(DurableTestkit.START, kit.now()).toSeconds();
-            sweeps.add(seconds + ": " + shards.size() + ", " + found.size());
-            return found;
-          }
-        },
-        settings);
+    DurableTimer owner =
+        kit.start(
+            new ForwardingTimerStore(session) {
+              @Override
+              public List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
+                if (failing) {
+                  throw new StoreException(StoreException.Kind.UNAVAILABLE, "lost", null);
+                }
+                List<DueTimer> found = super.sweep(shards, until, limit);
+                long seconds = Duration.between(DurableTestkit.START, kit.now()).toSeconds();
+                sweeps.add(seconds + ": " + shards.size() + ", " + found.size());
+                return found;
+              }
+            },
+            settings);
     for (int shard = 0; shard < SHARDS; shard++) {
       session.takeShard(shard);
     }
     kit.settle();
+    return owner;
   }
 
   @Test
@@ -138,6 +146,22 @@ class SharedStoreTest {
         .hasSize(4)
         .allMatch(sweep -> sweep.contains(": 64,") || sweep.contains(": 16,"));
     assertThat(fired).hasSize(5).allMatch(line -> line.endsWith(" 1 @11000"));
+  }
+
+  @Test
+  void aSweepThatFailsIsToldAndTheNextOneGoesOn() {
+    DurableTimer owner =
+        startOwner(builder -> builder.handler("h", firing -> handle("owner", firing)));
+    DurableTimer other = kit.start(many.join(), builder -> {});
+    failing = true;
+    other.schedule(spec("a"));
+    kit.advanceBy(Duration.ofSeconds(3));
+    assertThat(fired).isEmpty();
+    assertThat(owner.stats().storeAvailable()).isFalse();
+    failing = false;
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(fired).containsExactly("owner a 1 @4000");
+    assertThat(owner.stats().storeAvailable()).isTrue();
   }
 
   @Test
@@ -159,7 +183,7 @@ class SharedStoreTest {
 
   @Test
   void aSweepThatHasFoundManyIsFollowedByAPause() {
-    startOwner(builder -> builder.handler("other", firing -> {}));
+    startOwner(builder -> builder.handler("own", firing -> handle("owner", firing)));
     DurableTimer other = kit.start(many.join(), builder -> {});
     kit.advanceBy(Duration.ofSeconds(10));
     IntStream.range(0, 4)
@@ -170,8 +194,14 @@ class SharedStoreTest {
                         .mapToObj(i -> spec("id-" + i).after(Duration.ofMillis(1_500)))
                         .toList()));
     sweeps.clear();
-    kit.advanceBy(Duration.ofSeconds(20));
-    assertThat(sweeps).startsWith("11: 64, 6400", "11: 16, 1600", "16: 64, 0");
+    kit.advanceBy(Duration.ofSeconds(2));
+    TimerSpec soon = TimerSpec.of("ns", "soon").handler("own").after(Duration.ofMillis(50));
+    other.schedule(soon);
+    many.hints(true);
+    other.schedule(TimerSpec.of("ns", "hinted").handler("own").after(Duration.ofMillis(50)));
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(sweeps).startsWith("11: 64, 6400", "11: 16, 1600", "16: 64, 1");
+    assertThat(fired).containsExactly("owner hinted 1 @12050", "owner soon 1 @16000");
   }
 
   @Test
