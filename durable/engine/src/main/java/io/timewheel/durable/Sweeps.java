@@ -22,11 +22,11 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class Sweeps {
   /** Of one shard; what is offered from a long reading has often been done meanwhile. */
-  static final int PAGE = 100;
+  private static final int PAGE = 100;
 
   private static final int MAX_SHARDS = 64;
 
-  /** A timer costs the database and this process some 5 µs: a twentieth of a processor at most. */
+  /** For each timer that was found: far longer than to read it takes. */
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
   private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -50,13 +50,13 @@ final class Sweeps {
     this.store = store;
     this.shards = shards;
     intervalNanos = store.traits().sweep().toNanos();
-    reachMillis = reachMillis(store, engine.claimAheadMillis());
+    long sweep = store.traits().sweep().toMillis();
+    reachMillis = sweep == 0 ? Long.MAX_VALUE : engine.claimAheadMillis() + 2 * sweep;
   }
 
-  /** What is due later than that is looked for by a later sweep, and in time. */
-  static long reachMillis(TimerStore store, long aheadMillis) {
-    long sweep = store.traits().sweep().toMillis();
-    return sweep == 0 ? Long.MAX_VALUE : aheadMillis + 2 * sweep;
+  /** What is due from then on is looked for by a later sweep, and in time. */
+  long end() {
+    return EpochMillis.saturatedAdd(engine.nowMillis(), reachMillis);
   }
 
   /** Called at each interval. */
@@ -96,8 +96,7 @@ final class Sweeps {
   }
 
   private void read(List<Integer> numbers) {
-    long until = EpochMillis.saturatedAdd(engine.nowMillis(), reachMillis);
-    List<DueTimer> timers = store.sweep(numbers, until, PAGE);
+    List<DueTimer> timers = store.sweep(numbers, end(), PAGE);
     found(timers.size());
     Map<Shard, Integer> counts = new HashMap<>();
     for (DueTimer due : timers) {

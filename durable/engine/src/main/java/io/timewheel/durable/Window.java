@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * loaded} was moved before the commit, and the entry is offered. If both happen, the newer reading
  * of the record wins, and an old one that slips in is refused by the claim.
  *
- * <p>What others commit is not offered. Sweeps look for it, from the beginning: as far as what is
- * due before the sweep after the next one, since one may be missed.
+ * <p>What others commit is not offered by them. {@link Sweeps} look for it; a window reads on where
+ * a sweep found more than a page, and from the time of a hint on.
  *
  * <p>The part that a window has may change: then it begins anew, and what it offers meanwhile from
  * an older reading is taken only if it is in the new part.
@@ -67,8 +67,6 @@ final class Window {
   private final int cap;
   private final long spanMillis;
   private final long aheadMillis;
-
-  private final long sweepMillis;
 
   private final ReentrantLock lock;
   private final Map<TimerKey, DueEntry> entries = new HashMap<>();
@@ -107,7 +105,6 @@ final class Window {
     lock = shard.lock;
     spanMillis = store.traits().window().toMillis();
     aheadMillis = engine.claimAheadMillis();
-    sweepMillis = Sweeps.reachMillis(store, aheadMillis);
   }
 
   // Entries, whose time has come
@@ -427,7 +424,7 @@ final class Window {
       cameBack = !fromStart && !toSweep && shares.anyToCatchUp() && !(cameBack && isMoreWanted());
       if (toSweep) {
         after = endOf(Math.max(beginMillis, from));
-        until = Math.min(readUntil(), EpochMillis.saturatedAdd(engine.nowMillis(), sweepMillis));
+        until = Math.min(readUntil(), engine.sweeps.end());
       } else if (cameBack && loaded != null) {
         after = shares.catchUp(cameBackFor);
         until = readUntil();

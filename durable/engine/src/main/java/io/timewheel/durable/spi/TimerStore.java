@@ -71,9 +71,8 @@ public interface TimerStore extends AutoCloseable {
   List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit);
 
   /**
-   * Looks for what other sessions have put into shards of this one. Asked again and again, so a
-   * store may look less often where that costs much, and there is seldom something: as far back as
-   * it promises.
+   * Looks for what other sessions have put into shards of this one. It is asked again and again, so
+   * a store may leave out for a while what is long overdue, and which it has not found before.
    *
    * @param shards the shards
    * @param until only entries with a fire time before this one

@@ -71,7 +71,7 @@ interface Dialect {
     return true;
   }
 
-  /** {@return whether {@link Records#insertNew} was refused because of what is there} */
+  /** {@return whether {@link Records#insert}, if it was daring, has found one that is there} */
   default boolean isThere(SQLException failure) {
     return false;
   }

@@ -62,32 +62,35 @@ final class DueBounds {
     for (int shard : shards) {
       Bound bound = bounds.get(shard);
       if (bound != null && !isFullScanDue(bound)) {
-        from.put(shard, isLongSweepDue(bound) ? bound.from() : bound.sweepFrom());
+        boolean isLong = nanoTime.getAsLong() - bound.longNanos() >= LONG_SWEEP_NANOS;
+        from.put(shard, isLong ? bound.from() : bound.sweepFrom());
       }
     }
     return from;
   }
 
-  private boolean isLongSweepDue(Bound bound) {
-    return nanoTime.getAsLong() - bound.longNanos() >= LONG_SWEEP_NANOS;
-  }
-
-  /** Takes what a sweep of shards has found; {@code now} from before it. */
+  /**
+   * Takes what a sweep has found.
+   *
+   * @param began where it began in each shard
+   * @param now from before it
+   */
   void swept(
-      Collection<Integer> shards, long now, List<DueTimer> found, ToIntFunction<DueTimer> shardOf) {
+      Map<Integer, Long> began, long now, List<DueTimer> found, ToIntFunction<DueTimer> shardOf) {
     Map<Integer, Long> firsts = new HashMap<>();
     found.forEach(due -> firsts.merge(shardOf.applyAsInt(due), due.fireAt(), Math::min));
-    for (int shard : shards) {
-      long from = before(Math.min(now, firsts.getOrDefault(shard, now)), SWEEP_SLACK_MILLIS);
-      bounds.computeIfPresent(
-          shard,
-          (same, bound) ->
-              new Bound(
-                  bound.from(),
-                  from,
-                  bound.fullNanos(),
-                  isLongSweepDue(bound) ? nanoTime.getAsLong() : bound.longNanos()));
-    }
+    began.forEach(
+        (shard, beginning) -> {
+          long first = Math.min(now, firsts.getOrDefault(shard, now));
+          bounds.computeIfPresent(
+              shard,
+              (same, bound) ->
+                  new Bound(
+                      bound.from(),
+                      before(first, SWEEP_SLACK_MILLIS),
+                      bound.fullNanos(),
+                      beginning <= bound.from() ? nanoTime.getAsLong() : bound.longNanos()));
+        });
   }
 
   private static long before(long millis, long slackMillis) {

@@ -500,11 +500,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       settle();
     }
     daring = expecting && novelty.isLikely(made.size());
-    if (daring) {
-      records.insertNew(to, after(made.stream().filter(cell -> !cell.lost).toList()), shards);
-    } else {
-      each(made, cell -> true, some -> records.insert(to, after(some), shards));
-    }
+    each(made, cell -> true, some -> records.insert(to, after(some), shards, daring));
     Predicate<Cell> ends = cell -> cell.after().state().isFinished();
     List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
     Predicate<Cell> isReplaced = cell -> Rows.isReplaced(cell.step());

@@ -424,7 +424,7 @@ public final class JdbcTimerStore implements TimerStore {
           transactions.read(
               connection ->
                   counters.sweeps.read(() -> queries.sweep(connection, from, until, limit)));
-      bounds.swept(from.keySet(), now, due, timer -> Shards.of(timer.key(), traits.shards()));
+      bounds.swept(from, now, due, timer -> Shards.of(timer.key(), traits.shards()));
       found.addAll(due);
     }
     return found;

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records on MariaDB. There are no arrays: rows are listed in the statement, by their whole keys,
@@ -248,11 +249,13 @@ final class MariaDbRecords implements Records {
   }
 
   private static int size(TimerRecord record) {
-    byte[] progress = Rows.progress(record);
-    return 1_024
+    return size(Rows.progress(record))
         + Rows.spec(record).length
-        + (progress == null ? 0 : progress.length)
         + record.definition().payload().length;
+  }
+
+  private static int size(byte @Nullable [] progress) {
+    return 1_024 + (progress == null ? 0 : progress.length);
   }
 
   private static Parameters columns(Parameters to, TimerRecord record) throws SQLException {
@@ -271,7 +274,8 @@ final class MariaDbRecords implements Records {
   }
 
   @Override
-  public Answer<boolean[]> insert(Statements statements, List<TimerRecord> records, int shards)
+  public Answer<boolean[]> insert(
+      Statements statements, List<TimerRecord> records, int shards, boolean daring)
       throws SQLException {
     Map<TimerKey, Long> present = new HashMap<>();
     int unused =
@@ -300,17 +304,6 @@ final class MariaDbRecords implements Records {
       throws SQLException {
     return each(
         connection, "DELETE FROM timewheel_timer" + READING, records, MariaDbRecords::reading);
-  }
-
-  /** {@return that rows were all there, as they must be when they are locked} */
-  private static boolean[] all(int rows, int affected, int expected) {
-    if (affected != expected) {
-      throw new IllegalStateException(
-          "%d rows count as %d (expected: %d)".formatted(rows, affected, expected));
-    }
-    boolean[] done = new boolean[rows];
-    Arrays.fill(done, true);
-    return done;
   }
 
   @Override
@@ -381,12 +374,19 @@ final class MariaDbRecords implements Records {
             ADVANCE_LOCKED,
             LOCKED_ROW,
             steps,
-            step -> size(step.after()),
+            step -> size(Rows.progress(step.after())),
             (to, step) -> key(progress(to, step.after()), step.after()),
             ON_LOCKED,
             returned -> {});
     // By the count of the server, one that is updated counts as two, and one inserted as one.
-    return all(steps.size(), affected, 2 * steps.size());
+    if (affected != 2 * steps.size()) {
+      throw new IllegalStateException(
+          "%d locked timers count as %d (expected: two for each)"
+              .formatted(steps.size(), affected));
+    }
+    boolean[] done = new boolean[steps.size()];
+    Arrays.fill(done, true);
+    return done;
   }
 
   @Override

@@ -211,10 +211,17 @@ final class PostgreSqlRecords implements Records {
   }
 
   @Override
-  public Answer<boolean[]> insert(Statements to, List<TimerRecord> records, int shards) {
+  public Answer<boolean[]> insert(
+      Statements to, List<TimerRecord> records, int shards, boolean daring) {
+    if (daring) {
+      to.update(INSERT_NEW, values -> timers(values, records, shards));
+      boolean[] all = new boolean[records.size()];
+      Arrays.fill(all, true);
+      return () -> all;
+    }
     return to.query(
         INSERT,
-        values -> all(values, records, shards),
+        values -> timers(values, records, shards),
         rows -> {
           Set<Long> inserted = new HashSet<>();
           while (rows.next()) {
@@ -228,16 +235,19 @@ final class PostgreSqlRecords implements Records {
         });
   }
 
-  @Override
-  public void insertNew(Statements to, List<TimerRecord> records, int shards) {
-    to.update(INSERT_NEW, values -> all(values, records, shards));
+  private static Parameters timers(Parameters to, List<TimerRecord> records, int shards)
+      throws SQLException {
+    to.texts(records, record -> record.key().namespace())
+        .texts(records, record -> record.key().id());
+    return columns(to, records)
+        .longs(records, TimerRecord::fireAt)
+        .ints(records, record -> Shards.of(record.key(), shards))
+        .bytes(records, record -> record.definition().payload());
   }
 
-  private static Parameters all(Parameters to, List<TimerRecord> records, int shards)
-      throws SQLException {
-    return to.texts(records, record -> record.key().namespace())
-        .texts(records, record -> record.key().id())
-        .texts(records, record -> record.definition().handler())
+  /** What the history has, too, from the handler on. */
+  private static Parameters columns(Parameters to, List<TimerRecord> records) throws SQLException {
+    return to.texts(records, record -> record.definition().handler())
         .longs(records, TimerRecord::version)
         .longs(records, TimerRecord::dueAt)
         .longs(records, TimerRecord::createdAt)
@@ -247,10 +257,7 @@ final class PostgreSqlRecords implements Records {
         .ints(records, Rows::state)
         .ints(records, Rows::flags)
         .bytes(records, Rows::spec)
-        .bytes(records, Rows::progress)
-        .longs(records, TimerRecord::fireAt)
-        .ints(records, record -> Shards.of(record.key(), shards))
-        .bytes(records, record -> record.definition().payload());
+        .bytes(records, Rows::progress);
   }
 
   @Override
@@ -315,18 +322,7 @@ final class PostgreSqlRecords implements Records {
     return to.query(
         FINISH,
         values ->
-            readings(values, before(steps))
-                .texts(after, record -> record.definition().handler())
-                .longs(after, TimerRecord::version)
-                .longs(after, TimerRecord::dueAt)
-                .longs(after, TimerRecord::createdAt)
-                .longs(after, TimerRecord::changedAt)
-                .longs(after, TimerRecord::revision)
-                .ints(after, TimerRecord::attempt)
-                .ints(after, Rows::state)
-                .ints(after, Rows::flags)
-                .bytes(after, Rows::spec)
-                .bytes(after, Rows::progress)
+            columns(readings(values, before(steps)), after)
                 .bytes(after, record -> Rows.hash(record.definition().payload()))
                 .number(part),
         numbers(steps.size()));

@@ -47,14 +47,15 @@ interface Records {
   /** Reads finished timers. */
   Answer<Map<TimerKey, Finished>> finished(Statements to, List<TimerKey> keys) throws SQLException;
 
-  /** {@return which were inserted, and not there already} */
-  Answer<boolean[]> insert(Statements to, List<TimerRecord> records, int shards)
+  /**
+   * Inserts timers.
+   *
+   * @param daring whether the transaction may {@linkplain Dialect#isThere fail} if one is there,
+   *     and be cheaper if none is
+   * @return which were inserted, and not there already
+   */
+  Answer<boolean[]> insert(Statements to, List<TimerRecord> records, int shards, boolean daring)
       throws SQLException;
-
-  /** Inserts what is not there at all, or the transaction {@link Dialect#isThere fails}. */
-  default void insertNew(Statements to, List<TimerRecord> records, int shards) {
-    throw new UnsupportedOperationException();
-  }
 
   /** Takes out what {@link #insert} has inserted. */
   void remove(Statements to, List<TimerRecord> records) throws SQLException;

@@ -10,6 +10,7 @@ import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.Shards;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -80,6 +81,21 @@ class DueBoundsTest {
     node.clock.advanceMillis(1);
     assertThat(sweep()).hasSize(1);
     assertThat(sweep()).as("from then on the bound is below it").hasSize(1);
+  }
+
+  @Test
+  void aLongSweepThatBecomesDueDuringAShortOneIsNotTakenForDone() {
+    long[] nanos = {0};
+    DueBounds bounds = new DueBounds(() -> nanos[0]);
+    List<Integer> one = List.of(shard);
+    bounds.scanned(shard, NOW, List.of());
+    bounds.swept(bounds.sweepFrom(one), NOW, List.of(), due -> shard);
+    nanos[0] = 4_999_999_999L;
+    Map<Integer, Long> shortOne = bounds.sweepFrom(one);
+    nanos[0]++;
+    bounds.swept(shortOne, NOW, List.of(), due -> shard);
+    assertThat(shortOne).containsEntry(shard, NOW - 5_000);
+    assertThat(bounds.sweepFrom(one)).containsEntry(shard, NOW - 60_000);
   }
 
   @Test

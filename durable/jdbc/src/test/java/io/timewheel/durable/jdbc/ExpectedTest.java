@@ -257,29 +257,20 @@ class ExpectedTest {
 
   @Test
   void aTimerThatIsJustFinishingIsFoundInTheHistory() throws Exception {
-    letFinishDuring(
-        (to, record) -> {
-          Statements.Answer<boolean[]> unused =
-              records().insert(to, List.of(record), node.store.traits().shards());
-        });
+    letFinishDuringInsert(false);
   }
 
   @Test
   void aTimerOfALongListThatIsJustFinishingIsFoundInTheHistory() throws Exception {
-    letFinishDuring(
-        (to, record) -> records().insertNew(to, List.of(record), node.store.traits().shards()));
+    letFinishDuringInsert(true);
   }
 
   private Records records() {
     return node.store.dialect().records();
   }
 
-  private interface Insert {
-    void into(Statements to, TimerRecord record) throws SQLException;
-  }
-
   /** The history is looked at behind the insert, which waits for whoever is just finishing it. */
-  private void letFinishDuring(Insert insert) throws Exception {
+  private void letFinishDuringInsert(boolean daring) throws Exception {
     node.commit(schedule("a", NOW));
     TimerRecord record = node.store.get(key("a"));
     try (Connection finisher = fixture.transaction();
@@ -295,7 +286,8 @@ class ExpectedTest {
           CompletableFuture.supplyAsync(
               () -> {
                 try {
-                  insert.into(to, record);
+                  Statements.Answer<boolean[]> unused =
+                      records().insert(to, List.of(record), node.store.traits().shards(), daring);
                   return records().finished(to, List.of(record.key())).get();
                 } catch (SQLException e) {
                   throw new IllegalStateException(e);

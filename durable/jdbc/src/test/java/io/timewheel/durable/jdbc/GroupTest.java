@@ -130,14 +130,18 @@ class GroupTest {
   @Test
   void writesTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
     assertWritesByKeys();
-    for (int from = 0; from < 20_000; from += 1_000) {
-      node.store.commit(
-          IntStream.range(from, from + 1_000)
-              .<Change>mapToObj(i -> schedule("id-" + i, NOW))
-              .toList());
-    }
+    fill(20_000);
     fixture.execute("ANALYZE timewheel_timer");
     assertWritesByKeys();
+  }
+
+  void fill(int timers) {
+    for (int from = 0; from < timers; from += 1_000) {
+      node.store.commit(
+          IntStream.range(from, from + 1_000)
+              .<Change>mapToObj(i -> schedule("id-" + i, NOW + i))
+              .toList());
+    }
   }
 
   private void assertWritesByKeys() throws SQLException {
@@ -178,12 +182,7 @@ class GroupTest {
   @Test
   void sweepsByTheDueIndexWhateverIsInTheTables() throws SQLException {
     assertThat(sweepPlan()).contains("timewheel_timer_due").doesNotContain("Seq Scan");
-    for (int from = 0; from < 20_000; from += 1_000) {
-      node.store.commit(
-          IntStream.range(from, from + 1_000)
-              .<Change>mapToObj(i -> schedule("id-" + i, NOW + i))
-              .toList());
-    }
+    fill(20_000);
     assertThat(sweepPlan()).contains("timewheel_timer_due").doesNotContain("Seq Scan");
     fixture.execute("ANALYZE timewheel_timer");
     assertThat(sweepPlan()).contains("timewheel_timer_due").doesNotContain("Seq Scan");

@@ -162,12 +162,7 @@ class MariaDbTest {
     @Test
     void sweepsByTheDueIndexWhateverIsInTheTables() throws SQLException {
       assertSweepsByTheDueIndex();
-      for (int from = 0; from < 5_000; from += 1_000) {
-        node.store.commit(
-            IntStream.range(from, from + 1_000)
-                .<Change>mapToObj(i -> schedule("id-" + i, NOW + i))
-                .toList());
-      }
+      fill(5_000);
       assertSweepsByTheDueIndex();
     }
 

@@ -149,7 +149,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void aSweepThatFailsIsToldAndTheNextOneGoesOn() {
+  void afterASweepThatHasFailedTheNextOneGoesOn() {
     DurableTimer owner =
         startOwner(builder -> builder.handler("h", firing -> handle("owner", firing)));
     DurableTimer other = kit.start(many.join(), builder -> {});
