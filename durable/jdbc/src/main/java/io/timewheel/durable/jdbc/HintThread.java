@@ -4,21 +4,29 @@ package io.timewheel.durable.jdbc;
 import io.timewheel.durable.spi.StoreListener;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 /**
  * Waits for hints of other nodes, on a connection of its own. What it misses, while there is no
  * connection, the engine finds when it looks again.
+ *
+ * <p>Whoever only listens does not notice that the server, or the way to it, is gone: after a while
+ * without hints the server is asked whether it is there.
  */
 final class HintThread implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final int WAIT_MILLIS = 500;
   private static final long RETRY_MILLIS = 2_000;
+  private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final int ANSWER_SECONDS = 5;
 
   private final DataSource source;
   private final Dialect dialect;
   private final String channel;
   private final StoreListener engine;
+  private final NodeClock clock;
   private final Transactions.Pauses pauses;
   private final Counters counters;
   private volatile boolean closed;
@@ -28,12 +36,14 @@ final class HintThread implements AutoCloseable {
       Dialect dialect,
       String channel,
       StoreListener engine,
+      NodeClock clock,
       Transactions.Pauses pauses,
       Counters counters) {
     this.source = source;
     this.dialect = dialect;
     this.channel = channel;
     this.engine = engine;
+    this.clock = clock;
     this.pauses = pauses;
     this.counters = counters;
     Thread thread = new Thread(this::run, "timewheel-hints");
@@ -48,12 +58,7 @@ final class HintThread implements AutoCloseable {
         connection.setAutoCommit(true);
         dialect.listen(connection, channel);
         complained = false;
-        while (!closed) {
-          for (String hint : dialect.hints(connection, WAIT_MILLIS)) {
-            counters.hintsReceived.increment();
-            Hints.tell(hint, engine);
-          }
-        }
+        receive(connection);
         dialect.unlisten(connection, channel);
       } catch (SQLException | RuntimeException e) {
         if (!complained && !closed) {
@@ -68,7 +73,26 @@ final class HintThread implements AutoCloseable {
     }
   }
 
-  /** Its connection goes back to the pool within half a second. */
+  private void receive(Connection connection) throws SQLException {
+    long heardNanos = clock.nanoTime();
+    while (!closed) {
+      List<String> hints = dialect.hints(connection, WAIT_MILLIS);
+      for (String hint : hints) {
+        counters.hintsReceived.increment();
+        Hints.tell(hint, engine);
+      }
+      boolean quiet = hints.isEmpty() && clock.nanoTime() - heardNanos >= QUIET_NANOS;
+      if (quiet && !connection.isValid(ANSWER_SECONDS)) {
+        connection.abort(Runnable::run); // the pool may take it for a good one
+        throw new SQLException("the server does not answer on the connection that listens");
+      }
+      if (quiet || !hints.isEmpty()) {
+        heardNanos = clock.nanoTime();
+      }
+    }
+  }
+
+  /** Its connection goes back to the pool within half a second, if the server answers. */
   @Override
   public void close() {
     closed = true;

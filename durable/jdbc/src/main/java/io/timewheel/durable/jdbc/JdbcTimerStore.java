@@ -340,7 +340,7 @@ public final class JdbcTimerStore implements TimerStore {
       threads = new LeaseThreads(ownership);
     }
     if (hintChannel != null) {
-      hints = new HintThread(source, dialect, hintChannel, listener, pauses, counters);
+      hints = new HintThread(source, dialect, hintChannel, listener, clock, pauses, counters);
     }
   }
 

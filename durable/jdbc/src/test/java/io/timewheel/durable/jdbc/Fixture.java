@@ -54,7 +54,7 @@ final class Fixture implements AutoCloseable {
     long aheadMillis;
 
     @Override
-    public long nanoTime() {
+    public synchronized long nanoTime() {
       return startNanos + aheadNanos;
     }
 
@@ -63,7 +63,7 @@ final class Fixture implements AutoCloseable {
       return startMillis + aheadMillis;
     }
 
-    void advanceMillis(long millis) {
+    synchronized void advanceMillis(long millis) {
       aheadNanos += millis * 1_000_000;
       aheadMillis += millis;
     }

@@ -77,6 +77,25 @@ class HintsTest {
   }
 
   @Test
+  void listensAnewIfTheServerDoesNotAnswerAnyMore() throws Exception {
+    LossySource source = new LossySource(fixture.pool);
+    Fixture.Node owner = fixture.open(source, 4);
+    owner.store.start(owner);
+    Fixture.Node other = fixture.open();
+    source.silent = true;
+    // It may begin to listen only now: then it has heard nothing for as long as after that.
+    while (!source.aborted.tryAcquire(1, TimeUnit.SECONDS)) {
+      owner.clock.advanceMillis(10_000);
+    }
+    source.silent = false;
+    for (int i = 0; owner.hints.isEmpty(); i++) {
+      other.commit(schedule("near-" + i, NOW + 50));
+      boolean unused = owner.hinted.tryAcquire(1, TimeUnit.SECONDS);
+    }
+    assertThat(owner.store.figures().hintsReceived()).isPositive();
+  }
+
+  @Test
   void passesOnWhatIsReadyAndPassesOverWhatItDoesNotKnow() {
     Fixture.Node node = fixture.open();
     Hints.tell("X\t1\nR\tshop\torders one\nA\t3\t17\n", node);

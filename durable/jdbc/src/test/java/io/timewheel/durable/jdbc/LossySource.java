@@ -45,6 +45,12 @@ final class LossySource extends BareDataSource {
   /** Whether a connection that is given back says that this has failed. */
   boolean failsToClose;
 
+  /** Whether the connections that there are do not answer when they are asked. */
+  volatile boolean silent;
+
+  /** Has a permit for each connection that is aborted. */
+  final Semaphore aborted = new Semaphore(0);
+
   /** How many more connections the thread of the test gets. */
   int connections = Integer.MAX_VALUE;
 
@@ -97,6 +103,12 @@ final class LossySource extends BareDataSource {
               }
               if (failsAfterCommit && method.getName().equals("createStatement") && commits > 0) {
                 throw new SQLException("no statement after a commit", "HY000");
+              }
+              if (silent && method.getName().equals("isValid")) {
+                return false;
+              }
+              if (method.getName().equals("abort")) {
+                aborted.release();
               }
               if (method.getName().equals("prepareStatement")) {
                 onPrepare.run();
