@@ -118,9 +118,10 @@ interface Dialect {
 
   /** The same for a transaction that commits something else, and asks for no version. */
   default void begin(Connection connection) throws SQLException {
-    Statements to = new Statements(connection);
-    Answer<Long> unused = begin(to, false);
-    to.send();
+    try (Statements to = new Statements(connection)) {
+      Answer<Long> unused = begin(to, false);
+      to.send();
+    }
   }
 
   /** Gives back what {@link #begin} has set, after the transaction. */

@@ -205,9 +205,13 @@ final class Group implements Transactions.Work<List<Outcome>> {
     // Where a lock is waited for until a deadlock is found, none is taken out of the order.
     boolean expecting =
         dialect.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0)));
-    Statements to = new Statements(connection);
-    Answer<Long> begun = dialect.begin(to, versions);
-    return run(to, versions ? begun.get() : 0, expecting && !tried);
+    try (Statements to = new Statements(connection)) {
+      Answer<Long> begun = dialect.begin(to, versions);
+      List<Outcome> result = run(to, versions ? begun.get() : 0, expecting && !tried);
+      Optional<String> id = transactionId.get();
+      transactionId = () -> id;
+      return result;
+    }
   }
 
   @Override
@@ -221,7 +225,11 @@ final class Group implements Transactions.Work<List<Outcome>> {
    * @param firstVersion the first version of a block that is this group's own
    */
   List<Outcome> runIn(Connection connection, long firstVersion) throws SQLException {
-    return run(new Statements(connection), firstVersion, false);
+    try (Statements to = new Statements(connection)) {
+      List<Outcome> result = run(to, firstVersion, false);
+      to.send(); // the transaction is the user's again
+      return result;
+    }
   }
 
   /** Takes the ends of attempts into the transaction of their handler. */

@@ -152,24 +152,25 @@ final class HandlerTransactions {
     if (connection.getAutoCommit()) {
       throw ended();
     }
-    Statements to = new Statements(connection);
-    Statements.Answer<Boolean> isSame = statements.endHandler(to, begun, own);
-    List<Change> ends = firings.stream().<Change>map(TransactionFiring::finish).toList();
-    Group group = store.group(store.ownership()::epoch, ends);
-    List<Outcome> outcomes;
-    try {
-      outcomes = group.finishIn(to);
-    } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
-      Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
-      throw new NotTaken(firings.stream().map(firing -> stale).toList());
+    try (Statements to = new Statements(connection)) {
+      Statements.Answer<Boolean> isSame = statements.endHandler(to, begun, own);
+      List<Change> ends = firings.stream().<Change>map(TransactionFiring::finish).toList();
+      Group group = store.group(store.ownership()::epoch, ends);
+      List<Outcome> outcomes;
+      try {
+        outcomes = group.finishIn(to);
+      } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
+        Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
+        throw new NotTaken(firings.stream().map(firing -> stale).toList());
+      }
+      if (!isSame.get()) {
+        throw ended();
+      }
+      if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
+        throw new NotTaken(outcomes);
+      }
+      return new Recorded(outcomes, group.transactionId(connection, store.dialect()));
     }
-    if (!isSame.get()) {
-      throw ended();
-    }
-    if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
-      throw new NotTaken(outcomes);
-    }
-    return new Recorded(outcomes, group.transactionId(connection, store.dialect()));
   }
 
   private static IllegalStateException ended() {

@@ -71,9 +71,10 @@ final class History {
     }
     if (forgotten > 0) {
       queries.forgetUpTo(connection, position);
-      Statements to = new Statements(connection);
-      dialect.count(to, counts);
-      to.send();
+      try (Statements to = new Statements(connection)) {
+        dialect.count(to, counts);
+        to.send();
+      }
     }
     return forgotten;
   }

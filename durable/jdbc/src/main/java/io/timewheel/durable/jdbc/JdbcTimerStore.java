@@ -462,36 +462,37 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   private List<TimerRecord> lease(Connection connection, LeaseRequest request) throws SQLException {
-    Statements to = new Statements(connection);
-    Answer<Long> unusedVersion = dialect.begin(to, false);
-    Set<String> paused = dialect.holdPauses(to).get();
-    boolean held = paused.contains(request.namespace()) || paused.contains(EVERYTHING);
-    List<TimerRecord> ready =
-        held
-            ? List.of()
-            : queries.takeReady(
-                connection, request.namespace(), request.queue(), request.tokens().size());
-    if (ready.isEmpty()) {
-      connection.rollback(); // nothing is to be committed, and nobody will ask what became of it
-      return List.of();
+    try (Statements to = new Statements(connection)) {
+      Answer<Long> unusedVersion = dialect.begin(to, false);
+      Set<String> paused = dialect.holdPauses(to).get();
+      boolean held = paused.contains(request.namespace()) || paused.contains(EVERYTHING);
+      List<TimerRecord> ready =
+          held
+              ? List.of()
+              : queries.takeReady(
+                  connection, request.namespace(), request.queue(), request.tokens().size());
+      if (ready.isEmpty()) {
+        connection.rollback(); // nothing is to be committed, and nobody will ask what became of it
+        return List.of();
+      }
+      groups.incrementAndGet();
+      List<Records.Step> steps = new ArrayList<>();
+      for (TimerRecord record : ready) {
+        steps.add(
+            new Records.Step(
+                record,
+                Transitions.lease(
+                    record, request.tokens().get(steps.size()), request.until(), request.now())));
+      }
+      Answer<boolean[]> unused = records.advance(to, steps);
+      records.removeReady(to, ready);
+      Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
+      counts.put(TimerState.READY, (long) -ready.size());
+      counts.put(TimerState.FIRING, (long) ready.size());
+      dialect.count(to, Map.of(request.namespace(), counts));
+      to.send();
+      return steps.stream().map(Records.Step::after).toList();
     }
-    groups.incrementAndGet();
-    List<Records.Step> steps = new ArrayList<>();
-    for (TimerRecord record : ready) {
-      steps.add(
-          new Records.Step(
-              record,
-              Transitions.lease(
-                  record, request.tokens().get(steps.size()), request.until(), request.now())));
-    }
-    Answer<boolean[]> unused = records.advance(to, steps);
-    records.removeReady(to, ready);
-    Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
-    counts.put(TimerState.READY, (long) -ready.size());
-    counts.put(TimerState.FIRING, (long) ready.size());
-    dialect.count(to, Map.of(request.namespace(), counts));
-    to.send();
-    return steps.stream().map(Records.Step::after).toList();
   }
 
   @Override

@@ -200,13 +200,11 @@ final class MariaDbQueries extends Queries {
     if (ready.isEmpty()) {
       return List.of();
     }
-    Map<TimerKey, TimerRecord> locked =
-        records
-            .read(
-                new Statements(connection),
-                ready.keySet().stream().sorted().toList(),
-                Records.Lock.PASS_OVER)
-            .get();
+    Map<TimerKey, TimerRecord> locked;
+    try (Statements to = new Statements(connection)) {
+      locked =
+          records.read(to, ready.keySet().stream().sorted().toList(), Records.Lock.PASS_OVER).get();
+    }
     List<TimerRecord> taken = new ArrayList<>();
     ready.forEach(
         (key, readyAt) -> {

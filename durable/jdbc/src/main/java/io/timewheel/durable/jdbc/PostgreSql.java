@@ -256,7 +256,9 @@ final class PostgreSql implements Dialect {
 
   @Override
   public @Nullable String transactionId(Connection connection) throws SQLException {
-    return transactionId(new Statements(connection)).get().orElse(null);
+    try (Statements to = new Statements(connection)) {
+      return transactionId(to).get().orElse(null);
+    }
   }
 
   /** The number of the transaction, and what {@link #isCommitted} judges it by. */

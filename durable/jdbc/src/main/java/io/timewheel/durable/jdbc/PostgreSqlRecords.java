@@ -167,9 +167,9 @@ final class PostgreSqlRecords implements Records {
 
   @Override
   public Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException {
-    return new Statements(connection)
-        .query(PRESENT, to -> keys(to, keys), PostgreSqlRecords::found)
-        .get();
+    try (Statements to = new Statements(connection)) {
+      return to.query(PRESENT, values -> keys(values, keys), PostgreSqlRecords::found).get();
+    }
   }
 
   private static Set<TimerKey> found(ResultSet rows) throws SQLException {

@@ -17,8 +17,11 @@ import org.jspecify.annotations.Nullable;
  * there and back costs more than most of them. They are executed in the order in which they were
  * added. If one fails, so do all behind it, and the transaction. Nothing is read before all is
  * sent, so nothing large goes behind what may answer much. Not thread-safe.
+ *
+ * <p>{@link #close} throws if a statement was added and never sent. So each use is a
+ * try-with-resources block, and returns normally only after all its statements have been executed.
  */
-final class Statements {
+final class Statements implements AutoCloseable {
   private final Connection connection;
   private final List<Waiting<?>> waiting = new ArrayList<>();
 
@@ -111,6 +114,22 @@ final class Statements {
         now.get(i).take(statement);
         now.get(i).sent = true;
       }
+    }
+  }
+
+  /**
+   * Checks that every statement was sent. If the block has thrown already, its exception stays, and
+   * this one is suppressed.
+   */
+  @Override
+  public void close() {
+    if (!waiting.isEmpty()) {
+      throw new IllegalStateException(
+          "statements were added and not sent: "
+              + waiting.size()
+              + " (first: "
+              + waiting.get(0).sql
+              + ")");
     }
   }
 }

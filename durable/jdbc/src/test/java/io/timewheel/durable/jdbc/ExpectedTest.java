@@ -274,14 +274,12 @@ class ExpectedTest {
     node.commit(schedule("a", NOW));
     TimerRecord record = node.store.get(key("a"));
     try (Connection finisher = fixture.transaction();
-        Connection scheduler = fixture.transaction()) {
+        Connection scheduler = fixture.transaction();
+        Statements ends = new Statements(finisher);
+        Statements to = new Statements(scheduler)) {
       boolean[] gone =
-          records()
-              .finish(
-                  new Statements(finisher), List.of(new Records.Step(record, cancelled(record))), 0)
-              .get();
+          records().finish(ends, List.of(new Records.Step(record, cancelled(record))), 0).get();
       assertThat(gone).containsExactly(true);
-      Statements to = new Statements(scheduler);
       CompletableFuture<Map<?, Finished>> found =
           CompletableFuture.supplyAsync(
               () -> {
@@ -308,12 +306,10 @@ class ExpectedTest {
     node.commit(schedule("b", NOW));
     Change.Begin other = node.begin("b");
     TimerRecord record = node.store.get(key("a"));
-    try (Connection finisher = fixture.transaction()) {
+    try (Connection finisher = fixture.transaction();
+        Statements ends = new Statements(finisher)) {
       boolean[] unused =
-          records()
-              .finish(
-                  new Statements(finisher), List.of(new Records.Step(record, cancelled(record))), 0)
-              .get();
+          records().finish(ends, List.of(new Records.Step(record, cancelled(record))), 0).get();
       onPrepare =
           sql -> {
             if (sql.startsWith("SELECT t.namespace, t.id FROM timewheel_timer")) {

@@ -127,6 +127,23 @@ final class Fixture implements AutoCloseable {
       return store.commit(List.of(change)).get(0);
     }
 
+    /** Puts timers into the queue "orders": "id-000", "id-001" and so on, in this order. */
+    void makeReady(int count) {
+      List<Change> made = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        made.add(scheduleForQueue("id-%03d".formatted(i), NOW));
+      }
+      store.commit(made);
+      store.commit(made.stream().map(change -> readied(change.key())).toList());
+    }
+
+    Change readied(TimerKey key) {
+      TimerRecord record = store.get(key);
+      long epoch = epochs.get(Shards.of(key, store.traits().shards()));
+      return new Change.MakeReady(
+          key, record.version(), record.revision(), epoch, TimerRecord.NONE, NOW);
+    }
+
     Change.Begin begin(String id) {
       TimerRecord record = store.get(key(id));
       int shard = Shards.of(record.key(), store.traits().shards());
@@ -139,6 +156,25 @@ final class Fixture implements AutoCloseable {
           TimerRecord.NONE,
           NOW);
     }
+  }
+
+  // Queues
+
+  static Change.Schedule scheduleForQueue(String id, long dueAt) {
+    Change.Schedule plain = schedule(id, dueAt);
+    TimerDefinition definition = plain.definition();
+    return new Change.Schedule(
+        plain.key(),
+        new TimerDefinition(
+            "", "orders", true, new byte[0], Map.of(), definition.retry(), definition.missed(), 0),
+        dueAt,
+        false,
+        Change.Condition.NONE,
+        0,
+        false,
+        null,
+        TimerRecord.NEVER,
+        NOW);
   }
 
   JdbcTimerStore.Builder builder(DataSource source) {

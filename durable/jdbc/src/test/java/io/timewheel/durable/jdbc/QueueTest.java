@@ -5,14 +5,10 @@ import static io.timewheel.durable.jdbc.Fixture.NOW;
 import static io.timewheel.durable.jdbc.Fixture.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
-import io.timewheel.durable.spi.Shards;
-import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -35,39 +31,7 @@ class QueueTest {
   }
 
   void makeReady(int count) {
-    List<Change> made = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      made.add(
-          new Change.Schedule(
-              key("id-%03d".formatted(i)),
-              new TimerDefinition(
-                  "",
-                  "orders",
-                  true,
-                  new byte[0],
-                  Map.of(),
-                  RetryPolicy.DEFAULT,
-                  MissedRuns.FIRE_ONCE,
-                  0),
-              NOW,
-              false,
-              Change.Condition.NONE,
-              0,
-              false,
-              null,
-              TimerRecord.NEVER,
-              NOW));
-    }
-    node.store.commit(made);
-    List<Change> ready = new ArrayList<>();
-    for (Change change : made) {
-      TimerRecord record = node.store.get(change.key());
-      long epoch = node.epochs.get(Shards.of(change.key(), 4));
-      ready.add(
-          new Change.MakeReady(
-              change.key(), record.version(), record.revision(), epoch, TimerRecord.NONE, NOW));
-    }
-    node.store.commit(ready);
+    node.makeReady(count);
   }
 
   synchronized LeaseRequest request(int max) {

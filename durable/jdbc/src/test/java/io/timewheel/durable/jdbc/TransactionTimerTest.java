@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,6 +128,18 @@ class TransactionTimerTest {
     connection.commit();
     assertThat(state("a")).isEqualTo(TimerState.SCHEDULED);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isZero();
+  }
+
+  @Test
+  void cancelsAndReplacesReadyTimersWithTheirIndexAndCounts() throws SQLException {
+    node.makeReady(3);
+    timer.cancel("shop", "id-000");
+    timer.schedule(spec("id-001"));
+    connection.commit();
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_ready")).isOne();
+    assertThat(node.store.counts().get("shop"))
+        .isEqualTo(
+            Map.of(TimerState.READY, 1L, TimerState.SCHEDULED, 1L, TimerState.CANCELLED, 1L));
   }
 
   /** Has 'b' never be there once it was inserted. */

@@ -155,13 +155,14 @@ class UpgradeTest {
   void aHandlerThatWasRunningCommitsNothing() throws SQLException {
     Fixture.Node old = fixture.start(old());
     UserTransactions statements = old.store.dialect().userTransactions();
-    try (Connection connection = fixture.transaction()) {
+    try (Connection connection = fixture.transaction();
+        Statements to = new Statements(connection)) {
       String begun = statements.beginHandler(connection, 10_000, true);
       fixture.expireLeases();
       finish();
       assertRefused(
           () -> {
-            boolean unused = statements.endHandler(new Statements(connection), begun, true).get();
+            boolean unused = statements.endHandler(to, begun, true).get();
           });
     }
   }
