@@ -151,7 +151,7 @@ final class AttemptRun implements Runnable {
     long nowMillis = engine.nowMillis();
     Firing firing = began(nowMillis);
     Throwable error = null;
-    Outcome recorded = null;
+    Recorded recorded = null;
     Object event = null;
     try {
       // First, so that nothing is done that could not be recorded.
@@ -159,7 +159,7 @@ final class AttemptRun implements Runnable {
       beginThread();
       event = Events.attemptBegins();
       if (config.handler() instanceof FinishingHandler finishing) {
-        recorded = finishing.handle(firing, finish(succeeded(), next.atMillis(), null));
+        recorded = finish(finishing, firing, next);
       } else {
         config.handler().handle(firing);
       }
@@ -173,12 +173,30 @@ final class AttemptRun implements Runnable {
         error = new InterruptedException();
       }
     }
-    if (recorded != null && recorded.answer() == Outcome.Answer.APPLIED) {
-      engine.counters.succeeded.increment();
-      shard.ended(record.key(), recorded.record());
+    if (recorded != null) {
+      engine.ends.recorded(recorded.end(), recorded.outcome());
+      shard.answered(record.key(), recorded.outcome());
     } else {
       recordEnd(firing, error);
     }
+  }
+
+  /** An end that its handler has recorded. */
+  private record Recorded(AttemptEnd end, Outcome outcome) {}
+
+  /**
+   * Calls a handler that records its own success. If that was refused nothing is committed, its
+   * effects included: the attempt has failed, and the store decides whether it takes this end.
+   */
+  private Recorded finish(FinishingHandler handler, Firing firing, NextRun next) throws Exception {
+    AttemptEnd success = end(succeeded(), next, null);
+    Outcome outcome = handler.handle(firing, success.change());
+    if (outcome.answer() != Outcome.Answer.APPLIED) {
+      throw new IllegalStateException(
+          "the store refused the success of the attempt, and nothing was committed: "
+              + outcome.answer());
+    }
+    return new Recorded(success, outcome);
   }
 
   /** Has a handler begin that holds no thread until it ends. If this throws, nothing has begun. */
@@ -232,7 +250,7 @@ final class AttemptRun implements Runnable {
       recording.run();
     } catch (Throwable e) {
       LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
-      record(Change.Finish.End.EXHAUSTED, TimerRecord.NEVER, text(e));
+      record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NEVER, 0), text(e));
     } finally {
       lane.ended(this); // last: when the lane is idle, the end is on its way to the store
     }
@@ -241,12 +259,10 @@ final class AttemptRun implements Runnable {
   private void recordEnd(Firing firing, @Nullable Throwable error) {
     Firing.Decision decision = firing.decision();
     if (error != null) {
-      engine.counters.failed.increment();
       log(error);
       failed(text(error), firing.retryNotBefore());
     } else if (decision == null) {
-      engine.counters.succeeded.increment();
-      record(succeeded(), nextRunMillis(), null);
+      record(succeeded(), engine.nextRun(record, claim), null);
     } else if (decision.again() != null) {
       postpone(EpochMillis.ceil(decision.again()));
     } else {
@@ -259,20 +275,21 @@ final class AttemptRun implements Runnable {
    * leaves it out, not with each time that a run beside it is postponed again.
    */
   private void postpone(long againMillis) {
-    long seriesMillis =
-        record.isOfSeries() ? nextRunMillis() : engine.nextRun(record, claim).atMillis();
+    NextRun series = engine.nextRun(record, claim);
     engine.ends.record(
         shard,
-        new Change.Finish(
-            record.key(),
-            claim.token(),
-            claim.epoch(),
-            Change.Finish.End.RESCHEDULED,
-            besideSeries(againMillis, seriesMillis),
-            seriesMillis,
-            null,
-            record,
-            engine.nowMillis()));
+        new AttemptEnd(
+            new Change.Finish(
+                record.key(),
+                claim.token(),
+                claim.epoch(),
+                Change.Finish.End.RESCHEDULED,
+                besideSeries(againMillis, series.atMillis()),
+                series.atMillis(),
+                null,
+                record,
+                engine.nowMillis()),
+            record.isOfSeries() ? series.dropped() : 0));
   }
 
   /**
@@ -309,52 +326,44 @@ final class AttemptRun implements Runnable {
       long askedMillis = EpochMillis.saturatedSubtract(EpochMillis.ceil(notBefore), nowMillis);
       waitMillis = Math.max(waitMillis, Math.min(askedMillis, RetryPolicy.MAX_WAIT.toMillis()));
     }
-    record(Change.Finish.End.FAILED, EpochMillis.saturatedAdd(nowMillis, waitMillis), error);
+    NextRun retried = new NextRun(EpochMillis.saturatedAdd(nowMillis, waitMillis), 0);
+    record(Change.Finish.End.FAILED, retried, error);
   }
 
   private void exhausted(String error) {
-    engine.counters.setAside.increment();
-    engine.troubles.add(
-        record.definition().isRecurring() ? "given up for this run" : "set aside",
-        record.key(),
-        error);
-    record(Change.Finish.End.EXHAUSTED, nextRunMillis(), error);
+    record(Change.Finish.End.EXHAUSTED, engine.nextRun(record, claim), error);
   }
 
   /** Not begun after all: the attempt does not count. */
   void giveBack(long againMillis) {
-    end(() -> record(Change.Finish.End.GIVEN_BACK, againMillis, null));
+    end(() -> record(Change.Finish.End.GIVEN_BACK, new NextRun(againMillis, 0), null));
   }
 
-  private void record(Change.Finish.End end, long nextMillis, @Nullable String error) {
-    engine.ends.record(shard, finish(end, nextMillis, error));
+  private void record(Change.Finish.End end, NextRun next, @Nullable String error) {
+    engine.ends.record(shard, end(end, next, error));
   }
 
-  private Change.Finish finish(Change.Finish.End end, long nextMillis, @Nullable String error) {
+  private AttemptEnd end(Change.Finish.End end, NextRun next, @Nullable String error) {
     String text =
         error != null && error.length() > MAX_ERROR_LENGTH
             ? error.substring(0, MAX_ERROR_LENGTH)
             : error;
-    return new Change.Finish(
-        record.key(),
-        claim.token(),
-        claim.epoch(),
-        end,
-        nextMillis,
-        TimerRecord.NEVER,
-        text,
-        record,
-        engine.nowMillis());
+    return new AttemptEnd(
+        new Change.Finish(
+            record.key(),
+            claim.token(),
+            claim.epoch(),
+            end,
+            next.atMillis(),
+            TimerRecord.NEVER,
+            text,
+            record,
+            engine.nowMillis()),
+        next.dropped());
   }
 
   private static Change.Finish.End succeeded() {
     return Change.Finish.End.SUCCEEDED;
-  }
-
-  private long nextRunMillis() {
-    NextRun next = engine.nextRun(record, claim);
-    engine.dropped(record.key(), next.dropped());
-    return next.atMillis();
   }
 
   // The thread of the handler, or its stage, which a time limit and the end of the engine end

@@ -187,14 +187,23 @@ final class Calls {
     if (record == null) {
       return CompletableFuture.completedFuture(LeaseResult.NOT_FOUND);
     }
-    Change.Finish end = engine.queues().end(record, token, error, after);
-    if (end == null && error == null) {
-      // Not open: the answer is that of the former end, if it was this one.
-      end = engine.queues().success(fireId.key(), token, TimerRecord.NEVER);
+    AttemptEnd end = engine.queues().end(record, token, error, after);
+    if (end != null) {
+      return engine
+          .submit(end.change())
+          .thenApply(
+              outcome -> {
+                engine.ends.recorded(end, outcome);
+                return leaseResult(outcome);
+              });
     }
-    return end == null
-        ? CompletableFuture.completedFuture(LeaseResult.LOST)
-        : engine.submit(end).thenApply(Calls::leaseResult);
+    if (error != null) {
+      return CompletableFuture.completedFuture(LeaseResult.LOST);
+    }
+    // Not open: the answer is that of the former end, if it was this one.
+    return engine
+        .submit(engine.queues().success(fireId.key(), token, TimerRecord.NEVER))
+        .thenApply(Calls::leaseResult);
   }
 
   CompletableFuture<LeaseResult> extend(FireId fireId, ClaimToken token, Duration by) {

@@ -2,6 +2,9 @@
 package io.timewheel.durable;
 
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -10,6 +13,9 @@ import java.util.List;
  * have against an end is most likely in its text, so it is asked at once to take it with a plain
  * one. If it rejects that too, it is asked again with each upkeep; until then the timer stays
  * FIRING, and nobody else begins it.
+ *
+ * <p>Counts each end once, after the store has answered, and as the store holds it: an end that the
+ * store refuses is not counted, and neither is one of a timer that was replaced meanwhile.
  */
 final class Ends {
   /** More are left as they are to the next owner: what cannot be recorded must not fill memory. */
@@ -21,21 +27,23 @@ final class Ends {
   private final List<Rejected> kept = new ArrayList<>();
 
   /** An end that the store did not take. */
-  private record Rejected(Shard shard, Change.Finish end) {}
+  private record Rejected(Shard shard, AttemptEnd end) {}
 
   Ends(Engine engine) {
     this.engine = engine;
   }
 
-  void record(Shard shard, Change.Finish end) {
+  void record(Shard shard, AttemptEnd end) {
+    Change.Finish change = end.change();
     engine.submitOwn(
-        end,
-        EpochMillis.saturatedSubtract(end.nextAt(), engine.claimAheadMillis()),
+        change,
+        EpochMillis.saturatedSubtract(change.nextAt(), engine.claimAheadMillis()),
         outcome -> {
           if (outcome != null) {
-            shard.answered(end.key(), outcome);
-          } else if (end.error() != null && !end.error().equals(PLAIN_ERROR)) {
-            record(shard, plain(end));
+            recorded(end, outcome);
+            shard.answered(change.key(), outcome);
+          } else if (change.error() != null && !change.error().equals(PLAIN_ERROR)) {
+            record(shard, new AttemptEnd(plain(change), end.dropped()));
           } else {
             keep(new Rejected(shard, end));
           }
@@ -55,6 +63,43 @@ final class Ends {
         end.now());
   }
 
+  /**
+   * Counts an end that the store has answered. The record contains the end of the last claim. It
+   * may differ from the end that was asked for: a handler that records its own success may have
+   * failed after its commit.
+   */
+  void recorded(AttemptEnd end, Outcome outcome) {
+    Change.Finish change = end.change();
+    TimerRecord record = outcome.record();
+    Claim last = record == null ? null : record.former();
+    if (record == null || last == null || !last.token().equals(change.token())) {
+      return;
+    }
+    Attempt.End held = last.end();
+    boolean applied = outcome.answer() == Outcome.Answer.APPLIED;
+    if (held == Attempt.End.SUCCEEDED) {
+      engine.counters.succeeded.increment();
+    } else if (applied && held == Attempt.End.FAILED) {
+      engine.counters.failed.increment();
+    } else if (applied && held == Attempt.End.LOST) {
+      engine.counters.lost.increment();
+    }
+    if (applied && held != Attempt.End.SUPERSEDED) {
+      engine.dropped(change.key(), end.dropped());
+      if (isLast(change.end()) && record.state() != TimerState.CANCELLED) {
+        engine.counters.setAside.increment();
+        engine.troubles.add(
+            record.definition().isRecurring() ? "given up for this run" : "set aside",
+            change.key(),
+            String.valueOf(change.error()));
+      }
+    }
+  }
+
+  private static boolean isLast(Change.Finish.End end) {
+    return end == Change.Finish.End.EXHAUSTED || end == Change.Finish.End.LOST_EXHAUSTED;
+  }
+
   private void keep(Rejected rejected) {
     boolean full;
     synchronized (this) {
@@ -64,7 +109,7 @@ final class Ends {
       }
     }
     if (full) {
-      rejected.shard.answered(rejected.end.key(), null);
+      rejected.shard.answered(rejected.end.change().key(), null);
     } else if (rejected.shard.isClosed()) {
       leave(rejected.shard);
     }
@@ -87,7 +132,7 @@ final class Ends {
       left = kept.stream().filter(rejected -> rejected.shard == shard).toList();
       kept.removeAll(left);
     }
-    left.forEach(rejected -> shard.answered(rejected.end.key(), null));
+    left.forEach(rejected -> shard.answered(rejected.end.change().key(), null));
   }
 
   /** How many ends wait to be asked for again. */

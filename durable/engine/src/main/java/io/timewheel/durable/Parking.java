@@ -23,9 +23,6 @@ final class Parking {
       giveBack(entry);
       return;
     }
-    engine.counters.parked.increment();
-    engine.troubles.add(
-        "parked", entry.due.key(), "no handler \"" + entry.due.handler() + "\" here");
     engine.submitOwn(
         new Change.Park(
             entry.due.key(),
@@ -35,6 +32,11 @@ final class Parking {
             "no node knows the handler \"" + entry.due.handler() + '"',
             engine.nowMillis()),
         outcome -> {
+          if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
+            engine.counters.parked.increment();
+            engine.troubles.add(
+                "parked", entry.due.key(), "no handler \"" + entry.due.handler() + "\" here");
+          }
           entry.shard().answered(entry.due.key(), outcome);
           gate.leave();
         });
@@ -49,14 +51,16 @@ final class Parking {
           if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
             engine.ends.record(
                 entry.shard(),
-                new Change.Finish(
-                    entry.due.key(),
-                    begin.token(),
-                    begin.epoch(),
-                    Change.Finish.End.GIVEN_BACK,
-                    engine.nowMillis(),
-                    null,
-                    engine.nowMillis()));
+                new AttemptEnd(
+                    new Change.Finish(
+                        entry.due.key(),
+                        begin.token(),
+                        begin.epoch(),
+                        Change.Finish.End.GIVEN_BACK,
+                        engine.nowMillis(),
+                        null,
+                        engine.nowMillis()),
+                    0));
           } else {
             entry.shard().answered(entry.due.key(), outcome);
           }

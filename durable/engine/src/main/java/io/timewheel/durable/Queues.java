@@ -113,10 +113,16 @@ final class Queues {
         readying.leave();
         return;
       }
-      engine.counters.lost.increment();
+      AttemptEnd lost =
+          failure(record, claim, true, entry.shard().epoch, "the lease ran out", null);
       engine.submitOwn(
-          failure(record, claim, true, entry.shard().epoch, "the lease ran out", null),
-          outcome -> answered(entry, outcome));
+          lost.change(),
+          outcome -> {
+            if (outcome != null) {
+              engine.ends.recorded(lost, outcome);
+            }
+            answered(entry, outcome);
+          });
     } catch (RuntimeException | Error e) {
       engine.reading.failed("a reading of " + entry.due.key(), e);
       entry.shard().endedUnknown(entry.due.key());
@@ -125,22 +131,16 @@ final class Queues {
   }
 
   /** Never, if this release cannot read the recurrence: then the timer is set aside. */
-  private long nextRunMillis(TimerRecord record, Claim claim) {
+  private NextRun nextRun(TimerRecord record, Claim claim) {
     try {
-      return nextRunOf(record, claim);
+      return engine.nextRun(record, claim);
     } catch (RuntimeException e) {
       LOG.log(System.Logger.Level.WARNING, "no next run of " + record.key(), e);
-      return TimerRecord.NEVER;
+      return new NextRun(TimerRecord.NEVER, 0);
     }
   }
 
-  private long nextRunOf(TimerRecord record, Claim claim) {
-    NextRun next = engine.nextRun(record, claim);
-    engine.dropped(record.key(), next.dropped());
-    return next.atMillis();
-  }
-
-  private Change.Finish failure(
+  private AttemptEnd failure(
       TimerRecord record,
       Claim claim,
       boolean lost,
@@ -150,32 +150,32 @@ final class Queues {
     long now = engine.nowMillis();
     boolean exhausted = claim.attempt() >= record.definition().retry().maxAttempts();
     if (exhausted) {
-      engine.counters.setAside.increment();
-      engine.troubles.add(
-          record.definition().isRecurring() ? "given up for this run" : "set aside",
-          record.key(),
-          error);
-      return new Change.Finish(
-          record.key(),
-          claim.token(),
-          epoch,
-          lost ? Change.Finish.End.LOST_EXHAUSTED : Change.Finish.End.EXHAUSTED,
-          nextRunMillis(record, claim),
-          error,
-          now);
+      NextRun next = nextRun(record, claim);
+      return new AttemptEnd(
+          new Change.Finish(
+              record.key(),
+              claim.token(),
+              epoch,
+              lost ? Change.Finish.End.LOST_EXHAUSTED : Change.Finish.End.EXHAUSTED,
+              next.atMillis(),
+              error,
+              now),
+          next.dropped());
     }
     long waitMillis =
         after != null
             ? EpochMillis.ceil(after)
             : record.definition().retry().waitMillis(claim.attempt(), engine.random());
-    return new Change.Finish(
-        record.key(),
-        claim.token(),
-        epoch,
-        lost ? Change.Finish.End.LOST : Change.Finish.End.FAILED,
-        EpochMillis.saturatedAdd(now, waitMillis),
-        error,
-        now);
+    return new AttemptEnd(
+        new Change.Finish(
+            record.key(),
+            claim.token(),
+            epoch,
+            lost ? Change.Finish.End.LOST : Change.Finish.End.FAILED,
+            EpochMillis.saturatedAdd(now, waitMillis),
+            error,
+            now),
+        0);
   }
 
   // Consumers
@@ -323,7 +323,7 @@ final class Queues {
   }
 
   /** What ends a lease as its consumer wants it; null if it is not open. */
-  Change.@Nullable Finish end(
+  @Nullable AttemptEnd end(
       TimerRecord record, ClaimToken token, @Nullable String error, @Nullable Duration after) {
     Claim claim = record.claim();
     if (claim == null || !claim.token().equals(token)) {
@@ -332,7 +332,8 @@ final class Queues {
     if (error != null) {
       return failure(record, claim, false, 0, error, after);
     }
-    return success(record.key(), token, nextRunOf(record, claim));
+    NextRun next = engine.nextRun(record, claim);
+    return new AttemptEnd(success(record.key(), token, next.atMillis()), next.dropped());
   }
 
   Change.Finish success(TimerKey key, ClaimToken token, long nextMillis) {

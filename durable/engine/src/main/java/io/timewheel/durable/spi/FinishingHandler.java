@@ -15,7 +15,8 @@ public interface FinishingHandler extends Handler {
    *
    * @param firing what fires
    * @param success the change that records the success
-   * @return the outcome of that change; anything but APPLIED means that nothing was committed
+   * @return the outcome of that change. Any answer except APPLIED means that nothing was committed;
+   *     the engine then records a failed attempt, if the store still holds it open
    * @throws Exception if it failed, and nothing was committed
    */
   Outcome handle(Firing firing, Change.Finish success) throws Exception;

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.DurableStats;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.FinishingHandler;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreTraits;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.logging.Level;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Statistics, events, logs and history of an attempt agree with the end that the store holds. */
+class AttemptEndsTest {
+  private static final RetryPolicy TWICE =
+      new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1));
+
+  @RegisterExtension private final LogLines log = new LogLines(Level.WARNING);
+  @TempDir private Path directory;
+
+  private FinishingHandler finishing = (firing, success) -> commit(success);
+  private final Scene scene =
+      new Scene(
+          builder ->
+              builder
+                  .finishingHandler(
+                      "finishing", (firing, success) -> finishing.handle(firing, success), 1)
+                  .handler("fails", AttemptEndsTest::fail));
+
+  private Outcome commit(Change.Finish success) {
+    return scene.data.commit(List.of(success)).get(0);
+  }
+
+  private static Outcome refused(Outcome.Answer answer) {
+    return new Outcome(answer, 0, null);
+  }
+
+  private static void fail(Firing firing) {
+    throw new IllegalStateException("no luck");
+  }
+
+  private void schedule(String handler, RetryPolicy retry) {
+    scene.timer.schedule(
+        TimerSpec.of("shop", "a").handler(handler).after(Duration.ZERO).retry(retry));
+  }
+
+  private List<Attempt.End> ends() {
+    return scene.info("a").attempts().stream().map(Attempt::end).toList();
+  }
+
+  private DurableStats stats() {
+    return scene.timer.stats();
+  }
+
+  // Handlers that record their own success
+
+  @Test
+  void aSuccessThatIsCommittedIsCountedOnce() {
+    schedule("finishing", TWICE);
+    scene.kit.settle();
+    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(stats().succeeded()).isEqualTo(1);
+    assertThat(stats().failed()).isZero();
+  }
+
+  @Test
+  void aRefusedSuccessIsAFailedAttempt() {
+    finishing =
+        (firing, success) ->
+            firing.attempt() == 1 ? refused(Outcome.Answer.OUTDATED) : commit(success);
+    schedule("finishing", TWICE);
+    scene.kit.settle();
+    assertThat(scene.state("a")).isEqualTo(TimerState.RETRYING);
+    assertThat(scene.info("a").lastError().orElseThrow()).contains("refused", "OUTDATED");
+    assertThat(stats().succeeded()).isZero();
+    assertThat(stats().failed()).isEqualTo(1);
+    scene.advance(2_000);
+    assertThat(ends()).containsExactly(Attempt.End.FAILED, Attempt.End.SUCCEEDED);
+    assertThat(stats().succeeded()).isEqualTo(1);
+  }
+
+  @Test
+  void aRefusedSuccessOfTheLastAttemptIsSetAside() {
+    finishing = (firing, success) -> refused(Outcome.Answer.OUTDATED);
+    schedule("finishing", Scene.ONCE);
+    scene.kit.settle();
+    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(stats().setAside()).isEqualTo(1);
+    assertThat(log.lines()).singleElement().asString().contains("shop/a was set aside", "refused");
+  }
+
+  @Test
+  void flightRecorderSeesARefusedSuccessAsAFailure() throws IOException {
+    finishing = (firing, success) -> refused(Outcome.Answer.OUTDATED);
+    Path file = directory.resolve("events.jfr");
+    try (Recording recording = new Recording()) {
+      recording.enable("io.timewheel.durable.Attempt").withoutThreshold();
+      recording.start();
+      schedule("finishing", TWICE);
+      scene.kit.settle();
+      recording.stop();
+      recording.dump(file);
+    }
+    assertThat(RecordingFile.readAllEvents(file))
+        .filteredOn(event -> event.getEventType().getName().endsWith("Attempt"))
+        .singleElement()
+        .satisfies(event -> assertThat(event.getClass("failure")).isNotNull());
+  }
+
+  @Test
+  void aSuccessThatIsCommittedThoughItsAnswerWasLostIsASuccess() {
+    finishing =
+        (firing, success) -> {
+          commit(success);
+          throw new StoreException(StoreException.Kind.UNKNOWN, "the answer was lost", null);
+        };
+    schedule("finishing", Scene.ONCE);
+    scene.kit.settle();
+    assertThat(ends()).containsExactly(Attempt.End.SUCCEEDED);
+    assertThat(stats().succeeded()).isEqualTo(1);
+    assertThat(stats().failed()).isZero();
+    assertThat(stats().setAside()).isZero();
+    assertThat(log.lines()).isEmpty();
+  }
+
+  @Test
+  void aSuccessThatAFormerOwnerIsRefusedIsLeftToTheNextOne() {
+    InMemoryTimerStore data =
+        InMemoryTimerStore.create(
+            new StoreTraits(
+                1, 1, 100, Duration.ofMinutes(1), Duration.ZERO, Duration.ofSeconds(1)));
+    InMemoryTimerStore firstSession = data.join();
+    InMemoryTimerStore secondSession = data.join();
+    DurableTimer first =
+        scene.kit.start(
+            firstSession,
+            builder ->
+                builder.finishingHandler(
+                    "finishing",
+                    (firing, success) -> {
+                      secondSession.takeShard(0);
+                      return firstSession.commit(List.of(success)).get(0);
+                    },
+                    1));
+    DurableTimer second =
+        scene.kit.start(
+            secondSession,
+            builder ->
+                builder.finishingHandler(
+                    "finishing",
+                    (firing, success) -> secondSession.commit(List.of(success)).get(0),
+                    1));
+    firstSession.takeShard(0);
+    first.schedule(TimerSpec.of("shop", "a").handler("finishing").after(Duration.ZERO));
+    scene.advance(2_000);
+    assertThat(second.get("shop", "a").orElseThrow().attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
+    assertThat(first.stats().succeeded()).isZero();
+    assertThat(first.stats().failed()).isZero();
+    assertThat(second.stats().lost()).isEqualTo(1);
+    assertThat(second.stats().succeeded()).isEqualTo(1);
+  }
+
+  // Ends that are counted once, after their commit
+
+  private void storeIsAvailable(boolean available) {
+    scene.store.faults(
+        changes ->
+            available || changes.stream().noneMatch(Change.Finish.class::isInstance)
+                ? FaultyStore.Fault.NONE
+                : FaultyStore.Fault.UNAVAILABLE);
+  }
+
+  @Test
+  void aFailureIsCountedOnceItIsCommitted() {
+    storeIsAvailable(false);
+    schedule("fails", Scene.ONCE);
+    scene.advance(10_000);
+    assertThat(stats().fired()).isEqualTo(1);
+    assertThat(stats().failed()).isZero();
+    assertThat(stats().setAside()).isZero();
+    assertThat(log.lines()).noneMatch(line -> line.contains("set aside"));
+    storeIsAvailable(true);
+    scene.advance(10_000);
+    assertThat(stats().failed()).isEqualTo(1);
+    assertThat(stats().setAside()).isEqualTo(1);
+    assertThat(log.lines()).filteredOn(line -> line.contains("set aside")).hasSize(1);
+  }
+
+  @Test
+  void aFailureOfAReplacedOrCancelledTimerSetsNothingAside() {
+    for (String id : List.of("replaced", "cancelled")) {
+      scene.handler =
+          firing -> {
+            if (firing.id().equals("replaced")) {
+              scene.timer.schedule(Scene.spec("replaced").after(Duration.ofHours(1)));
+            } else {
+              scene.timer.cancel("shop", "cancelled");
+            }
+            fail(firing);
+          };
+      scene.timer.schedule(Scene.spec(id).after(Duration.ZERO).retry(Scene.ONCE));
+      scene.kit.settle();
+    }
+    assertThat(scene.state("replaced")).isEqualTo(TimerState.SCHEDULED);
+    assertThat(scene.state("cancelled")).isEqualTo(TimerState.CANCELLED);
+    assertThat(stats().setAside()).isZero();
+    assertThat(stats().failed()).isEqualTo(1); // the one that was cancelled
+    assertThat(log.lines()).isEmpty();
+  }
+
+  @Test
+  void droppedRunsAreCountedOnceTheEndIsCommitted() {
+    scene.handler = firing -> scene.kit.skew(scene.timer, Duration.ofHours(1));
+    storeIsAvailable(false);
+    scene.timer.schedule(Scene.spec("a").every(Duration.ofMinutes(1)));
+    scene.advance(60_000);
+    assertThat(scene.fired).isNotEmpty();
+    assertThat(stats().skipped()).isZero();
+    scene.handler = firing -> {};
+    storeIsAvailable(true);
+    scene.advance(10_000);
+    assertThat(stats().skipped()).isPositive();
+  }
+
+  @Test
+  void aTimerIsCountedAsParkedOnceThatIsCommitted() {
+    boolean[] available = new boolean[1];
+    scene.store.faults(
+        changes ->
+            available[0] || changes.stream().noneMatch(Change.Park.class::isInstance)
+                ? FaultyStore.Fault.NONE
+                : FaultyStore.Fault.UNAVAILABLE);
+    schedule("unknown", Scene.ONCE);
+    scene.kit.settle();
+    assertThat(stats().parked()).isZero();
+    available[0] = true;
+    scene.advance(10_000);
+    assertThat(stats().parked()).isEqualTo(1);
+  }
+
+  // Claims of consumers
+
+  private QueueFiring claim() {
+    scene.timer.schedule(
+        TimerSpec.of("shop", "a").queue("q").after(Duration.ZERO).retry(Scene.ONCE));
+    scene.kit.settle();
+    CompletableFuture<List<QueueFiring>> claimed =
+        scene
+            .timer
+            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ZERO)
+            .toCompletableFuture();
+    scene.kit.settle();
+    return claimed.join().get(0);
+  }
+
+  @Test
+  void aClaimLeaseThatExpiredIsCountedOnceThatIsCommitted() {
+    claim();
+    storeIsAvailable(false);
+    scene.advance(40_000);
+    assertThat(stats().lost()).isZero();
+    assertThat(stats().setAside()).isZero();
+    storeIsAvailable(true);
+    scene.advance(10_000);
+    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(stats().lost()).isEqualTo(1);
+    assertThat(stats().setAside()).isEqualTo(1);
+  }
+
+  @Test
+  void endsOfConsumersAreCountedOnceThoughTheyAreRepeated() {
+    QueueFiring claimed = claim();
+    for (int i = 0; i < 3; i++) {
+      scene.timer.ack(claimed.firing().fireId(), claimed.lease());
+      scene.kit.settle();
+    }
+    assertThat(stats().succeeded()).isEqualTo(1);
+    QueueFiring second = claim();
+    for (int i = 0; i < 3; i++) {
+      scene.timer.nack(second.firing().fireId(), second.lease(), "no luck", Duration.ofSeconds(1));
+      scene.kit.settle();
+    }
+    assertThat(stats().failed()).isEqualTo(1);
+    assertThat(stats().setAside()).isEqualTo(1);
+  }
+}
