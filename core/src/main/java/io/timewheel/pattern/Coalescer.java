@@ -143,7 +143,10 @@ public final class Coalescer<K> implements AutoCloseable {
     return called.size();
   }
 
-  /** Hands over at once every action that waits for its time. */
+  /**
+   * Hands over at once every action that waits for its time, once each. An action that is requested
+   * while this runs, by another action or another thread, may wait for its own time.
+   */
   public void flush() {
     called.expireAll();
   }

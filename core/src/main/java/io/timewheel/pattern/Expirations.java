@@ -319,8 +319,9 @@ public final class Expirations<K, V> implements AutoCloseable {
     return taken;
   }
 
+  /** Expires the entries that are there now, and none that the listener adds meanwhile. */
   void expireAll() {
-    entries.values().forEach(this::expire);
+    List.copyOf(entries.values()).forEach(this::expire);
   }
 
   /**

@@ -48,14 +48,17 @@ import org.jspecify.annotations.Nullable;
  *       it is exhausted, and {@code onExhausted} is notified, once. It is exhausted by its last
  *       attempt, by a failure that {@code abortOn} accepts, if the next attempt would begin after
  *       its time limit, or if the backoff throws.
- *   <li>Attempts run on the executor, never on the timer thread. One that the executor rejects, or
- *       takes and does not begin, does not count: it is offered again after one second, two, four,
- *       and so on up to a minute, and the handler is notified of each rejection. {@code onSuccess}
- *       and {@code onExhausted} run on the executor too, and on the thread that found the end only
- *       if the executor rejects them.
- *   <li>An attempt that exceeds its time limit has failed. Cancelling and time limits interrupt
- *       nothing: an attempt that has begun continues, and its outcome is ignored. The key may be
- *       tried again beside it.
+ *   <li>Attempts run on the executor, and on the timer thread only if that is where the executor
+ *       runs its tasks, as {@code Runnable::run} does. One that the executor rejects, or takes and
+ *       does not begin, does not count: it is offered again after one second, two, four, and so on
+ *       up to a minute, and the handler is notified of each rejection. {@code onSuccess} and {@code
+ *       onExhausted} run on the executor too, and on the thread that found the end only if the
+ *       executor rejects them.
+ *   <li>An attempt that exceeds its time limit has failed with a {@link TimeoutException}. The
+ *       timer ends it on the executor. If the executor has no thread free, the end comes when it
+ *       has one, or when the attempt returns or throws, and is a timeout all the same. Cancelling
+ *       and time limits interrupt nothing: an attempt that has begun continues, and its outcome is
+ *       ignored. The key may be tried again alongside it.
  *   <li>A key takes one place in the timer from beginning to end, even while it is tried; the
  *       timer's limit can refuse it only when it is added. If the timer is stopped, keys that wait
  *       are forgotten, and one whose attempt then fails is exhausted.
@@ -309,7 +312,7 @@ public final class Retries<K> implements AutoCloseable {
     Throwable end = error;
     try {
       int ended = retry.attempt();
-      if (ended < maxAttempts && !abortOn.test(error)) {
+      if (!abortOn.test(error) && ended < maxAttempts) {
         long delayNanos = Checks.timeoutNanos(backoff.delay(ended + 1));
         if (!retry.isTooLate(delayNanos)) {
           retry.next(delayNanos);

@@ -27,6 +27,9 @@ final class Retry<K> extends TimedEntry {
   /** An executor that has not begun what it took after this time may have dropped it. */
   private static final long PATIENCE_NANOS = 1_000_000_000;
 
+  private static final long MAX_PATIENCE_NANOS = 60 * PATIENCE_NANOS;
+
+  /** Enough to exceed the longest patience. */
   private static final int MAX_DOUBLINGS = 6;
 
   final Retries<K> owner;
@@ -102,7 +105,7 @@ final class Retry<K> extends TimedEntry {
     if (delayNanos() > 0 || phase == Phase.ENDED) {
       return null;
     }
-    waitFor(PATIENCE_NANOS << Math.min(offers++, MAX_DOUBLINGS));
+    waitFor(Math.min(PATIENCE_NANOS << Math.min(offers++, MAX_DOUBLINGS), MAX_PATIENCE_NANOS));
     int number = attempt;
     return phase == Phase.WAITING ? () -> begin(number) : () -> timeOut(number);
   }
@@ -130,19 +133,29 @@ final class Retry<K> extends TimedEntry {
     if (isSettled() || !change(number, Phase.WAITING, Phase.RUNNING)) {
       return;
     }
+    long begunNanos = owner.clock.nanoTime();
     waitFor(owner.attemptLimitNanos);
     hasten(owner.attemptLimitNanos);
     try {
       CompletionStage<?> stage = owner.attempt.begin(key, number);
       // Not whenComplete: that would wrap the error of every failed attempt, for nobody.
-      stage.handle((result, error) -> ended(number, error));
+      stage.handle((result, error) -> ended(number, begunNanos, error));
     } catch (Throwable e) {
-      ended(number, e);
+      ended(number, begunNanos, e);
     }
   }
 
-  private void timeOut(int number) {
-    ended(number, new TimeoutException("attempt " + number + " has taken too long"));
+  /**
+   * The attempt has an outcome. It is a timeout if it comes after the limit, even if the executor
+   * had no thread to end the attempt before.
+   */
+  private boolean ended(int number, long begunNanos, @Nullable Throwable error) {
+    boolean late = owner.clock.nanoTime() - begunNanos > owner.attemptLimitNanos;
+    return late ? timeOut(number) : ended(number, error);
+  }
+
+  private boolean timeOut(int number) {
+    return ended(number, new TimeoutException("attempt " + number + " has taken too long"));
   }
 
   /** Returns whether it had not ended before: a stage may complete twice. */

@@ -11,7 +11,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CoalescerTest {
   private final Rig rig = new Rig();
@@ -159,6 +163,31 @@ class CoalescerTest {
     debounced.call("b");
     rig.liveMillis(10);
     assertThat(actions).containsExactly("a3", "b13");
+  }
+
+  /** An action that a direct executor runs inside the flush may call its key again. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void flushHandsOverEachWaitingActionOnce(boolean quiet) {
+    int keys = 1_000;
+    AtomicInteger count = new AtomicInteger();
+    List<Coalescer<String>> self = new ArrayList<>();
+    Consumer<String> again =
+        key -> {
+          if (count.incrementAndGet() <= 10 * keys) {
+            self.get(0).call(key);
+          }
+        };
+    self.add(
+        quiet
+            ? Coalescer.debounced(rig.timer, Runnable::run, ofMillis(10), again).build()
+            : Coalescer.throttled(rig.timer, Runnable::run, ofMillis(10), again).build());
+    for (int i = 0; i < keys; i++) {
+      self.get(0).call("key" + i); // some share a bin of the map
+    }
+    self.get(0).flush();
+    assertThat(count).hasValue(keys);
+    assertThat(self.get(0).size()).as("called again").isEqualTo(keys);
   }
 
   @Test

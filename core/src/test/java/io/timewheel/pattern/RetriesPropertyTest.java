@@ -198,7 +198,7 @@ class RetriesPropertyTest {
       due.removeIf(trying -> !trying.waiting || trying.dueMillis > rig.nowMillis());
       due.sort(Comparator.comparing(trying -> trying.key));
       for (Trying trying : due) {
-        trying.dueMillis = rig.nowMillis() + (1_000L << Math.min(trying.offers++, 6));
+        trying.dueMillis = rig.nowMillis() + Math.min(60_000, 1_000L << trying.offers++);
         int number = trying.attemptsEnded;
         execute(() -> begin(trying, number), () -> rejected(trying));
       }

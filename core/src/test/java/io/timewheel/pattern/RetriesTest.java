@@ -268,6 +268,18 @@ class RetriesTest {
   }
 
   @Test
+  void offersAreAtMostAMinuteApart() {
+    List<Long> offeredSeconds = new ArrayList<>();
+    Retries<String> dropped =
+        with(Retries.builder(
+                rig.timer, task -> offeredSeconds.add(rig.nowMillis() / 1_000), this::attempt))
+            .build();
+    dropped.add("a");
+    rig.advance(Duration.ofSeconds(250));
+    assertThat(offeredSeconds).containsExactly(0L, 1L, 3L, 7L, 15L, 31L, 63L, 123L, 183L, 243L);
+  }
+
+  @Test
   void attemptThatIsOfferedTwiceRunsOnce() {
     failures = 0;
     retries.add("a");
@@ -332,6 +344,18 @@ class RetriesTest {
   }
 
   @Test
+  void abortOnIsAskedAboutTheLastAttemptToo() {
+    List<String> asked = new ArrayList<>();
+    Retries<String> asking =
+        make().maxAttempts(2).abortOn(error -> !asked.add(error.getMessage())).build();
+    failures = 2;
+    asking.add("a");
+    rig.liveMillis(1_000);
+    assertThat(asked).containsExactly("failed 1", "failed 0");
+    assertThat(exhausted).containsExactly("a failed 0");
+  }
+
+  @Test
   void predicateThatThrowsExhausts() {
     Retries<String> bad =
         make()
@@ -387,6 +411,78 @@ class RetriesTest {
     rig.takes = true;
     rig.liveMillis(1_000);
     assertThat(exhausted).containsExactly("a attempt 1 has taken too long");
+  }
+
+  /** A direct executor runs attempts on the timer thread, which cannot end them meanwhile. */
+  @Test
+  void attemptThatReturnsAfterItsLimitHasFailed() {
+    List<String> succeeded = new ArrayList<>();
+    Retries<String> direct =
+        with(Retries.builder(
+                rig.timer,
+                Runnable::run,
+                (key, number) -> {
+                  attempts.add(key + number + "@" + rig.nowMillis());
+                  rig.stallMillis(number == 3 ? 5 : 6);
+                }))
+            .attemptTimeLimit(ofMillis(5))
+            .abortOn(error -> !(error instanceof TimeoutException))
+            .onSuccess(succeeded::add)
+            .build();
+    direct.add("a");
+    rig.advanceMillis(1_000);
+    assertThat(attempts).containsExactly("a1@10", "a2@36", "a3@82");
+    assertThat(succeeded).as("at its limit, not beyond it").containsExactly("a");
+    assertThat(exhausted).isEmpty();
+  }
+
+  @Test
+  void attemptThatThrowsAfterItsLimitHasTakenTooLong() {
+    Retries<String> direct =
+        with(Retries.builder(
+                rig.timer,
+                Runnable::run,
+                (key, number) -> {
+                  rig.stallMillis(6);
+                  throw new Exception("late");
+                }))
+            .attemptTimeLimit(ofMillis(5))
+            .maxAttempts(1)
+            .build();
+    direct.add("a");
+    rig.advanceMillis(1_000);
+    assertThat(exhausted).containsExactly("a attempt 1 has taken too long");
+    assertThat(direct.size()).isZero();
+    rig.assertNothingPending();
+  }
+
+  /** The executor has no thread that could end the attempt at its limit. */
+  @Test
+  void outcomeThatComesAfterTheLimitIsIgnoredThoughTheExecutorIsExhausted() {
+    List<CompletableFuture<Void>> stages = new ArrayList<>();
+    Retries<String> limited =
+        with(Retries.asyncBuilder(
+                rig.timer,
+                rig,
+                (key, number) -> {
+                  stages.add(new CompletableFuture<>());
+                  return stages.get(stages.size() - 1);
+                }))
+            .attemptTimeLimit(ofMillis(5))
+            .maxAttempts(2)
+            .build();
+    limited.add("a");
+    rig.liveMillis(10);
+    rig.advanceMillis(6);
+    stages.get(0).complete(null);
+    assertThat(limited.size()).as("has failed").isOne();
+    rig.liveMillis(20);
+    rig.advanceMillis(6);
+    stages.get(1).completeExceptionally(new Exception("late"));
+    rig.runTasks();
+    assertThat(exhausted).containsExactly("a attempt 2 has taken too long");
+    assertThat(rig.errors).isEmpty();
+    rig.assertNothingPending();
   }
 
   @Test
