@@ -58,7 +58,6 @@ final class Group implements Transactions.Work<List<Outcome>> {
   private final Records records;
   private final Novelty novelty;
   private final int shards;
-  private final int historyPart;
   private final Function<Integer, @Nullable Long> ownEpoch;
   private final @Nullable String hintChannel;
   private final List<Change> changes;
@@ -96,7 +95,6 @@ final class Group implements Transactions.Work<List<Outcome>> {
       Counters counters,
       Novelty novelty,
       int shards,
-      int historyPart,
       Function<Integer, @Nullable Long> ownEpoch,
       @Nullable String hintChannel,
       List<Change> changes) {
@@ -105,7 +103,6 @@ final class Group implements Transactions.Work<List<Outcome>> {
     records = dialect.records();
     this.novelty = novelty;
     this.shards = shards;
-    this.historyPart = historyPart;
     this.ownEpoch = ownEpoch;
     this.hintChannel = hintChannel;
     this.changes = changes;
@@ -512,7 +509,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
     Predicate<Cell> ends = cell -> cell.after().state().isFinished();
     List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
     Predicate<Cell> isReplaced = cell -> Rows.isReplaced(cell.step());
-    each(moved, ends, some -> records.finish(to, steps(some), historyPart));
+    each(moved, ends, some -> records.finish(to, steps(some)));
     each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
     each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
     lookInHistory(to, made.stream().filter(cell -> cell.before == null).toList());
@@ -524,8 +521,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
           some ->
               records.finish(
                   to,
-                  after(some).stream().map(record -> new Records.Step(record, record)).toList(),
-                  historyPart));
+                  after(some).stream().map(record -> new Records.Step(record, record)).toList()));
     }
     if (changed.stream().anyMatch(cell -> isReady(cell.before) || isReady(cell.after))) {
       settle();

@@ -3,6 +3,7 @@ package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.EnumMap;
@@ -16,33 +17,41 @@ import java.util.concurrent.TimeUnit;
  * seen any more. Rows need not be deleted for it: the history is written to one of a few parts, to
  * the next one after a day, and a part of which nothing is remembered is emptied as a whole. A
  * database that cannot do that in a transaction has one part, and deletes what it forgets.
+ *
+ * <h2>Why emptying a part loses no row</h2>
+ *
+ * <pre>
+ *   a transaction that finishes a timer         the node that empties a part
+ *   1 reads the present part                    1 finds that the part can be emptied
+ *   2 takes a shared lock on that part          2 locks the part alone: waits for all
+ *   3 inserts its row                             transactions at step 3
+ *   4 commits                                   3 finds again that the part can be emptied
+ *                                               4 empties it, and commits
+ * </pre>
+ *
+ * A transaction that stalls between its steps 1 and 2 inserts into a part that is no longer the
+ * present one. The row is found and forgotten there like any other. The statement that inserts
+ * reads the present part itself, so each statement can do this once.
  */
 final class History {
+  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final long PART_MILLIS = TimeUnit.DAYS.toMillis(1);
 
   private final Transactions transactions;
   private final Queries queries;
   private final Dialect dialect;
-  private volatile int part;
 
   History(Transactions transactions, Dialect dialect) {
     this.transactions = transactions;
     this.dialect = dialect;
     queries = dialect.queries();
-    part = transactions.read(queries::historyPart);
-  }
-
-  /** Where finished timers are put. A node that has not heard of the latest does no harm. */
-  int part() {
-    return part;
   }
 
   int forget(long finishedBefore, long keep, int limit) {
     int forgotten =
         transactions.write(connection -> forget(connection, finishedBefore, keep, limit));
     if (forgotten < limit && queries.parts() > 1) {
-      transactions.write(this::turn);
-      part = transactions.read(queries::historyPart);
+      turn();
     }
     return forgotten;
   }
@@ -89,24 +98,41 @@ final class History {
     return finished;
   }
 
-  /** Empties a part of which nothing is remembered, and goes on to an empty part after a day. */
-  private boolean turn(Connection connection) throws SQLException {
+  /** Empties parts of which nothing is remembered, and goes on to an empty part after a day. */
+  private void turn() {
+    boolean unused = transactions.write(this::startNextPart);
+    for (int part = 0; part < queries.parts(); part++) {
+      int other = part;
+      try {
+        unused = transactions.writeOnce(connection -> emptyPart(connection, other));
+      } catch (StoreException e) {
+        if (!(e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause))) {
+          throw e;
+        }
+        LOG.log(System.Logger.Level.DEBUG, "a part of the history is in use: emptied later", e);
+      }
+    }
+  }
+
+  private boolean startNextPart(Connection connection) throws SQLException {
     dialect.begin(connection);
     Queries.History history = queries.lockHistory(connection);
-    if (history == null) {
+    if (history == null || history.now() - history.since() < PART_MILLIS) {
       return false;
     }
     int next = (history.part() + 1) % queries.parts();
-    boolean due = history.now() - history.since() >= PART_MILLIS;
-    if (due && queries.endOfPart(connection, next) == null) {
+    boolean isEmpty = queries.endOfPart(connection, next) == null;
+    if (isEmpty) {
       queries.startPart(connection, next);
-      return true;
     }
-    for (int other = 0; other < queries.parts(); other++) {
-      Long end = other == history.part() ? null : queries.endOfPart(connection, other);
-      if (end != null && end < history.forgotten().fireAt()) {
-        queries.emptyPart(connection, other);
-      }
+    return isEmpty;
+  }
+
+  private boolean emptyPart(Connection connection, int part) throws SQLException {
+    dialect.begin(connection);
+    Queries.History history = queries.lockHistory(connection);
+    if (history != null && history.part() != part) {
+      queries.emptyPart(connection, part, history.forgotten().fireAt());
     }
     return true;
   }

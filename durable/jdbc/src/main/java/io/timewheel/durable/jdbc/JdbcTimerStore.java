@@ -324,8 +324,7 @@ public final class JdbcTimerStore implements TimerStore {
   private Group group(
       Function<Integer, @Nullable Long> ownEpoch, @Nullable String channel, List<Change> changes) {
     groups.incrementAndGet();
-    int part = history.part();
-    return new Group(dialect, counters, novelty, traits.shards(), part, ownEpoch, channel, changes);
+    return new Group(dialect, counters, novelty, traits.shards(), ownEpoch, channel, changes);
   }
 
   @Override

@@ -259,7 +259,7 @@ final class MariaDbQueries extends Queries {
   }
 
   @Override
-  void emptyPart(Connection connection, int part) {
+  void emptyPart(Connection connection, int part, long endedBefore) {
     throw new UnsupportedOperationException("the history has one part");
   }
 }

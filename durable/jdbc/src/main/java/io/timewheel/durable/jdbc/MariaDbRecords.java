@@ -416,7 +416,7 @@ final class MariaDbRecords implements Records {
   }
 
   @Override
-  public Answer<boolean[]> finish(Statements to, List<Step> steps, int part) throws SQLException {
+  public Answer<boolean[]> finish(Statements to, List<Step> steps) throws SQLException {
     boolean[] gone = delete(to.connection(), steps.stream().map(Step::before).toList());
     insertDone(to.connection(), Step.after(steps, gone));
     return () -> gone;

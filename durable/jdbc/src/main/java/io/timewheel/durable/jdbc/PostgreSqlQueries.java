@@ -156,7 +156,17 @@ final class PostgreSqlQueries extends Queries {
   }
 
   @Override
-  void emptyPart(Connection connection, int part) throws SQLException {
-    update(connection, "TRUNCATE timewheel_done_" + part);
+  void emptyPart(Connection connection, int part, long endedBefore) throws SQLException {
+    if (hasEnded(connection, part, endedBefore)) {
+      update(connection, "LOCK TABLE timewheel_done_" + part + " IN ACCESS EXCLUSIVE MODE");
+      if (hasEnded(connection, part, endedBefore)) { // others may have committed more
+        update(connection, "TRUNCATE timewheel_done_" + part);
+      }
+    }
+  }
+
+  private boolean hasEnded(Connection connection, int part, long before) throws SQLException {
+    Long end = endOfPart(connection, part);
+    return end != null && end < before;
   }
 }

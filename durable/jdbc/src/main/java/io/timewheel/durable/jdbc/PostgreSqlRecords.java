@@ -120,6 +120,7 @@ final class PostgreSqlRecords implements Records {
       "DELETE FROM timewheel_timer t USING " + READINGS + " WHERE " + IS_READING;
 
   // What is deleted carries what is inserted instead: a join of the two would be a quadratic one.
+  // The statement itself reads the part: a session that read it before would not notice a new one.
   static final String FINISH =
       "WITH gone AS (DELETE FROM timewheel_timer t USING "
           + rows(
@@ -133,7 +134,7 @@ final class PostgreSqlRecords implements Records {
           + IS_READING
           + " RETURNING k.*), done AS (INSERT INTO timewheel_done (part, "
           + COLUMNS
-          + ", payload_hash) SELECT ?, "
+          + ", payload_hash) SELECT (SELECT part FROM timewheel_history), "
           + COLUMNS.replace(" version", " next_version").replace(" revision", " next_revision")
           + ", payload_hash FROM gone) SELECT n FROM gone";
 
@@ -317,14 +318,13 @@ final class PostgreSqlRecords implements Records {
   }
 
   @Override
-  public Answer<boolean[]> finish(Statements to, List<Step> steps, int part) {
+  public Answer<boolean[]> finish(Statements to, List<Step> steps) {
     List<TimerRecord> after = after(steps);
     return to.query(
         FINISH,
         values ->
             columns(readings(values, before(steps)), after)
-                .bytes(after, record -> Rows.hash(record.definition().payload()))
-                .number(part),
+                .bytes(after, record -> Rows.hash(record.definition().payload())),
         numbers(steps.size()));
   }
 

@@ -356,15 +356,6 @@ abstract class Queries {
     }
   }
 
-  int historyPart(Connection connection) throws SQLException {
-    try (PreparedStatement statement =
-            connection.prepareStatement("SELECT part FROM timewheel_history");
-        ResultSet rows = statement.executeQuery()) {
-      rows.next();
-      return rows.getInt(1);
-    }
-  }
-
   /** A finished timer in the order of the history. */
   record Past(DuePosition position, TimerState state) {}
 
@@ -417,5 +408,9 @@ abstract class Queries {
   /** {@return when the last timer of a part ended; null if the part is empty} */
   abstract @Nullable Long endOfPart(Connection connection, int part) throws SQLException;
 
-  abstract void emptyPart(Connection connection, int part) throws SQLException;
+  /**
+   * Empties a part if all its rows ended before a time. It waits for transactions that have rows of
+   * the part and are not committed, and keeps others out until this transaction ends.
+   */
+  abstract void emptyPart(Connection connection, int part, long endedBefore) throws SQLException;
 }

@@ -81,7 +81,7 @@ interface Records {
   Answer<boolean[]> replace(Statements to, List<Step> steps) throws SQLException;
 
   /** Moves records to the history. {@return which were there as they had been read} */
-  Answer<boolean[]> finish(Statements to, List<Step> steps, int part) throws SQLException;
+  Answer<boolean[]> finish(Statements to, List<Step> steps) throws SQLException;
 
   /** Takes records out of the history. {@return which were there} */
   Answer<boolean[]> unfinish(Statements to, List<TimerRecord> records) throws SQLException;

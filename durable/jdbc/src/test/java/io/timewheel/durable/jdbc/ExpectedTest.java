@@ -278,7 +278,7 @@ class ExpectedTest {
         Statements ends = new Statements(finisher);
         Statements to = new Statements(scheduler)) {
       boolean[] gone =
-          records().finish(ends, List.of(new Records.Step(record, cancelled(record))), 0).get();
+          records().finish(ends, List.of(new Records.Step(record, cancelled(record)))).get();
       assertThat(gone).containsExactly(true);
       CompletableFuture<Map<?, Finished>> found =
           CompletableFuture.supplyAsync(
@@ -309,7 +309,7 @@ class ExpectedTest {
     try (Connection finisher = fixture.transaction();
         Statements ends = new Statements(finisher)) {
       boolean[] unused =
-          records().finish(ends, List.of(new Records.Step(record, cancelled(record))), 0).get();
+          records().finish(ends, List.of(new Records.Step(record, cancelled(record)))).get();
       onPrepare =
           sql -> {
             if (sql.startsWith("SELECT t.namespace, t.id FROM timewheel_timer")) {

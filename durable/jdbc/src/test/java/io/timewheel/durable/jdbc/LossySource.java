@@ -39,6 +39,9 @@ final class LossySource extends BareDataSource {
   /** Is run before a statement is prepared. */
   Runnable onPrepare = () -> {};
 
+  /** The statement that was prepared last. */
+  String prepared = "";
+
   /** Is run before a transaction is rolled back. */
   Runnable onRollback = () -> {};
 
@@ -111,6 +114,7 @@ final class LossySource extends BareDataSource {
                 aborted.release();
               }
               if (method.getName().equals("prepareStatement")) {
+                prepared = (String) arguments[0];
                 onPrepare.run();
               }
               if (method.getName().equals("rollback")) {
