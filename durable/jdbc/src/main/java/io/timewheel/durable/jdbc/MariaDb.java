@@ -373,7 +373,7 @@ final class MariaDb implements Dialect {
 
   @Override
   public Queries queries() {
-    return new MariaDbQueries(records());
+    return new MariaDbQueries();
   }
 
   @Override

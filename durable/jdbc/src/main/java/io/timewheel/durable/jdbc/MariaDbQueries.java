@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -35,14 +32,20 @@ final class MariaDbQueries extends Queries {
           + " WHERE changed_at <= ? AND (changed_at, namespace, id) <= (?, ?, ?)"
           + " ORDER BY changed_at, namespace, id FOR UPDATE SKIP LOCKED";
 
+  /** The rows of the index come in their order, and each leads to one timer by its key. */
+  static final String TAKE_READY =
+      "SELECT "
+          + Rows.TIMER_COLUMNS
+          + TAKE_READY_FROM.formatted(
+              "timewheel_ready r FORCE INDEX (PRIMARY)"
+                  + " STRAIGHT_JOIN timewheel_timer t FORCE INDEX (PRIMARY)")
+          + " FOR UPDATE SKIP LOCKED";
+
   /** For how long it is known what became of a commit. */
   static final long COMMITS_MILLIS = 120_000;
 
-  private final Records records;
-
-  MariaDbQueries(Records records) {
+  MariaDbQueries() {
     super(MariaDb.NOW, MariaDbRecords.DONE_COLUMNS);
-    this.records = records;
   }
 
   @Override
@@ -183,39 +186,8 @@ final class MariaDbQueries extends Queries {
   // Queues
 
   @Override
-  List<TimerRecord> takeReady(Connection connection, String namespace, String queue, int limit)
-      throws SQLException {
-    Map<TimerKey, Long> ready = new LinkedHashMap<>();
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "SELECT id, ready_at FROM timewheel_ready FORCE INDEX (PRIMARY) WHERE namespace = ? AND"
-                + " queue = ? ORDER BY ready_at, id LIMIT ? FOR UPDATE SKIP LOCKED")) {
-      new Parameters(connection, statement).text(namespace).text(queue).number(limit);
-      try (ResultSet rows = statement.executeQuery()) {
-        while (rows.next()) {
-          ready.put(new TimerKey(namespace, rows.getString(1)), rows.getLong(2));
-        }
-      }
-    }
-    if (ready.isEmpty()) {
-      return List.of();
-    }
-    Map<TimerKey, TimerRecord> locked;
-    try (Statements to = new Statements(connection)) {
-      locked =
-          records.read(to, ready.keySet().stream().sorted().toList(), Records.Lock.PASS_OVER).get();
-    }
-    List<TimerRecord> taken = new ArrayList<>();
-    ready.forEach(
-        (key, readyAt) -> {
-          TimerRecord record = locked.get(key);
-          if (record != null
-              && record.state() == TimerState.READY
-              && record.changedAt() == readyAt) {
-            taken.add(record);
-          }
-        });
-    return taken;
+  String takeReady() {
+    return TAKE_READY;
   }
 
   // History

@@ -3,12 +3,10 @@ package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,20 +21,15 @@ final class PostgreSqlQueries extends Queries {
       WHERE state IN (?, ?) AND fire_at >= ? AND fire_at < ?\
       """;
 
-  // The records are locked by the same statement: whoever holds one is passed over. "Materialized",
-  // because a subquery may be run again, and then take more.
-  private static final String TAKE_READY =
-      """
-      WITH r AS MATERIALIZED (
-        SELECT r.namespace, r.id, r.ready_at FROM timewheel_ready r
-        WHERE r.namespace = ? AND r.queue = ?
-        ORDER BY r.ready_at, r.id LIMIT ? FOR UPDATE SKIP LOCKED)
-      SELECT
-      """
+  /**
+   * LIMIT stands above the locks in the plan, so that it counts claimable timers. The timer is
+   * locked before its row in the index: a timer that somebody holds costs one attempt at a lock.
+   */
+  static final String TAKE_READY =
+      "SELECT "
           + Rows.TIMER_COLUMNS
-          + " FROM r JOIN timewheel_timer t ON t.namespace = r.namespace AND t.id = r.id"
-          + " AND t.state = ? AND t.changed_at = r.ready_at"
-          + " ORDER BY r.ready_at, r.id FOR NO KEY UPDATE OF t SKIP LOCKED";
+          + TAKE_READY_FROM.formatted("timewheel_ready r JOIN timewheel_timer t")
+          + " FOR NO KEY UPDATE OF t SKIP LOCKED FOR UPDATE OF r SKIP LOCKED";
 
   static final String SWEEP =
       "SELECT t.* FROM unnest(?::integer[], ?::bigint[]) AS s (shard, since) CROSS JOIN LATERAL ("
@@ -119,22 +112,8 @@ final class PostgreSqlQueries extends Queries {
   // Queues
 
   @Override
-  List<TimerRecord> takeReady(Connection connection, String namespace, String queue, int limit)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(TAKE_READY)) {
-      new Parameters(connection, statement)
-          .text(namespace)
-          .text(queue)
-          .number(limit)
-          .number(Codes.STATES.of(TimerState.READY));
-      try (ResultSet rows = statement.executeQuery()) {
-        List<TimerRecord> records = new ArrayList<>();
-        while (rows.next()) {
-          records.add(Rows.record(rows));
-        }
-        return records;
-      }
-    }
+  String takeReady() {
+    return TAKE_READY;
   }
 
   // History

@@ -47,6 +47,13 @@ abstract class Queries {
           ORDER BY fire_at, namespace, id LIMIT ?\
           """;
 
+  /** The ready timers of a queue in their order, with a place for the joined tables r and t. */
+  static final String TAKE_READY_FROM =
+      " FROM %s ON t.namespace = r.namespace AND t.id = r.id"
+          + " WHERE r.namespace = ? AND r.queue = ?"
+          + " AND t.state = ? AND t.changed_at = r.ready_at AND t.handler = r.queue"
+          + " ORDER BY r.ready_at, r.id LIMIT ?";
+
   private final String nowMillis;
   private final String doneColumns;
   private final String get;
@@ -322,9 +329,30 @@ abstract class Queries {
 
   // Queues
 
-  /** Takes ready timers of a queue that nobody else is taking, and locks their records. */
-  abstract List<TimerRecord> takeReady(
-      Connection connection, String namespace, String queue, int limit) throws SQLException;
+  /**
+   * Locks the first timers of a queue that can be claimed: those that are ready, and that no other
+   * transaction holds. Rows of the index whose timer is held, or not ready, do not count.
+   */
+  List<TimerRecord> takeReady(Connection connection, String namespace, String queue, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(takeReady())) {
+      new Parameters(connection, statement)
+          .text(namespace)
+          .text(queue)
+          .number(Codes.STATES.of(TimerState.READY))
+          .number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<TimerRecord> records = new ArrayList<>();
+        while (rows.next()) {
+          records.add(Rows.record(rows));
+        }
+        return records;
+      }
+    }
+  }
+
+  /** {@return {@link #TAKE_READY_FROM} with columns, tables and locks} */
+  abstract String takeReady();
 
   // History
 

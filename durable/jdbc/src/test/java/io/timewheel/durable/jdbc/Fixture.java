@@ -19,6 +19,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -26,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 /** A database of its own, and nodes on it whose leases are kept by hand, on clocks that stand. */
@@ -129,12 +131,14 @@ final class Fixture implements AutoCloseable {
 
     /** Puts timers into the queue "orders": "id-000", "id-001" and so on, in this order. */
     void makeReady(int count) {
-      List<Change> made = new ArrayList<>();
-      for (int i = 0; i < count; i++) {
-        made.add(scheduleForQueue("id-%03d".formatted(i), NOW));
+      for (int from = 0; from < count; from += 1_000) {
+        List<Change> made =
+            IntStream.range(from, Math.min(count, from + 1_000))
+                .<Change>mapToObj(i -> scheduleForQueue("id-%03d".formatted(i), NOW))
+                .toList();
+        store.commit(made);
+        store.commit(made.stream().map(change -> readied(change.key())).toList());
       }
-      store.commit(made);
-      store.commit(made.stream().map(change -> readied(change.key())).toList());
     }
 
     Change readied(TimerKey key) {
@@ -286,6 +290,32 @@ final class Fixture implements AutoCloseable {
         ResultSet rows = statement.executeQuery(sql)) {
       rows.next();
       return rows.getLong(1);
+    }
+  }
+
+  /** {@return the plan that a session of PostgreSQL makes of a statement of a write batch} */
+  String keptPlan(String sql) throws SQLException {
+    String numbered = sql;
+    int values = 0;
+    while (numbered.contains("?")) {
+      numbered = numbered.replaceFirst("\\?", "\\$" + ++values);
+    }
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      new PostgreSql(Formats.ofThisRelease()).begin(connection);
+      StringBuilder plan = new StringBuilder();
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("PREPARE kept AS " + numbered);
+        String nulls = String.join(", ", Collections.nCopies(values, "NULL"));
+        try (ResultSet rows = statement.executeQuery("EXPLAIN EXECUTE kept (" + nulls + ")")) {
+          while (rows.next()) {
+            plan.append(rows.getString(1)).append('\n');
+          }
+        }
+        statement.execute("DEALLOCATE kept");
+      }
+      connection.rollback();
+      return plan.toString();
     }
   }
 

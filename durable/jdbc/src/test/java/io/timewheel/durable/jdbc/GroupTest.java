@@ -147,35 +147,9 @@ class GroupTest {
   private void assertWritesByKeys() throws SQLException {
     for (String sql :
         List.of(PostgreSqlRecords.ADVANCE, PostgreSqlRecords.REPLACE, PostgreSqlRecords.FINISH)) {
-      assertThat(keptPlan(sql))
+      assertThat(fixture.keptPlan(sql))
           .contains("Nested Loop", "Index Scan using timewheel_timer_pkey")
           .doesNotContain("Seq Scan on timewheel_timer");
-    }
-  }
-
-  /** {@return the plan that a session makes of a statement once, whatever it is given} */
-  private String keptPlan(String sql) throws SQLException {
-    String numbered = sql;
-    int values = 0;
-    while (numbered.contains("?")) {
-      numbered = numbered.replaceFirst("\\?", "\\$" + ++values);
-    }
-    try (Connection connection = fixture.pool.getConnection()) {
-      connection.setAutoCommit(false);
-      new PostgreSql(Formats.ofThisRelease()).begin(connection);
-      StringBuilder plan = new StringBuilder();
-      try (Statement statement = connection.createStatement()) {
-        statement.execute("PREPARE kept AS " + numbered);
-        String nulls = String.join(", ", Collections.nCopies(values, "NULL"));
-        try (ResultSet rows = statement.executeQuery("EXPLAIN EXECUTE kept (" + nulls + ")")) {
-          while (rows.next()) {
-            plan.append(rows.getString(1)).append('\n');
-          }
-        }
-        statement.execute("DEALLOCATE kept");
-      }
-      connection.rollback();
-      return plan.toString();
     }
   }
 

@@ -340,6 +340,21 @@ class MariaDbTest {
 
   @Nested
   class Queue extends QueueTest {
+    @Override
+    void analyze() throws SQLException {
+      fixture.execute("ANALYZE TABLE timewheel_timer PERSISTENT FOR ALL");
+      fixture.execute("ANALYZE TABLE timewheel_ready PERSISTENT FOR ALL");
+    }
+
+    @Override
+    void assertClaimsInTheOrderOfTheIndex() throws SQLException {
+      List<String> plan =
+          explain(fixture, MariaDbQueries.TAKE_READY, "'shop'", "'orders'", "7", "1");
+      assertThat(plan).hasSize(2).noneMatch(table -> table.matches(".*(filesort|temporary).*"));
+      assertThat(plan.get(0)).startsWith("ref ");
+      assertThat(plan.get(1)).startsWith("eq_ref ");
+    }
+
     @Test
     void leavesNoRowWhereThereIsNothingToClaim() throws SQLException {
       makeReady(1);

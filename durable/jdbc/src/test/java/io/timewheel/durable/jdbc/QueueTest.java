@@ -3,6 +3,7 @@ package io.timewheel.durable.jdbc;
 
 import static io.timewheel.durable.jdbc.Fixture.NOW;
 import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerState;
@@ -87,6 +88,67 @@ class QueueTest {
   }
 
   @Test
+  void anOpenTransactionOnTheFirstTimerDoesNotAffectAConsumerOfOne() throws SQLException {
+    makeReady(3);
+    try (Connection holder = fixture.transaction();
+        Statement statement = holder.createStatement()) {
+      statement.execute(
+          "SELECT 1 FROM timewheel_timer WHERE namespace = 'shop' AND id = 'id-000' FOR UPDATE");
+      assertThat(node.store.lease(request(1)))
+          .extracting(record -> record.key().id())
+          .containsExactly("id-001");
+      holder.rollback();
+    }
+    assertThat(node.store.lease(request(1)))
+        .extracting(record -> record.key().id())
+        .containsExactly("id-000");
+  }
+
+  @Test
+  void rowsWithoutAReadyTimerDoNotBlockTheQueue() throws SQLException {
+    makeReady(3);
+    node.commit(schedule("scheduled", NOW));
+    for (String id : List.of("absent", "scheduled", "id-001")) {
+      fixture.execute(
+          "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)"
+              + " VALUES ('shop', 'orders', 1, '"
+              + id
+              + "')");
+    }
+    assertThat(node.store.lease(request(1)))
+        .extracting(record -> record.key().id())
+        .containsExactly("id-000");
+    assertThat(node.store.lease(request(3)))
+        .extracting(record -> record.key().id())
+        .containsExactly("id-001", "id-002");
+  }
+
+  @Test
+  void claimsInTheOrderOfTheIndexWhateverIsInTheTables() throws SQLException {
+    assertClaimsInTheOrderOfTheIndex();
+    makeReady(1);
+    analyze();
+    assertClaimsInTheOrderOfTheIndex();
+    makeReady(3_000);
+    assertClaimsInTheOrderOfTheIndex();
+    analyze();
+    assertClaimsInTheOrderOfTheIndex();
+  }
+
+  void analyze() throws SQLException {
+    fixture.execute("ANALYZE timewheel_timer, timewheel_ready");
+  }
+
+  void assertClaimsInTheOrderOfTheIndex() throws SQLException {
+    assertThat(fixture.keptPlan(PostgreSqlQueries.TAKE_READY))
+        .contains(
+            "Nested Loop",
+            "using timewheel_ready_pkey on timewheel_ready r",
+            "Index Scan using timewheel_timer_pkey on timewheel_timer t")
+        .doesNotContain("Sort", "Seq Scan", "Bitmap");
+  }
+
+  @Test
   void leasesNothingInAPausedNamespace() {
     makeReady(1);
     node.store.pause("shop");
@@ -99,7 +161,7 @@ class QueueTest {
   void takesWhatIsCancelledOrReplacedOutOfTheQueue() throws SQLException {
     makeReady(2);
     node.commit(new Change.Cancel(key("id-000"), 0, NOW));
-    node.commit(Fixture.schedule("id-001", NOW));
+    node.commit(schedule("id-001", NOW));
     assertThat(fixture.number("SELECT count(*) FROM timewheel_ready")).isZero();
     assertThat(node.store.lease(request(2))).isEmpty();
   }
