@@ -13,7 +13,6 @@ import java.time.Instant;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +31,6 @@ final class AttemptRun implements Runnable {
   private final Shard shard;
   private final TimerRecord record;
   private final Claim claim;
-  private @Nullable Thread handedBy;
   private long handedAtMillis = NOT_HANDED;
   private @Nullable Thread thread;
   private volatile @Nullable Timeout limit;
@@ -81,23 +79,22 @@ final class AttemptRun implements Runnable {
 
   // On the way to its thread
 
-  /** Gives the attempt to an executor. If that throws, {@link #takeBack} says what came of it. */
+  /**
+   * Gives the attempt to an executor. If that throws, {@link #take} says whether it has begun all
+   * the same.
+   */
   void handOver(Executor executor) {
     synchronized (this) {
-      handedBy = Thread.currentThread();
       handedAtMillis = engine.nowMillis();
     }
-    try {
-      executor.execute(this);
-    } finally {
-      synchronized (this) {
-        handedBy = null;
-      }
-    }
+    executor.execute(this);
   }
 
-  /** Whether an attempt that an executor refused has not begun all the same, and now cannot. */
-  synchronized boolean takeBack() {
+  /**
+   * Takes the attempt from the executor: to begin it, or because the executor has refused it. False
+   * if the other has come first.
+   */
+  synchronized boolean take() {
     boolean back = handedAtMillis != NOT_HANDED;
     handedAtMillis = NOT_HANDED;
     return back;
@@ -108,21 +105,9 @@ final class AttemptRun implements Runnable {
     return handedAtMillis != NOT_HANDED && nowMillis - handedAtMillis > FORGOTTEN_MILLIS;
   }
 
-  /**
-   * Whoever hands it over may be committing, and must not wait for a handler that waits for a
-   * commit: an executor that runs it on the calling thread is taken for one that refuses it.
-   */
-  private synchronized boolean begin() {
-    if (handedBy == Thread.currentThread()) {
-      throw new RejectedExecutionException(
-          "the handlers' executor runs tasks on the calling thread (expected: another thread)");
-    }
-    return takeBack();
-  }
-
   @Override
   public void run() {
-    if (!begin()) {
+    if (!take()) {
       return;
     }
     lane.begun();

@@ -76,6 +76,7 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Begins to fire, if this timer was built without being started. Idempotent.
    *
+   * @throws IllegalArgumentException if the executor of handlers runs tasks on the calling thread
    * @throws IllegalStateException if it is closed
    */
   public void start() {

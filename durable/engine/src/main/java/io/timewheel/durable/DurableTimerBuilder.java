@@ -221,10 +221,12 @@ public final class DurableTimerBuilder {
   /**
    * Sets what runs handlers: virtual threads where there are some, otherwise a pool of daemons.
    *
-   * <p>It runs each task on another thread than the caller's, or throws. An attempt that it rejects
-   * stays claimed, and is handed over again in a while. One that it drops without a word takes a
-   * place of its handler until the timer is closed, and is logged every minute; its timer fires
-   * again after the next start.
+   * <p>It runs each task on another thread than the caller's, or throws. The timer hands it an
+   * empty task at its start, and refuses to start if that runs on the calling thread, as with
+   * {@code Runnable::run}. An attempt that it rejects, or runs on the calling thread later, as a
+   * full pool with {@code CallerRunsPolicy} does, is logged, stays claimed, and is handed over
+   * again in a while. One that it drops without a word takes a place of its handler until the timer
+   * is closed, and is logged every minute; its timer fires again after the next start.
    *
    * @param executor the executor
    * @return this builder
@@ -328,6 +330,7 @@ public final class DurableTimerBuilder {
    * its store with it.
    *
    * @return the timer
+   * @throws IllegalArgumentException if the executor of handlers runs tasks on the calling thread
    */
   public DurableTimer start() {
     DurableTimer made;

@@ -45,6 +45,7 @@ final class Engine {
   private final Turns turns = new Turns();
   private final Committer committer;
   private final Settings settings;
+  private final OtherThreads handlerThreads;
   private final Lanes lanes;
   final OwnedShards shards;
   final Sweeps sweeps;
@@ -85,11 +86,12 @@ final class Engine {
     reading = new Availability(timer.timeSource());
     writing = new Availability(timer.timeSource());
     committer = committers.create(waits, turns, new Commits());
+    handlerThreads = new OtherThreads(handlerExecutor);
     lanes =
         new Lanes(
             handlers,
             families,
-            (config, onUnused) -> new HandlerLane(this, config, handlerExecutor, onUnused));
+            (config, onUnused) -> new HandlerLane(this, config, handlerThreads, onUnused));
     minGraceMillis = Decision.graceMillis(MIN_GRACE, store.traits().lease());
     shards =
         new OwnedShards(this, store, Math.max(16, settings.maxWindow() / store.traits().shards()));
@@ -109,9 +111,10 @@ final class Engine {
     if (started.getAndSet(true)) {
       return;
     }
-    lanes.start();
     Timeout firstBeat = null;
     try {
+      handlerThreads.check();
+      lanes.start();
       firstBeat = beat.start();
       store.start(shards);
     } catch (RuntimeException | Error e) {

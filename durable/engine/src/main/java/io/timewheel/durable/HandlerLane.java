@@ -215,7 +215,7 @@ final class HandlerLane {
       try {
         run.handOver(executor);
       } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had
-        if (run.takeBack()) {
+        if (run.take()) {
           tryAgainLater(run, e);
         }
       }

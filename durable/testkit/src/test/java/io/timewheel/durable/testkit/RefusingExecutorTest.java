@@ -2,6 +2,7 @@
 package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.Attempt;
 import io.timewheel.durable.TimerState;
@@ -46,11 +47,52 @@ class RefusingExecutorTest extends OnStand {
         () -> stand.handlers.refusal = null);
   }
 
-  /** A handler on the committing thread would wait for a commit for ever. */
+  /** A handler on the committing thread would wait for a commit forever. */
   @Test
   void runsNoHandlerOnTheThreadThatHandsItOver() {
     refusedThenTaken(
         () -> stand.handlers.runsAtOnce = true, () -> stand.handlers.runsAtOnce = false);
+    assertThat(log.lines())
+        .singleElement()
+        .asString()
+        .contains("the handler h", "handlerExecutor", "runs tasks on the calling thread");
+  }
+
+  /** As a full pool with CallerRunsPolicy below a wrapper that logs what tasks throw. */
+  @Test
+  void runsNoHandlerOnTheCallingThreadThoughTheExecutorHidesWhatATaskThrows() {
+    stand.handlers.wrapper =
+        task -> {
+          try {
+            task.run();
+          } catch (RuntimeException e) {
+            // The executor has a log of its own.
+          }
+        };
+    refusedThenTaken(
+        () -> stand.handlers.runsAtOnce = true, () -> stand.handlers.runsAtOnce = false);
+  }
+
+  @Test
+  void refusesToStartWithAnExecutorThatRunsTasksOnTheCallingThread() {
+    stand.handlers.runsAtOnce = true;
+    assertThatThrownBy(this::start)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "handlerExecutor: "
+                + Stand.Runner.class.getName()
+                + " runs tasks on the calling thread (expected: other threads, or a"
+                + " RejectedExecutionException)");
+  }
+
+  @Test
+  void startsWithAnExecutorThatIsFullAtThatTime() {
+    stand.handlers.refusal = new RejectedExecutionException("full");
+    start();
+    stand.handlers.refusal = null;
+    timer.schedule(spec("a").after(Duration.ZERO));
+    advance(2_000);
+    assertThat(fired).containsExactly("a");
   }
 
   @Test

@@ -14,6 +14,7 @@ import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -136,13 +137,14 @@ final class Stand {
     Throwable refusal;
     Throwable lateRefusal;
     boolean runsAtOnce;
+    Executor wrapper = Runnable::run;
     boolean drops;
 
     @Override
     public void execute(Runnable task) {
       throwIt(refusal);
       if (runsAtOnce) {
-        task.run();
+        wrapper.execute(task);
       } else if (!drops) {
         steps.execute(task);
       }

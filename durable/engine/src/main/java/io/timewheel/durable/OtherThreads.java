@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The executor of handlers, which never runs a task on the thread that hands it over: that thread
+ * may be committing, and a handler on it may wait for a commit. An executor that does so, as {@code
+ * Runnable::run} always does and a full pool with {@code CallerRunsPolicy} at times, is taken for
+ * one that rejects the task, whatever it does with what a task throws.
+ */
+final class OtherThreads implements Executor {
+  private final Executor executor;
+
+  OtherThreads(Executor executor) {
+    this.executor = executor;
+  }
+
+  /** Throws an IllegalArgumentException if the executor runs tasks on the calling thread. */
+  void check() {
+    try {
+      execute(() -> {});
+    } catch (CallerRunsException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    } catch (RuntimeException | Error e) {
+      // It takes no task at present: attempts wait for it.
+    }
+  }
+
+  @Override
+  public void execute(Runnable work) {
+    Task task = new Task(work);
+    try {
+      executor.execute(task);
+    } finally {
+      task.handedBy = null;
+    }
+    if (task.ranByCaller) {
+      throw new CallerRunsException(executor);
+    }
+  }
+
+  /** The executor has run a task on the calling thread, where the task did nothing. */
+  private static final class CallerRunsException extends RejectedExecutionException {
+    private static final long serialVersionUID = 1;
+
+    CallerRunsException(Executor executor) {
+      super(
+          "handlerExecutor: "
+              + executor.getClass().getName()
+              + " runs tasks on the calling thread (expected: other threads, or a"
+              + " RejectedExecutionException)");
+    }
+  }
+
+  /** A task that knows the thread that hands it over, until that is done. */
+  private static final class Task implements Runnable {
+    private final Runnable work;
+    private volatile @Nullable Thread handedBy = Thread.currentThread();
+    private boolean ranByCaller;
+
+    Task(Runnable work) {
+      this.work = work;
+    }
+
+    @Override
+    public void run() {
+      if (handedBy == Thread.currentThread()) {
+        ranByCaller = true;
+      } else {
+        work.run();
+      }
+    }
+  }
+}
