@@ -3,11 +3,13 @@ package io.timewheel.server;
 
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.Membership;
+import io.timewheel.durable.spi.HandlerNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
@@ -57,7 +59,9 @@ final class ClusterView {
               : new Membership.Shard(shard, node.id(), epoch));
     }
     Duration offset = Duration.ofMillis(store == null ? 0 : store.clockOffsetMillis());
-    Membership.Node self = new Membership.Node(node.id(), true, true, Instant.MAX, offset);
+    HandlerNames handlers = store == null ? HandlerNames.NONE : store.handlers();
+    Membership.Node self =
+        new Membership.Node(node.id(), true, true, Instant.MAX, offset, false, handlers);
     return new Membership(List.of(self), shards);
   }
 
@@ -107,6 +111,15 @@ final class ClusterView {
     }
     json.writeStringProperty("clockOffset", each.clockOffset().toString());
     json.writeBooleanProperty("alive", each.alive());
+    json.writeBooleanProperty("client", each.client());
+    json.writeArrayPropertyStart("handlers");
+    for (String name : new TreeSet<>(each.handlers().names())) {
+      json.writeString(name);
+    }
+    for (String prefix : new TreeSet<>(each.handlers().prefixes())) {
+      json.writeString(prefix + "*");
+    }
+    json.writeEndArray();
     json.writeArrayPropertyStart("shards");
     for (Membership.Shard shard : shards) {
       if (each.id().equals(shard.owner())) {

@@ -5,6 +5,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
@@ -34,6 +35,7 @@ final class WatchedStore extends ForwardingTimerStore {
   private final Feed feed;
   private final InstantSource clock;
   private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
+  private volatile HandlerNames handlers = HandlerNames.NONE;
   private volatile long releasedAtMillis = Long.MIN_VALUE;
 
   WatchedStore(String name, TimerStore store, Traffic traffic, Feed feed, InstantSource clock) {
@@ -58,6 +60,11 @@ final class WatchedStore extends ForwardingTimerStore {
   /** {@return the shards that this node owns, and their epochs} */
   Map<Integer, Long> epochs() {
     return Map.copyOf(epochs);
+  }
+
+  /** {@return the handlers that this node runs} */
+  HandlerNames handlers() {
+    return handlers;
   }
 
   @Override
@@ -179,8 +186,24 @@ final class WatchedStore extends ForwardingTimerStore {
 
   @Override
   public void start(StoreListener listener) {
+    handlers = listener.handlers();
     super.start(
         new StoreListener() {
+          @Override
+          public HandlerNames handlers() {
+            return listener.handlers();
+          }
+
+          @Override
+          public boolean ownsShards() {
+            return listener.ownsShards();
+          }
+
+          @Override
+          public void known(HandlerNames ofLiveSessions) {
+            listener.known(ofLiveSessions);
+          }
+
           @Override
           public void acquired(int shard, long epoch) {
             epochs.put(shard, epoch);

@@ -70,7 +70,20 @@ public final class DurableTimer implements AutoCloseable {
    * @return a builder
    */
   public static DurableTimerBuilder builder(TimerStore store) {
-    return new DurableTimerBuilder(store);
+    return new DurableTimerBuilder(store, false);
+  }
+
+  /**
+   * Begins to build a client: a timer that owns no shards and runs no handlers. It schedules,
+   * cancels, lists and retries timers, and serves consumers of queues; other nodes of the same
+   * store fire the timers. It purges no history.
+   *
+   * @param store where its timers are kept; closed with it
+   * @return a builder, which refuses handlers
+   * @throws IllegalArgumentException if the store has one owner and cannot be shared
+   */
+  public static DurableTimerBuilder client(TimerStore store) {
+    return new DurableTimerBuilder(store, true);
   }
 
   /**

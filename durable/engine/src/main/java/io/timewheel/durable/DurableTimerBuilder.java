@@ -26,6 +26,10 @@ public final class DurableTimerBuilder {
   private static final int DEFAULT_LIMIT = 256;
 
   private final TimerStore store;
+
+  /** Whether the timer takes no shards and runs no handlers. */
+  private final boolean client;
+
   private final Map<String, HandlerLane.Config> handlers = new HashMap<>();
   private final Map<String, HandlerFamily.Config> families = new HashMap<>();
   private final Map<String, Class<?>> typed = new HashMap<>();
@@ -44,8 +48,14 @@ public final class DurableTimerBuilder {
   private Duration remember = Duration.ofDays(1);
   private long rememberAtMost = 1_000_000;
 
-  DurableTimerBuilder(TimerStore store) {
+  DurableTimerBuilder(TimerStore store, boolean client) {
     this.store = requireNonNull(store, "store");
+    this.client = client;
+    if (client && store.traits().sweep().isZero()) {
+      throw new IllegalArgumentException(
+          "store: has one owner, which fires its timers (expected: for a client, a store that nodes"
+              + " share, such as a database)");
+    }
   }
 
   /**
@@ -101,8 +111,12 @@ public final class DurableTimerBuilder {
     return this;
   }
 
-  private static HandlerLane.Config config(
+  private HandlerLane.Config config(
       String name, Handler handler, int limit, @Nullable Duration timeLimit) {
+    if (client) {
+      throw new IllegalStateException(
+          "handler: " + name + " for a client, which runs none (expected: DurableTimer.builder)");
+    }
     Limits.name("handler", name);
     requireNonNull(handler, "handler");
     if (timeLimit != null && (timeLimit.isNegative() || timeLimit.isZero())) {
@@ -412,7 +426,8 @@ public final class DurableTimerBuilder {
                     new CommitLane.Settings(
                         store, waits, turns, listener, own, queueCapacity, refuseWhenFull),
                     committers),
-            new Engine.Settings(maxWindow, overduePerSecond, remember, rememberAtMost, random),
+            new Engine.Settings(
+                maxWindow, overduePerSecond, remember, rememberAtMost, client, random),
             handlers,
             families,
             runner);

@@ -6,6 +6,7 @@ import io.timewheel.Timer;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.StoreException;
@@ -47,6 +48,7 @@ final class Engine {
   private final Settings settings;
   private final OtherThreads handlerThreads;
   private final Lanes lanes;
+  private final KnownHandlers known;
   final OwnedShards shards;
   final Sweeps sweeps;
   private final long minGraceMillis;
@@ -92,6 +94,7 @@ final class Engine {
             handlers,
             families,
             (config, onUnused) -> new HandlerLane(this, config, handlerThreads, onUnused));
+    known = new KnownHandlers(lanes);
     minGraceMillis = Decision.graceMillis(MIN_GRACE, store.traits().lease());
     shards =
         new OwnedShards(this, store, Math.max(16, settings.maxWindow() / store.traits().shards()));
@@ -127,8 +130,11 @@ final class Engine {
     if (!store.traits().sweep().isZero()) {
       waits.start(this::sweep, store.traits().sweep());
     }
-    releases.start();
-    forgetting.start();
+    if (!isClient()) {
+      releases.start();
+      forgetting.start();
+      new UnknownHandlers(this, store).start();
+    }
   }
 
   // Seams
@@ -428,8 +434,10 @@ final class Engine {
     lanes.upkeep();
     ends.upkeep();
     shards.forEach(Shard::upkeep);
-    releases.upkeep();
-    forgetting.start();
+    if (!isClient()) {
+      releases.upkeep();
+      forgetting.start();
+    }
   }
 
   /**
@@ -461,6 +469,26 @@ final class Engine {
     if (!store.traits().sweep().isZero()) {
       releases.start();
     }
+  }
+
+  /** Whether this engine takes no shards: it fires nothing, and deletes no history. */
+  boolean isClient() {
+    return settings.client();
+  }
+
+  /** The handlers of this engine. */
+  HandlerNames ownHandlers() {
+    return lanes.names();
+  }
+
+  /** The handlers that live nodes know, this one included. */
+  KnownHandlers handlers() {
+    return known;
+  }
+
+  /** Live nodes know other handlers than before. */
+  void known(HandlerNames ofLiveNodes) {
+    known.report(ofLiveNodes);
   }
 
   /** Known handlers: what is parked for them goes on. */
@@ -529,5 +557,6 @@ final class Engine {
       int overduePerSecond,
       Duration remember,
       long rememberAtMost,
+      boolean client,
       DoubleSupplier random) {}
 }

@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
@@ -131,12 +132,29 @@ public final class InMemoryTimerStore implements TimerStore {
   @Override
   public void start(StoreListener engine) {
     listener = engine;
-    data.sessions.add(this);
     if (!shared) {
+      data.sessions.clear(); // it takes the place of all others
+    }
+    data.sessions.add(this);
+    if (shared) {
+      tellHandlers();
+    } else {
       for (int shard = 0; shard < data.traits.shards(); shard++) {
         takeShard(shard);
       }
     }
+  }
+
+  /** Tells all sessions which handlers they know together. */
+  private void tellHandlers() {
+    List<StoreListener> live = new ArrayList<>();
+    for (InMemoryTimerStore session : data.sessions) {
+      if (session.listener != null) {
+        live.add(session.listener);
+      }
+    }
+    HandlerNames known = HandlerNames.union(live.stream().map(StoreListener::handlers).toList());
+    live.forEach(session -> session.known(known));
   }
 
   @Override
@@ -259,6 +277,9 @@ public final class InMemoryTimerStore implements TimerStore {
     synchronized (data) {
       closed = true;
       data.sessions.remove(this);
+    }
+    if (shared) {
+      tellHandlers();
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.spi.HandlerNames;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -15,6 +16,7 @@ final class Lanes {
   private final Map<String, HandlerLane.Config> handlers;
   private final Map<String, HandlerFamily.Config> prefixes;
   private final HandlerLane.Factory factory;
+  private volatile @Nullable HandlerNames names;
   private volatile Map<String, HandlerLane> named = Map.of();
   private volatile List<HandlerFamily> families = List.of();
 
@@ -27,8 +29,15 @@ final class Lanes {
     this.factory = factory;
   }
 
+  /** The names and prefixes of all handlers that there are by now. */
+  HandlerNames names() {
+    HandlerNames fixed = names;
+    return fixed != null ? fixed : new HandlerNames(handlers.keySet(), prefixes.keySet());
+  }
+
   /** Begins, with the handlers that there are by now. */
   void start() {
+    names = new HandlerNames(handlers.keySet(), prefixes.keySet());
     Map<String, HandlerLane> made = new HashMap<>();
     handlers.forEach((name, config) -> made.put(name, factory.create(config, () -> {})));
     named = Map.copyOf(made);

@@ -2,6 +2,7 @@
 package io.timewheel.durable;
 
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerRecord;
@@ -66,6 +67,21 @@ final class OwnedShards implements StoreListener {
           shard.epoch);
       shard.close();
     }
+  }
+
+  @Override
+  public HandlerNames handlers() {
+    return engine.ownHandlers();
+  }
+
+  @Override
+  public boolean ownsShards() {
+    return !engine.isClient();
+  }
+
+  @Override
+  public void known(HandlerNames ofLiveSessions) {
+    engine.known(ofLiveSessions);
   }
 
   @Override

@@ -31,7 +31,7 @@ class GateTest {
               new Committer(
                   new CommitLane.Settings(store, waits, turns, listener, HERE, 1, true),
                   new Executor[] {HERE}),
-          new Engine.Settings(16, 1, Duration.ofDays(1), 1, () -> 0),
+          new Engine.Settings(16, 1, Duration.ofDays(1), 1, false, () -> 0),
           Map.of(),
           Map.of(),
           HERE);

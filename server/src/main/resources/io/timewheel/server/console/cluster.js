@@ -69,7 +69,7 @@ function nodeCard(node, i, cluster, signal) {
   const fact = (label, ...value) => h("div", {}, h("dt", {}, label), h("dd", {}, value));
   return h("article", { class: `panel node${node.alive ? "" : " lost"}` },
     h("h3", {}, h("i", { class: `swatch node-${i % 8}` }), name(node.id),
-      node.self && h("span", { class: "tag" }, "this node"), !node.alive && h("span", { class: "tag bad" }, "lost")),
+      node.self && h("span", { class: "tag" }, "this node"), node.client && h("span", { class: "tag" }, "client"), !node.alive && h("span", { class: "tag bad" }, "lost")),
     h("dl", { class: "facts" },
       node.address && fact("Address", name(node.address)),
       fact("Shards", `${owned} of ${cluster.shards.length}`),

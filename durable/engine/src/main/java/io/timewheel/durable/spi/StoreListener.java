@@ -8,6 +8,25 @@ import java.util.concurrent.CompletionStage;
  * shard they come in order.
  */
 public interface StoreListener {
+  /** {@return the handlers that the engine knows; they do not change once the session has begun} */
+  HandlerNames handlers();
+
+  /**
+   * Returns whether the engine takes shards. A client does not: it schedules, lists and changes
+   * timers, and fires none. A store of one owner has no clients.
+   *
+   * @return false for a client
+   */
+  boolean ownsShards();
+
+  /**
+   * Sessions came or went: the handlers that live ones know have changed. Called before the session
+   * is given its first shard. A store of one owner never calls it.
+   *
+   * @param ofLiveSessions the handlers that at least one live session knows, this one included
+   */
+  void known(HandlerNames ofLiveSessions);
+
   /**
    * This session owns a shard from now on. The former owner's changes are refused already.
    *

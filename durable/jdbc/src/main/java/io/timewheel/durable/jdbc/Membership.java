@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import io.timewheel.durable.spi.HandlerNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -39,9 +40,17 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
    * @param alive whether it has a lease
    * @param leaseUntil when its lease ends, or ended
    * @param clockOffset how far the clock of the database was ahead of its own
+   * @param client whether it takes no shards, and runs no handlers
+   * @param handlers the handlers that it runs
    */
   public record Node(
-      String id, boolean self, boolean alive, Instant leaseUntil, Duration clockOffset) {}
+      String id,
+      boolean self,
+      boolean alive,
+      Instant leaseUntil,
+      Duration clockOffset,
+      boolean client,
+      HandlerNames handlers) {}
 
   /**
    * A shard.
@@ -67,9 +76,9 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
     String sql =
         "SELECT n.node, n.name, n.lease_until, n.clock_offset, n.lease_until > "
             + dialect.nowMillis()
-            + ", s.shard, s.epoch FROM timewheel_node n"
+            + ", s.shard, s.epoch, n.client, n.handlers FROM timewheel_node n"
             + " LEFT JOIN timewheel_shard s ON s.owner = n.node"
-            + " UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, s.shard, s.epoch"
+            + " UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, s.shard, s.epoch, NULL, NULL"
             + " FROM timewheel_shard s LEFT JOIN timewheel_node n ON n.node = s.owner"
             + " WHERE n.node IS NULL ORDER BY 1, 6";
     try (PreparedStatement statement = connection.prepareStatement(sql);
@@ -84,7 +93,15 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
           if (owner != null) {
             Instant leaseUntil = Instant.ofEpochMilli(rows.getLong(3));
             Duration clockOffset = Duration.ofMillis(rows.getLong(4));
-            nodes.add(new Node(owner, node == self, rows.getBoolean(5), leaseUntil, clockOffset));
+            nodes.add(
+                new Node(
+                    owner,
+                    node == self,
+                    rows.getBoolean(5),
+                    leaseUntil,
+                    clockOffset,
+                    rows.getBoolean(8),
+                    HandlerLines.parse(rows.getString(9))));
           }
         }
         int shard = rows.getInt(6);

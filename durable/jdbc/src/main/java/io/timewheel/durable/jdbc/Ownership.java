@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import java.sql.Connection;
@@ -61,6 +62,10 @@ final class Ownership {
   private volatile @Nullable StoreListener listener;
   private volatile @Nullable Lease lease;
   private volatile @Nullable DatabaseTime databaseTime;
+
+  /** The handlers that live nodes know, as the engine was told last. */
+  private volatile @Nullable HandlerNames known;
+
   private volatile Runnable onRelease = () -> {};
 
   /** How leases are kept. */
@@ -161,6 +166,10 @@ final class Ownership {
   }
 
   private void join() {
+    StoreListener engine = listener;
+    if (engine == null) { // it has left
+      return;
+    }
     long sentNanos = clock.nanoTime();
     long sentMillis = clock.millis();
     lease =
@@ -171,16 +180,19 @@ final class Ownership {
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "INSERT INTO timewheel_node"
-                          + " (node, name, newest_format, lease_until, clock_offset) VALUES ("
+                          + " (node, name, newest_format, client, handlers, lease_until,"
+                          + " clock_offset) VALUES ("
                           + dialect.nextIncarnation()
-                          + ", ?, ?, "
+                          + ", ?, ?, ?, ?, "
                           + dialect.nowMillis()
                           + " + ?, ?) RETURNING node, lease_until, "
                           + dialect.writingServer())) {
                 statement.setString(1, settings.name());
                 statement.setInt(2, dialect.formats().newest());
-                statement.setLong(3, settings.lease().toMillis());
-                statement.setLong(4, clockOffsetMillis());
+                statement.setBoolean(3, !engine.ownsShards());
+                statement.setString(4, HandlerLines.format(engine.handlers()));
+                statement.setLong(5, settings.lease().toMillis());
+                statement.setLong(6, clockOffsetMillis());
                 long askedNanos = clock.nanoTime();
                 try (ResultSet made = statement.executeQuery()) {
                   made.next();
@@ -335,11 +347,19 @@ final class Ownership {
     if (mine == null) {
       return;
     }
-    List<OwnershipRows.Shard> all = new ArrayList<>();
-    int nodes = Math.max(1, transactions.read(connection -> rows.look(connection, all)));
+    StoreListener engine = listener;
+    if (engine == null) {
+      return;
+    }
+    OwnershipRows.Look look = transactions.read(rows::look);
+    learn(engine, look.handlers());
+    if (!engine.ownsShards()) {
+      return;
+    }
+    int nodes = Math.max(1, look.nodes());
     int share = (shards + nodes - 1) / nodes;
     List<OwnershipRows.Shard> free = new ArrayList<>();
-    for (OwnershipRows.Shard row : all) {
+    for (OwnershipRows.Shard row : look.shards()) {
       boolean isMine = row.owner() != null && row.owner() == mine.node();
       Long epoch = owned.get(row.shard());
       if (epoch != null && (!isMine || epoch != row.epoch())) {
@@ -369,6 +389,14 @@ final class Ownership {
       if (!take(mine, free.get((start + i) % free.size()))) {
         return;
       }
+    }
+  }
+
+  /** Tells the engine which handlers live nodes know, if that has changed. */
+  private void learn(StoreListener engine, HandlerNames handlers) {
+    if (!handlers.equals(known)) {
+      known = handlers;
+      engine.known(handlers);
     }
   }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import io.timewheel.durable.spi.HandlerNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -71,20 +73,24 @@ final class OwnershipRows {
   record Shard(int shard, @Nullable Long owner, long epoch, boolean alive) {}
 
   /**
-   * Reads who owns what.
+   * The cluster at one moment.
    *
-   * @param shards takes what is found
-   * @return how many nodes there are
+   * @param nodes how many live nodes take shards
+   * @param shards all of them
+   * @param handlers those that live nodes know
    */
-  int look(Connection connection, List<Shard> shards) throws SQLException {
-    shards.clear();
+  record Look(int nodes, List<Shard> shards, HandlerNames handlers) {}
+
+  /** Reads who owns what, and who knows which handlers. */
+  Look look(Connection connection) throws SQLException {
+    List<Shard> shards = new ArrayList<>();
     String sql =
         "SELECT s.shard, s.owner, s.epoch, COALESCE(n.lease_until > "
             + dialect.nowMillis()
             + ", false), (SELECT count(*) FROM timewheel_node a WHERE a.lease_until > "
             + dialect.nowMillis()
-            + ") FROM timewheel_shard s LEFT JOIN timewheel_node n ON n.node = s.owner"
-            + " ORDER BY s.shard";
+            + " AND NOT a.client) FROM timewheel_shard s LEFT JOIN timewheel_node n ON n.node ="
+            + " s.owner ORDER BY s.shard";
     int nodes = 0;
     try (PreparedStatement statement = connection.prepareStatement(sql);
         ResultSet found = statement.executeQuery()) {
@@ -95,7 +101,20 @@ final class OwnershipRows {
         nodes = found.getInt(5);
       }
     }
-    return nodes;
+    return new Look(nodes, shards, handlers(connection));
+  }
+
+  private HandlerNames handlers(Connection connection) throws SQLException {
+    List<HandlerNames> all = new ArrayList<>();
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT handlers FROM timewheel_node WHERE lease_until > " + dialect.nowMillis());
+        ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        all.add(HandlerLines.parse(rows.getString(1)));
+      }
+    }
+    return HandlerNames.union(all);
   }
 
   /**

@@ -92,11 +92,14 @@ CREATE TABLE IF NOT EXISTS timewheel_pause (
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
--- newest_format: of those that it knows.
+-- newest_format: of those that it knows. client: it takes no shards. handlers: what it runs, a line
+-- each: "=" and a name, or "^" and a prefix.
 CREATE TABLE IF NOT EXISTS timewheel_node (
   node bigint PRIMARY KEY,
   name text NOT NULL,
   newest_format int NOT NULL,
+  client boolean NOT NULL,
+  handlers mediumtext NOT NULL,
   lease_until bigint NOT NULL,
   clock_offset bigint NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;

@@ -106,11 +106,14 @@ CREATE TABLE timewheel_pause (
 );
 
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
--- newest_format: of those that it knows.
+-- newest_format: of those that it knows. client: it takes no shards. handlers: what it runs, a line
+-- each: "=" and a name, or "^" and a prefix.
 CREATE TABLE timewheel_node (
   node bigint PRIMARY KEY,
   name text NOT NULL,
   newest_format integer NOT NULL,
+  client boolean NOT NULL,
+  handlers text COLLATE "C" NOT NULL,
   lease_until bigint NOT NULL,
   clock_offset bigint NOT NULL
 ) WITH (fillfactor = 50);

@@ -8,6 +8,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreListener;
@@ -79,6 +80,9 @@ final class Fixture implements AutoCloseable {
     final List<String> told = new ArrayList<>();
     final List<String> hints = new CopyOnWriteArrayList<>();
     final Semaphore hinted = new Semaphore(0);
+    final List<HandlerNames> known = new ArrayList<>();
+    HandlerNames handlers = HandlerNames.NONE;
+    boolean client;
     Runnable onPause = () -> {};
     Runnable onAcquired = () -> {};
     CompletableFuture<Void> drained = CompletableFuture.completedFuture(null);
@@ -92,6 +96,21 @@ final class Fixture implements AutoCloseable {
 
     Ownership ownership() {
       return store.ownership();
+    }
+
+    @Override
+    public HandlerNames handlers() {
+      return handlers;
+    }
+
+    @Override
+    public boolean ownsShards() {
+      return !client;
+    }
+
+    @Override
+    public void known(HandlerNames ofLiveSessions) {
+      known.add(ofLiveSessions);
     }
 
     @Override

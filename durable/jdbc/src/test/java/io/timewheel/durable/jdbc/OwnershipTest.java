@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.TimerRecord;
@@ -57,6 +58,45 @@ class OwnershipTest {
       all.addAll(node.epochs.keySet());
     }
     assertThat(all).doesNotHaveDuplicates().hasSize(64);
+  }
+
+  @Test
+  void aClientTakesNoShardsAndNoShare() {
+    Fixture.Node first = fixture.start();
+    Fixture.Node client = fixture.open();
+    client.client = true;
+    client.store.start(client);
+    balance(first, client, first);
+    assertThat(first.epochs).hasSize(4);
+    assertThat(client.epochs).isEmpty();
+    assertThat(client.store.membership().nodes())
+        .extracting(Membership.Node::client)
+        .containsExactly(false, true);
+  }
+
+  @Test
+  void eachNodeLearnsTheHandlersOfAllLiveNodes() throws SQLException {
+    Fixture.Node first = fixture.open();
+    first.handlers = new HandlerNames(Set.of("a", "ä b"), Set.of());
+    first.store.start(first);
+    assertThat(first.known).containsExactly(first.handlers);
+    Fixture.Node second = fixture.open();
+    second.handlers = new HandlerNames(Set.of("b"), Set.of("webhook:"));
+    second.onAcquired = () -> assertThat(second.known).isNotEmpty();
+    second.store.start(second);
+    HandlerNames both = new HandlerNames(Set.of("a", "ä b", "b"), Set.of("webhook:"));
+    assertThat(second.known).containsExactly(both);
+    balance(first, first);
+    assertThat(first.known).containsExactly(first.handlers, both);
+    assertThat(first.store.membership().nodes())
+        .extracting(Membership.Node::handlers)
+        .containsExactly(first.handlers, second.handlers);
+    second.store.close();
+    balance(first);
+    assertThat(first.known).containsExactly(first.handlers, both, first.handlers);
+    fixture.expireLeases();
+    Fixture.Node third = fixture.start();
+    assertThat(third.known).containsExactly(HandlerNames.NONE);
   }
 
   @Test

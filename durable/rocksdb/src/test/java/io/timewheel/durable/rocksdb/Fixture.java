@@ -11,6 +11,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreListener;
@@ -192,6 +193,19 @@ class Fixture implements StoreListener {
     } while (after != null);
     return all;
   }
+
+  @Override
+  public HandlerNames handlers() {
+    return HandlerNames.NONE;
+  }
+
+  @Override
+  public boolean ownsShards() {
+    return true;
+  }
+
+  @Override
+  public void known(HandlerNames ofLiveSessions) {}
 
   @Override
   public void acquired(int shard, long newEpoch) {

@@ -85,14 +85,25 @@ public final class DurableTestkit {
    * @return the timer
    */
   public DurableTimer start(TimerStore store, Consumer<DurableTimerBuilder> settings) {
+    return start(DurableTimer.builder(store), settings);
+  }
+
+  /**
+   * Starts a timer on the clock of this kit, from a builder: for instance that of a {@linkplain
+   * DurableTimer#client client}.
+   *
+   * @param builder the builder
+   * @param settings adds handlers and other settings
+   * @return the timer
+   */
+  public DurableTimer start(DurableTimerBuilder builder, Consumer<DurableTimerBuilder> settings) {
     Node node = new Node(ManualTimer.create(wheel -> wheel.timeSource(time)), new Steps(random));
-    DurableTimerBuilder builder =
-        DurableTimer.builder(store)
-            .timer(node.wheel)
-            .clock(() -> now().plusMillis(node.skewMillis))
-            .storeExecutor(node.steps)
-            .handlerExecutor(node.steps)
-            .random(() -> random == null ? 0 : random.nextDouble());
+    builder
+        .timer(node.wheel)
+        .clock(() -> now().plusMillis(node.skewMillis))
+        .storeExecutor(node.steps)
+        .handlerExecutor(node.steps)
+        .random(() -> random == null ? 0 : random.nextDouble());
     settings.accept(builder);
     nodes.add(node);
     DurableTimer timer = builder.start();

@@ -12,6 +12,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreListener;
@@ -55,6 +56,19 @@ abstract class StoreSteps {
 
   StoreListener listener() {
     return new StoreListener() {
+      @Override
+      public HandlerNames handlers() {
+        return HandlerNames.NONE;
+      }
+
+      @Override
+      public boolean ownsShards() {
+        return true;
+      }
+
+      @Override
+      public void known(HandlerNames ofLiveSessions) {}
+
       @Override
       public void acquired(int shard, long epoch) {
         epochs.put(shard, epoch);

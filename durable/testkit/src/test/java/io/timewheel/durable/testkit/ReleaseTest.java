@@ -59,7 +59,9 @@ class ReleaseTest {
           public TimerPage page(TimerQuery query, TimerKey after, int limit) {
             atPage.run();
             TimerPage page = super.page(query, after, limit);
-            underWay += page.records().size();
+            if (!query.states().contains(TimerState.SCHEDULED)) { // as the check at the start does
+              underWay += page.records().size();
+            }
             mostUnderWay = Math.max(mostUnderWay, underWay);
             return page;
           }

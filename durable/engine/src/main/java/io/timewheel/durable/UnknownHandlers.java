@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Warns, once after the start, of unfinished timers whose handler no live node knows. In a shared
+ * store it waits for the length of a node lease, so that nodes that start together see each other.
+ * It reads a page at a time, and stops after {@link #MAX_PAGES}: a larger store is judged by the
+ * timers that were read.
+ */
+final class UnknownHandlers {
+  private static final System.Logger LOG = GuardedLog.LOG;
+  private static final int PAGE = 1_000;
+  private static final int MAX_PAGES = 200;
+  private static final int MAX_NAMES = 10;
+  private static final Set<TimerState> UNFINISHED =
+      EnumSet.complementOf(EnumSet.of(TimerState.DONE, TimerState.CANCELLED));
+
+  private final Engine engine;
+  private final TimerStore store;
+
+  /** How many timers of each unknown handler were read. */
+  private final Map<String, Long> counts = new TreeMap<>();
+
+  private @Nullable TimerKey after;
+  private int pages;
+
+  UnknownHandlers(Engine engine, TimerStore store) {
+    this.engine = engine;
+    this.store = store;
+  }
+
+  void start() {
+    if (store.traits().lease().isZero()) {
+      next();
+    } else {
+      engine.waits().start(this::next, store.traits().lease());
+    }
+  }
+
+  private void next() {
+    boolean unused = engine.executeUpkeep(this::readPage); // refused only by a closed engine
+  }
+
+  private void readPage() {
+    if (engine.isClosing()) {
+      return;
+    }
+    try {
+      if (pages == 0 && !holdsUnfinished()) {
+        return;
+      }
+      TimerPage page = store.page(query(), after, PAGE);
+      page.records().forEach(this::count);
+      after = page.next();
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.DEBUG, "no check for unknown handlers at the start", e);
+      return;
+    }
+    if (after != null && ++pages < MAX_PAGES) {
+      next();
+    } else if (!counts.isEmpty()) {
+      warn();
+    }
+  }
+
+  /** The counts spare a store with a long history alone the reading of it. */
+  private boolean holdsUnfinished() {
+    return store.counts().values().stream()
+        .anyMatch(states -> states.keySet().stream().anyMatch(UNFINISHED::contains));
+  }
+
+  private void count(TimerRecord record) {
+    String handler = record.definition().handler();
+    if (!record.definition().queue() && !engine.handlers().contains(handler)) {
+      counts.merge(handler, 1L, Long::sum);
+    }
+  }
+
+  private void warn() {
+    String most =
+        counts.entrySet().stream()
+            .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+            .limit(MAX_NAMES)
+            .map(entry -> '"' + entry.getKey() + "\" (" + entry.getValue() + ")")
+            .collect(Collectors.joining(", "));
+    int others = counts.size() - MAX_NAMES;
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "the store holds unfinished timers whose handler no live node knows: "
+            + most
+            + (others > 0 ? " and timers of " + others + " more handlers" : "")
+            + (after == null ? "" : "; only " + (long) PAGE * MAX_PAGES + " timers were read")
+            + ". They are blocked when they become due, until a node that knows the handler"
+            + " starts");
+  }
+
+  private static TimerQuery query() {
+    return new TimerQuery(null, "", UNFINISHED, Long.MIN_VALUE, Long.MAX_VALUE, null, false);
+  }
+}
