@@ -2,7 +2,8 @@
 package io.timewheel.durable.spi;
 
 /**
- * What proves that a claim is one's own: 128 bits, random for a lease that is given to a consumer.
+ * Identifies a claim: 128 random bits if a consumer holds it; for the attempt of a handler, the
+ * epoch of the shard, which no other owner has, and a number that the process gives once.
  *
  * @param high the upper half
  * @param low the lower half

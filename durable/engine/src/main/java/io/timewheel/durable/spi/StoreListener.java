@@ -31,7 +31,9 @@ public interface StoreListener {
    * This session owns a shard from now on. The former owner's changes are refused already.
    *
    * @param shard the shard
-   * @param epoch larger than that of any owner before
+   * @param epoch larger than that of any owner before, and no other owner's: not even if the server
+   *     of the store fails over to one that lacks this take-over, and another session takes the
+   *     shard there
    */
   void acquired(int shard, long epoch);
 

@@ -57,7 +57,7 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
    *
    * @param shard its number, from 0
    * @param owner the id of the node that owns it, and is lost maybe; null if nobody does
-   * @param epoch grows each time that it changes hands
+   * @param epoch how often it was taken
    */
   public record Shard(int shard, @Nullable String owner, long epoch) {}
 
@@ -106,7 +106,7 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
         }
         int shard = rows.getInt(6);
         if (!rows.wasNull()) { // a node may own none
-          shards.add(new Shard(shard, owner, rows.getLong(7)));
+          shards.add(new Shard(shard, owner, Epoch.count(rows.getLong(7))));
         }
       }
     }

@@ -22,9 +22,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this node owns. A node has a lease, which it renews; a shard has an owner and an epoch that
- * only grows. The database decides, by its clock; the node remembers, and forgets before the
- * database does.
+ * What this node owns. A node has a lease, which it renews; a shard has an owner and an {@link
+ * Epoch} that only grows. The database decides, by its clock; the node remembers, and forgets
+ * before the database does.
  *
  * <h2>Why no two nodes believe that they own a shard</h2>
  *
@@ -79,12 +79,12 @@ final class Ownership {
   /**
    * A lease.
    *
+   * @param nonce a random number of this lease, on whichever server
    * @param server which server gave it
-   * @param until its end, as the database has it
    * @param sentNanos what the clock showed before it was asked for
    * @param sentMillis the same of the wall clock
    */
-  private record Lease(long node, String server, long until, long sentNanos, long sentMillis) {}
+  private record Lease(long node, long nonce, String server, long sentNanos, long sentMillis) {}
 
   /** A shard that is to be given away, as soon as nothing of it runs. */
   private record Release(CompletableFuture<Void> drained, long beganNanos) {}
@@ -172,6 +172,7 @@ final class Ownership {
     }
     long sentNanos = clock.nanoTime();
     long sentMillis = clock.millis();
+    long nonce = Epoch.nonce();
     lease =
         transactions.write(
             connection -> {
@@ -180,26 +181,26 @@ final class Ownership {
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "INSERT INTO timewheel_node"
-                          + " (node, name, newest_format, client, handlers, lease_until,"
+                          + " (node, nonce, name, newest_format, client, handlers, lease_until,"
                           + " clock_offset) VALUES ("
                           + dialect.nextIncarnation()
-                          + ", ?, ?, ?, ?, "
+                          + ", ?, ?, ?, ?, ?, "
                           + dialect.nowMillis()
                           + " + ?, ?) RETURNING node, lease_until, "
                           + dialect.writingServer())) {
-                statement.setString(1, settings.name());
-                statement.setInt(2, dialect.formats().newest());
-                statement.setBoolean(3, !engine.ownsShards());
-                statement.setString(4, HandlerLines.format(engine.handlers()));
-                statement.setLong(5, settings.lease().toMillis());
-                statement.setLong(6, clockOffsetMillis());
+                statement.setLong(1, nonce);
+                statement.setString(2, settings.name());
+                statement.setInt(3, dialect.formats().newest());
+                statement.setBoolean(4, !engine.ownsShards());
+                statement.setString(5, HandlerLines.format(engine.handlers()));
+                statement.setLong(6, settings.lease().toMillis());
+                statement.setLong(7, clockOffsetMillis());
                 long askedNanos = clock.nanoTime();
                 try (ResultSet made = statement.executeQuery()) {
                   made.next();
-                  long until = made.getLong(2);
-                  read(until, askedNanos, clock.nanoTime());
+                  read(made.getLong(2), askedNanos, clock.nanoTime());
                   return new Lease(
-                      made.getLong(1), made.getString(3), until, sentNanos, sentMillis);
+                      made.getLong(1), nonce, made.getString(3), sentNanos, sentMillis);
                 }
               }
             });
@@ -209,17 +210,15 @@ final class Ownership {
     keep(DatabaseTime.of(leaseUntil - settings.lease().toMillis(), askedNanos, answeredNanos));
   }
 
-  /** Reads until when the lease was renewed, and at which time. */
-  private long readRenewed(Connection connection, long node, long askedNanos, long answeredNanos)
+  /** Reads at which time the lease was renewed. */
+  private void readRenewed(Connection connection, long node, long askedNanos, long answeredNanos)
       throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement("SELECT lease_until FROM timewheel_node WHERE node = ?")) {
       statement.setLong(1, node);
       try (ResultSet renewed = statement.executeQuery()) {
         renewed.next();
-        long until = renewed.getLong(1);
-        read(until, askedNanos, answeredNanos);
-        return until;
+        read(renewed.getLong(1), askedNanos, answeredNanos);
       }
     }
   }
@@ -258,15 +257,13 @@ final class Ownership {
       Connection connection, Lease last, long sentNanos, long sentMillis) throws SQLException {
     dialect.begin(connection); // who stands still here keeps nobody out for long
     OwnershipRows.Row row = rows.lock(connection, last.node());
-    if (row == null) {
-      return Optional.empty();
+    if (row == null || row.nonce() != last.nonce()) {
+      return Optional.empty(); // lost in a failover; another node may have the number by now
     }
     if (!row.server().equals(last.server())) {
-      // It may lack what the former one has said last: the end of an attempt, which would stay
-      // open for as long as the epoch stands, or that this number was given away.
-      if (row.until() == last.until()) { // so that it was not
-        rows.forget(connection, last.node());
-      }
+      // This server may lack the last commits of the former one: the end of an attempt, for
+      // example, which would stay open as long as the epoch stands.
+      rows.forget(connection, last.node());
       return Optional.empty();
     }
     try (PreparedStatement statement =
@@ -282,8 +279,9 @@ final class Ownership {
       if (statement.executeUpdate() == 0) {
         return Optional.empty();
       }
-      long until = readRenewed(connection, last.node(), askedNanos, clock.nanoTime());
-      return Optional.of(new Lease(last.node(), last.server(), until, sentNanos, sentMillis));
+      readRenewed(connection, last.node(), askedNanos, clock.nanoTime());
+      return Optional.of(
+          new Lease(last.node(), last.nonce(), last.server(), sentNanos, sentMillis));
     }
   }
 
@@ -405,7 +403,8 @@ final class Ownership {
     long node = mine.node();
     try {
       long epoch =
-          transactions.writeOnce(connection -> rows.take(connection, node, mine.server(), row));
+          transactions.writeOnce(
+              connection -> rows.take(connection, node, mine.nonce(), mine.server(), row));
       if (epoch != OwnershipRows.NOT_TAKEN) {
         boolean isFree = row.owner() == null || row.owner() == node;
         (isFree ? counters.shardsReceived : counters.shardsTakenOver).increment();
@@ -473,7 +472,7 @@ final class Ownership {
   private boolean leave(Connection connection, Lease last) throws SQLException {
     dialect.begin(connection);
     OwnershipRows.Row row = rows.lock(connection, last.node());
-    if (row != null && row.server().equals(last.server())) {
+    if (row != null && row.nonce() == last.nonce()) {
       rows.forget(connection, last.node());
     }
     return true;

@@ -42,9 +42,9 @@ final class OwnershipRows {
    * The row of a node.
    *
    * @param server which server has it
-   * @param until the end of the lease
+   * @param nonce the random number of the lease
    */
-  record Row(String server, long until) {}
+  record Row(String server, long nonce) {}
 
   /**
    * Locks the row of a node. What waits for that in a statement is judged by the time at which it
@@ -57,7 +57,7 @@ final class OwnershipRows {
         connection.prepareStatement(
             "SELECT "
                 + dialect.writingServer()
-                + ", lease_until FROM timewheel_node WHERE node = ? FOR UPDATE")) {
+                + ", nonce FROM timewheel_node WHERE node = ? FOR UPDATE")) {
       statement.setLong(1, node);
       try (ResultSet rows = statement.executeQuery()) {
         return rows.next() ? new Row(rows.getString(1), rows.getLong(2)) : null;
@@ -120,50 +120,54 @@ final class OwnershipRows {
   /**
    * Takes a shard, if it is free.
    *
-   * @param server which server has given the lease: on another one it may be that of another node
+   * @param nonce the random number of the lease: another node may have the same number of a node
+   * @param server which server has given the lease: on another one, it ends
    * @return its new epoch, or {@link #NOT_TAKEN}
    */
-  long take(Connection connection, long node, String server, Shard row) throws SQLException {
+  long take(Connection connection, long node, long nonce, String server, Shard row)
+      throws SQLException {
     dialect.begin(connection);
     Long former = row.owner();
-    if (former != null && former != node && isAlive(connection, former, null)) {
+    if (former != null && former != node && isAlive(connection, former)) {
       return NOT_TAKEN;
     }
-    if (!isAlive(connection, node, server)) {
+    Row own = aliveRow(connection, node);
+    if (!new Row(server, nonce).equals(own)) {
       return NOT_TAKEN;
     }
+    long epoch = Epoch.next(row.epoch(), nonce);
     try (PreparedStatement statement =
         connection.prepareStatement(
-            "UPDATE timewheel_shard SET owner = ?, epoch = epoch + 1 WHERE shard = ? AND epoch = ?"
+            "UPDATE timewheel_shard SET owner = ?, epoch = ? WHERE shard = ? AND epoch = ?"
                 + " AND (owner IS NULL OR owner = ?)")) { // given away since, or as it was
       statement.setLong(1, node);
-      statement.setInt(2, row.shard());
-      statement.setLong(3, row.epoch());
-      statement.setLong(4, former == null ? node : former);
-      return statement.executeUpdate() == 1 ? row.epoch() + 1 : NOT_TAKEN;
+      statement.setLong(2, epoch);
+      statement.setInt(3, row.shard());
+      statement.setLong(4, row.epoch());
+      statement.setLong(5, former == null ? node : former);
+      return statement.executeUpdate() == 1 ? epoch : NOT_TAKEN;
     }
   }
 
-  /**
-   * Whether a node has a lease, which stays so until the transaction ends.
-   *
-   * @param server the server that has given it; null if any will do
-   */
-  private boolean isAlive(Connection connection, long node, @Nullable String server)
-      throws SQLException {
+  private boolean isAlive(Connection connection, long node) throws SQLException {
+    return aliveRow(connection, node) != null;
+  }
+
+  /** {@return the row of a node that has a lease, which stays so until the transaction ends} */
+  private @Nullable Row aliveRow(Connection connection, long node) throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement(
-            "SELECT lease_until > "
-                + dialect.nowMillis()
-                + ", "
+            "SELECT "
                 + dialect.writingServer()
+                + ", nonce, lease_until > "
+                + dialect.nowMillis()
                 + " FROM timewheel_node WHERE node = ? "
                 + dialect.forShare())) {
       statement.setLong(1, node);
       try (ResultSet rows = statement.executeQuery()) {
-        return rows.next()
-            && rows.getBoolean(1)
-            && (server == null || server.equals(rows.getString(2)));
+        return rows.next() && rows.getBoolean(3)
+            ? new Row(rows.getString(1), rows.getLong(2))
+            : null;
       }
     }
   }

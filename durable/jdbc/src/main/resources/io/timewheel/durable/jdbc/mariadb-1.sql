@@ -92,10 +92,12 @@ CREATE TABLE IF NOT EXISTS timewheel_pause (
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
--- newest_format: of those that it knows. client: it takes no shards. handlers: what it runs, a line
--- each: "=" and a name, or "^" and a prefix.
+-- newest_format: of those that it knows. nonce: random, since a server that takes over after a
+-- failover may lack the row, and give its number to another node. client: it takes no shards.
+-- handlers: what it runs, a line each: "=" and a name, or "^" and a prefix. epoch: see Epoch.
 CREATE TABLE IF NOT EXISTS timewheel_node (
   node bigint PRIMARY KEY,
+  nonce bigint NOT NULL,
   name text NOT NULL,
   newest_format int NOT NULL,
   client boolean NOT NULL,

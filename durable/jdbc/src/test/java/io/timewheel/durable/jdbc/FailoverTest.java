@@ -19,6 +19,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.Standby;
+import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
@@ -391,25 +392,52 @@ class FailoverTest {
         .doesNotContainKey(TimerState.FIRING);
   }
 
-  /** As if the standby had not got to know of it, and given its number to another node. */
-  @Test
-  void leavesItsNumberToWhomItBelongsByNow() throws SQLException {
+  private Fixture.Node open() {
     Fixture.Node node = new Fixture.Node(JdbcTimerStore.postgresqlBuilder(pool).shards(4));
     opened.add(node.store);
-    standby.waitedFor();
-    node.store.start(node);
-    long number = node.ownership().incarnation();
-    failOver();
+    return node;
+  }
+
+  private void execute(String sql) throws SQLException {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {
-      statement.execute("UPDATE timewheel_node SET lease_until = lease_until + 60000");
+      statement.execute(sql);
     }
-    node.ownership().renew();
-    assertThat(node.epochs).isEmpty();
-    assertThat(node.ownership().incarnation()).isNotEqualTo(number);
-    Database promoted = standby.onEither(database);
+  }
+
+  /** Two nodes take the same shards, each on its server, and the second gets the same number. */
+  @Test
+  void refusesAnOwnerWhoseTakeOverTheStandbyLacks() throws SQLException {
+    Fixture.Node former = open();
+    standby.waitedFor();
+    former.store.start(former);
+    former.commit(Fixture.schedule("a", NOW));
+    standby.notWaitedFor();
+    standby.cutOff();
+    execute("UPDATE timewheel_node SET lease_until = 0");
+    Fixture.Node lost = open();
+    lost.store.start(lost);
+    long number = lost.ownership().incarnation();
+    Change.Begin claim = lost.begin("a");
+    assertThat(lost.commit(claim).answer()).isEqualTo(Answer.APPLIED);
+    failOver();
+    execute("UPDATE timewheel_node SET lease_until = 0");
+    execute("SELECT setval('timewheel_incarnation', " + number + ", false)");
+    Fixture.Node heir = open();
+    heir.store.start(heir);
+    assertThat(heir.ownership().incarnation()).isEqualTo(number);
+    assertThat(heir.epochs).hasSize(4);
+    Change.Begin own = heir.begin("a");
+    assertThat(heir.commit(own).answer()).isEqualTo(Answer.APPLIED);
+    assertThat(lost.commit(claim).answer()).isEqualTo(Answer.STALE_OWNER);
+    assertThat(lost.commit(Fixture.success(claim)).answer()).isEqualTo(Answer.STALE_OWNER);
+    assertThat(heir.store.get(key("a")).state()).isEqualTo(TimerState.FIRING);
+    lost.ownership().renew();
+    assertThat(lost.epochs).isEmpty();
+    assertThat(lost.ownership().incarnation()).isNotEqualTo(number);
     String shards = "SELECT count(*) FROM timewheel_shard WHERE owner = " + number;
-    assertThat(promoted.number(shards)).isEqualTo(4);
+    assertThat(standby.onEither(database).number(shards)).isEqualTo(4);
+    assertThat(heir.commit(Fixture.success(own)).answer()).isEqualTo(Answer.APPLIED);
   }
 
   @Test
