@@ -4,6 +4,7 @@ package io.timewheel.server;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
@@ -18,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,11 +79,12 @@ final class WatchedStore extends ForwardingTimerStore {
   }
 
   @Override
-  public List<TimerRecord> lease(LeaseRequest request) {
-    List<TimerRecord> leased = super.lease(request);
+  public List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased = super.lease(requests, limit, nowMillis, tokens);
     for (TimerRecord record : leased) {
       traffic.fired.increment();
-      note(record, request.now(), "firing");
+      note(record, nowMillis, "firing");
     }
     return leased;
   }

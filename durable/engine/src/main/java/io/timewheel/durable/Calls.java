@@ -233,7 +233,7 @@ final class Calls {
   /** A consumer that completes the stage itself, as by cancelling it, takes nothing. */
   CompletionStage<List<QueueFiring>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
-    var waiting = engine.queues().claim(namespace, queue, max, lease, wait);
+    var waiting = engine.consumers().claim(namespace, queue, max, lease, wait);
     CompletableFuture<List<QueueFiring>> answer = new CompletableFuture<>();
     var unused =
         waiting.whenCompleteAsync(
@@ -243,7 +243,7 @@ final class Calls {
               } else if (answer.complete(firings)) {
                 engine.counters.fired.add(firings.size());
               } else {
-                engine.queues().giveBack(firings);
+                engine.consumers().giveBack(firings);
               }
             },
             this::executeAnswer);

@@ -580,7 +580,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public void giveBack(List<QueueFiring> firings) {
     engine.checkOpen();
-    engine.queues().giveBack(List.copyOf(firings));
+    engine.consumers().giveBack(List.copyOf(firings));
   }
 
   /**

@@ -395,10 +395,12 @@ public final class DurableTimerBuilder {
     }
     Executor teller = storeExecutor;
     Executor upkeeper = storeExecutor;
-    if (reader == null || teller == null || upkeeper == null) {
+    Executor claimer = storeExecutor;
+    if (reader == null || teller == null || upkeeper == null || claimer == null) {
       teller = owned(owned, "timewheel-durable-outcomes");
       reader = owned(owned, "timewheel-durable-store");
       upkeeper = owned(owned, "timewheel-durable-upkeep");
+      claimer = owned(owned, "timewheel-durable-consumers");
     }
     Executor runner = handlerExecutor;
     if (runner == null) {
@@ -421,6 +423,7 @@ public final class DurableTimerBuilder {
             new EngineClock(clock, store::clockOffsetMillis),
             reader,
             upkeeper,
+            claimer,
             (waits, turns, listener) ->
                 new Committer(
                     new CommitLane.Settings(

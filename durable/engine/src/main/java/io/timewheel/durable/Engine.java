@@ -43,6 +43,7 @@ final class Engine {
   private final EngineClock clock;
   private final Executor storeExecutor;
   private final Executor upkeepExecutor;
+  private final Executor consumerExecutor;
   private final Turns turns = new Turns();
   private final Committer committer;
   private final Settings settings;
@@ -56,6 +57,7 @@ final class Engine {
   private final Parking parking = new Parking(this);
   private final Beat beat;
   private final Queues queues;
+  private final QueueConsumers consumers;
   private final Releases releases;
   final Counters counters = new Counters();
   final Availability reading;
@@ -73,6 +75,7 @@ final class Engine {
       EngineClock clock,
       Executor storeExecutor,
       Executor upkeepExecutor,
+      Executor consumerExecutor,
       Committer.Factory committers,
       Settings settings,
       Map<String, HandlerLane.Config> handlers,
@@ -84,6 +87,7 @@ final class Engine {
     this.clock = clock;
     this.storeExecutor = storeExecutor;
     this.upkeepExecutor = upkeepExecutor;
+    this.consumerExecutor = consumerExecutor;
     this.settings = settings;
     reading = new Availability(timer.timeSource());
     writing = new Availability(timer.timeSource());
@@ -101,7 +105,8 @@ final class Engine {
     sweeps = new Sweeps(this, store, shards);
     beat = new Beat(this, settings.overduePerSecond());
     pace = new Pace(this, settings.overduePerSecond());
-    queues = new Queues(this, store);
+    queues = new Queues(this);
+    consumers = new QueueConsumers(this, store);
     releases = new Releases(this, store);
     forgetting = new Forgetting(this, store, settings.remember(), settings.rememberAtMost());
   }
@@ -149,6 +154,10 @@ final class Engine {
 
   Queues queues() {
     return queues;
+  }
+
+  QueueConsumers consumers() {
+    return consumers;
   }
 
   long nowMillis() {
@@ -205,6 +214,11 @@ final class Engine {
   /** The same for work that may take long: what is due must not wait for it. */
   boolean executeUpkeep(Runnable work) {
     return execute(upkeepExecutor, work);
+  }
+
+  /** The same for the claims of consumers: due timers must not wait for them either. */
+  boolean executeClaims(Runnable work) {
+    return execute(consumerExecutor, work);
   }
 
   private boolean execute(Executor executor, Runnable work) {
@@ -331,7 +345,7 @@ final class Engine {
     if (record != null) {
       observe(record);
       if (record.state() == TimerState.READY) {
-        queues.ready(record.key().namespace(), record.definition().handler());
+        consumers.ready(record.key().namespace(), record.definition().handler());
       }
     }
     return outcome;
@@ -425,7 +439,7 @@ final class Engine {
     }
     waits.start(this::sweep, store.traits().sweep());
     sweeps.sweep();
-    queues.sweep();
+    consumers.sweep();
   }
 
   /** Looks after what is left over. */
@@ -457,6 +471,7 @@ final class Engine {
   /** Frees what was held by a pause that is over. */
   void resumed() {
     releases.start();
+    consumers.sweep();
   }
 
   /** Whether a timer is in a shard of this session. */
@@ -503,16 +518,16 @@ final class Engine {
     closing = true;
     committer.refuseCallers();
     shards.forEach(Shard::close);
-    queues.close();
+    consumers.close();
     lanes.close();
   }
 
   /** Whether nothing runs, and all that ended is recorded. */
   boolean isIdle() {
     // In this order: what ends an attempt, or gives a lease back, is with the
-    // committer before its lane, or the queues, are idle.
+    // committer before its lane, or the consumers, are idle.
     return lanes.all().stream().allMatch(HandlerLane::isIdle)
-        && queues.isIdle()
+        && consumers.isIdle()
         && committer.isIdle();
   }
 

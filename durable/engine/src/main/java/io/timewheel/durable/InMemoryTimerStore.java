@@ -4,6 +4,7 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
@@ -236,8 +237,9 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
-  public List<TimerRecord> lease(LeaseRequest request) {
-    List<TimerRecord> leased = locked(() -> data.tables.lease(request));
+  public List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased = locked(() -> data.tables.lease(requests, limit, nowMillis, tokens));
     if (data.hints) {
       leased.forEach(record -> hint(new Outcome(Outcome.Answer.APPLIED, 0, record)));
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
@@ -23,6 +26,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -191,23 +195,20 @@ final class MemoryTables implements Transitions.Context {
 
   // Other changes
 
-  List<TimerRecord> lease(LeaseRequest request) {
+  List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     List<TimerRecord> leased = new ArrayList<>();
-    TreeSet<DuePosition> queue = ready.get(new TimerKey(request.namespace(), request.queue()));
-    if (queue == null || paused(request.namespace())) {
-      return leased;
-    }
-    for (DuePosition position : List.copyOf(queue)) {
-      if (leased.size() == request.tokens().size()) {
-        break;
-      }
-      TimerRecord current = records.get(position.key());
-      if (current != null) {
-        TimerRecord record =
-            Transitions.lease(
-                current, request.tokens().get(leased.size()), request.until(), request.now());
-        put(current, record);
-        leased.add(record);
+    for (LeaseRequest request : requests) {
+      TreeSet<DuePosition> queue = ready.get(new TimerKey(request.namespace(), request.queue()));
+      if (queue != null && !paused(request.namespace())) {
+        int wanted = Math.min(request.max(), limit - leased.size());
+        for (DuePosition position : queue.stream().limit(wanted).toList()) {
+          TimerRecord current = requireNonNull(records.get(position.key()));
+          TimerRecord record =
+              Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
+          put(current, record);
+          leased.add(record);
+        }
       }
     }
     return leased;

@@ -126,6 +126,6 @@ final class OwnedShards implements StoreListener {
 
   @Override
   public void ready(String namespace, String queue) {
-    engine.queues().ready(namespace, queue);
+    engine.consumers().ready(namespace, queue);
   }
 }

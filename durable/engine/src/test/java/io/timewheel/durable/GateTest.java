@@ -27,6 +27,7 @@ class GateTest {
           new EngineClock(() -> Instant.EPOCH, () -> 0),
           HERE,
           HERE,
+          HERE,
           (waits, turns, listener) ->
               new Committer(
                   new CommitLane.Settings(store, waits, turns, listener, HERE, 1, true),

@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,8 +74,9 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
-  public List<TimerRecord> lease(LeaseRequest request) {
-    return store.lease(request);
+  public List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    return store.lease(requests, limit, nowMillis, tokens);
   }
 
   @Override

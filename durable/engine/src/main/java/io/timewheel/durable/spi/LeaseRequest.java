@@ -3,31 +3,28 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import java.util.List;
-
 /**
- * Asks for ready timers of a queue.
+ * Asks for ready timers of one queue.
  *
  * @param namespace the namespace of the queue
- * @param queue its name
- * @param tokens a token for each timer that is wanted, at most
- * @param until when the leases end
- * @param now the time of the claim
+ * @param queue the name of the queue
+ * @param max the largest number of timers to claim, 1 or more
+ * @param untilMillis when the claim leases end
  */
-public record LeaseRequest(
-    String namespace, String queue, List<ClaimToken> tokens, long until, long now) {
+public record LeaseRequest(String namespace, String queue, int max, long untilMillis) {
   /**
-   * Copies the list.
+   * Checks that the queue has a name.
    *
    * @param namespace the namespace of the queue
-   * @param queue its name
-   * @param tokens a token for each timer that is wanted, at most
-   * @param until when the leases end
-   * @param now the time of the claim
+   * @param queue the name of the queue
+   * @param max the largest number of timers to claim, 1 or more
+   * @param untilMillis when the claim leases end
    */
   public LeaseRequest {
     requireNonNull(namespace, "namespace");
     requireNonNull(queue, "queue");
-    tokens = List.copyOf(tokens);
+    if (max < 1) {
+      throw new IllegalArgumentException("max: " + max + " (expected: 1 or more)");
+    }
   }
 }

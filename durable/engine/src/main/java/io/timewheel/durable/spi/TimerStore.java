@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,13 +120,21 @@ public interface TimerStore extends AutoCloseable {
   Map<String, Map<TimerState, Long>> counts();
 
   /**
-   * Claims ready timers of a queue, the longest ready first, as {@link Transitions#lease} says;
-   * durable when it returns. Each is claimed by one caller only, whatever the number of sessions.
+   * Claims ready timers of queues, the longest ready of each queue first, as {@link
+   * Transitions#lease} describes. The claims are durable when this method returns. Each timer is
+   * claimed by one caller only, whatever the number of sessions.
    *
-   * @param request how many, and for how long
-   * @return the complete records, no more than there are tokens
+   * <p>An engine asks for 10,000 queues at once, most of which have nothing ready: the number of
+   * statements must not grow with the empty queues.
+   *
+   * @param requests one for each queue; the store serves them in this order
+   * @param limit the largest number of timers to claim of all queues together, 1 or more
+   * @param nowMillis the time of the claims
+   * @param tokens creates a token for each timer that is claimed
+   * @return the complete records, those of a queue in their order
    */
-  List<TimerRecord> lease(LeaseRequest request);
+  List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens);
 
   /**
    * Lets no attempt begin in a namespace until it is resumed. Timers are not changed by it; those

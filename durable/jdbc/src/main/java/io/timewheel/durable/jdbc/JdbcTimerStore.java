@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
@@ -19,13 +19,10 @@ import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.spi.Transitions;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +59,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final Counters counters;
   private final Transactions transactions;
   private final Dialect dialect;
-  private final Records records;
+  private final QueueLeases leases;
   private final Queries queries;
   private final StoreTraits traits;
   private final History history;
@@ -82,8 +80,8 @@ public final class JdbcTimerStore implements TimerStore {
 
   private JdbcTimerStore(Builder builder) {
     dialect = builder.dialect();
-    records = dialect.records();
     queries = dialect.queries();
+    leases = new QueueLeases(dialect, queries, dialect.records(), groups::incrementAndGet);
     clock = builder.clock;
     node = builder.node;
     withThreads = builder.withThreads;
@@ -456,42 +454,10 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   @Override
-  public List<TimerRecord> lease(LeaseRequest request) {
-    return transactions.write(connection -> lease(connection, request));
-  }
-
-  private List<TimerRecord> lease(Connection connection, LeaseRequest request) throws SQLException {
-    try (Statements to = new Statements(connection)) {
-      Answer<Long> unusedVersion = dialect.begin(to, false);
-      Set<String> paused = dialect.holdPauses(to).get();
-      boolean held = paused.contains(request.namespace()) || paused.contains(EVERYTHING);
-      List<TimerRecord> ready =
-          held
-              ? List.of()
-              : queries.takeReady(
-                  connection, request.namespace(), request.queue(), request.tokens().size());
-      if (ready.isEmpty()) {
-        connection.rollback(); // nothing is to be committed, and nobody will ask what became of it
-        return List.of();
-      }
-      groups.incrementAndGet();
-      List<Records.Step> steps = new ArrayList<>();
-      for (TimerRecord record : ready) {
-        steps.add(
-            new Records.Step(
-                record,
-                Transitions.lease(
-                    record, request.tokens().get(steps.size()), request.until(), request.now())));
-      }
-      Answer<boolean[]> unused = records.advance(to, steps);
-      records.removeReady(to, ready);
-      Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
-      counts.put(TimerState.READY, (long) -ready.size());
-      counts.put(TimerState.FIRING, (long) ready.size());
-      dialect.count(to, Map.of(request.namespace(), counts));
-      to.send();
-      return steps.stream().map(Records.Step::after).toList();
-    }
+  public List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    return transactions.write(
+        connection -> leases.lease(connection, requests, limit, nowMillis, tokens));
   }
 
   @Override

@@ -360,10 +360,10 @@ class MariaDbTest {
       makeReady(1);
       node.store.pause("shop");
       long before = fixture.number("SELECT count(*) FROM timewheel_commit");
-      assertThat(node.store.lease(request(1))).isEmpty();
+      assertThat(lease(node.store, 1)).isEmpty();
       node.store.resume("shop");
-      assertThat(node.store.lease(request(1))).hasSize(1);
-      assertThat(node.store.lease(request(1))).isEmpty();
+      assertThat(lease(node.store, 1)).hasSize(1);
+      assertThat(lease(node.store, 1)).isEmpty();
       assertThat(fixture.number("SELECT count(*) FROM timewheel_commit"))
           .as("for the end of the pause, and one claim")
           .isEqualTo(before + 2);
@@ -394,7 +394,7 @@ class MariaDbTest {
         other.rollback();
         user.commit();
       }
-      assertThat(node.store.lease(request(3))).as("none is lost to the queue").hasSize(3);
+      assertThat(lease(node.store, 3)).as("none is lost to the queue").hasSize(3);
     }
 
     private static final String READY =

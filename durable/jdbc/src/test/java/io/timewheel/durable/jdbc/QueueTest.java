@@ -35,19 +35,20 @@ class QueueTest {
     node.makeReady(count);
   }
 
-  synchronized LeaseRequest request(int max) {
-    List<ClaimToken> wanted = new ArrayList<>();
-    for (int i = 0; i < max; i++) {
-      wanted.add(new ClaimToken(1, ++tokens));
-    }
-    return new LeaseRequest("shop", "orders", wanted, NOW + 30_000, NOW);
+  List<TimerRecord> lease(JdbcTimerStore store, int max) {
+    LeaseRequest request = new LeaseRequest("shop", "orders", max, NOW + 30_000);
+    return store.lease(List.of(request), max, NOW, this::newToken);
+  }
+
+  private synchronized ClaimToken newToken() {
+    return new ClaimToken(1, ++tokens);
   }
 
   private List<TimerRecord> leaseAll(JdbcTimerStore store) {
     List<TimerRecord> leased = new ArrayList<>();
     List<TimerRecord> some;
     do {
-      some = store.lease(request(7));
+      some = lease(store, 7);
       leased.addAll(some);
     } while (!some.isEmpty());
     return leased;
@@ -79,12 +80,12 @@ class QueueTest {
               + NOW
               + " FOR UPDATE");
       statement.execute("SELECT 1 FROM timewheel_timer" + inShop + "'id-001' FOR UPDATE");
-      assertThat(node.store.lease(request(2)))
+      assertThat(lease(node.store, 2))
           .extracting(record -> record.key().id())
           .containsExactly("id-002");
       holder.rollback();
     }
-    assertThat(node.store.lease(request(3))).hasSize(2);
+    assertThat(lease(node.store, 3)).hasSize(2);
   }
 
   @Test
@@ -94,12 +95,12 @@ class QueueTest {
         Statement statement = holder.createStatement()) {
       statement.execute(
           "SELECT 1 FROM timewheel_timer WHERE namespace = 'shop' AND id = 'id-000' FOR UPDATE");
-      assertThat(node.store.lease(request(1)))
+      assertThat(lease(node.store, 1))
           .extracting(record -> record.key().id())
           .containsExactly("id-001");
       holder.rollback();
     }
-    assertThat(node.store.lease(request(1)))
+    assertThat(lease(node.store, 1))
         .extracting(record -> record.key().id())
         .containsExactly("id-000");
   }
@@ -115,10 +116,10 @@ class QueueTest {
               + id
               + "')");
     }
-    assertThat(node.store.lease(request(1)))
+    assertThat(lease(node.store, 1))
         .extracting(record -> record.key().id())
         .containsExactly("id-000");
-    assertThat(node.store.lease(request(3)))
+    assertThat(lease(node.store, 3))
         .extracting(record -> record.key().id())
         .containsExactly("id-001", "id-002");
   }
@@ -152,9 +153,9 @@ class QueueTest {
   void leasesNothingInAPausedNamespace() {
     makeReady(1);
     node.store.pause("shop");
-    assertThat(node.store.lease(request(1))).isEmpty();
+    assertThat(lease(node.store, 1)).isEmpty();
     node.store.resume("shop");
-    assertThat(node.store.lease(request(1))).hasSize(1);
+    assertThat(lease(node.store, 1)).hasSize(1);
   }
 
   @Test
@@ -163,6 +164,6 @@ class QueueTest {
     node.commit(new Change.Cancel(key("id-000"), 0, NOW));
     node.commit(schedule("id-001", NOW));
     assertThat(fixture.number("SELECT count(*) FROM timewheel_ready")).isZero();
-    assertThat(node.store.lease(request(2))).isEmpty();
+    assertThat(lease(node.store, 2)).isEmpty();
   }
 }

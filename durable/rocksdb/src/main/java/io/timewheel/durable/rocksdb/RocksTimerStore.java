@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
@@ -33,6 +34,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -339,8 +341,9 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
-  public List<TimerRecord> lease(LeaseRequest request) {
-    return using(open -> open.writer().lease(request));
+  public List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    return using(open -> open.writer().lease(requests, limit, nowMillis, tokens));
   }
 
   @Override

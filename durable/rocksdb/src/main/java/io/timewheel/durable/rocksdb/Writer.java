@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -325,9 +326,33 @@ final class Writer implements Transitions.Context {
 
   // Other changes
 
-  synchronized List<TimerRecord> lease(LeaseRequest request) {
+  synchronized List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     checkSound();
-    if (request.tokens().isEmpty() || paused(request.namespace())) {
+    try {
+      List<Cell> cells = new ArrayList<>();
+      List<TimerRecord> leased = new ArrayList<>();
+      for (LeaseRequest request : requests) {
+        for (Cell cell : ready(request, limit - cells.size())) {
+          TimerRecord current = requireNonNull(cell.after);
+          TimerRecord record =
+              Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
+          replace(cell, record);
+          cells.add(cell);
+          leased.add(record);
+        }
+      }
+      write(cells, sync);
+      return leased;
+    } finally {
+      counts.discard();
+    }
+  }
+
+  /** Finds ready timers of a queue. */
+  private List<Cell> ready(LeaseRequest request, int limit) {
+    int wanted = Math.min(request.max(), limit);
+    if (wanted == 0 || paused(request.namespace())) {
       return List.of();
     }
     List<Cell> cells = new ArrayList<>();
@@ -342,22 +367,9 @@ final class Writer implements Transitions.Context {
           if (cell != null && record != null && record.state() == TimerState.READY) {
             cells.add(cell);
           }
-          return cells.size() < request.tokens().size();
+          return cells.size() < wanted;
         });
-    try {
-      List<TimerRecord> leased = new ArrayList<>();
-      for (Cell cell : cells) {
-        ClaimToken token = request.tokens().get(leased.size());
-        TimerRecord current = requireNonNull(cell.after);
-        TimerRecord record = Transitions.lease(current, token, request.until(), request.now());
-        replace(cell, record);
-        leased.add(record);
-      }
-      write(cells, sync);
-      return leased;
-    } finally {
-      counts.discard();
-    }
+    return cells;
   }
 
   /** Reads a timer that an index names; null if it cannot be read. */

@@ -137,7 +137,10 @@ class Fixture implements StoreListener {
       commit(new Change.MakeReady(due.key(), due.version(), due.revision(), epoch, NONE, NOW));
       if (id.equals("leased")) {
         store.lease(
-            new LeaseRequest("shop", "orders", List.of(new ClaimToken(7, 8)), NOW + 99, NOW));
+            List.of(new LeaseRequest("shop", "orders", 1, NOW + 99)),
+            1,
+            NOW,
+            () -> new ClaimToken(7, 8));
       }
     }
     commit(begin("set aside"));

@@ -148,10 +148,10 @@ class IndexScanTest {
   }
 
   private static List<TimerRecord> lease(RocksTimerStore store) {
-    List<ClaimToken> tokens = new ArrayList<>();
-    for (int i = 0; i < BATCH; i++) {
-      tokens.add(new ClaimToken(1, i));
-    }
-    return store.lease(new LeaseRequest("shop", "orders", tokens, NOW + 1_000_000_000L, NOW));
+    return store.lease(
+        List.of(new LeaseRequest("shop", "orders", BATCH, NOW + 1_000_000_000L)),
+        BATCH,
+        NOW,
+        () -> new ClaimToken(1, 2));
   }
 }

@@ -118,9 +118,15 @@ class ModelTest {
     }
 
     private void lease() {
-      List<ClaimToken> wanted = Stream.generate(this::newToken).limit(random.nextInt(3)).toList();
-      LeaseRequest request = new LeaseRequest(one(NAMESPACES), "q", wanted, now + 50, now);
-      assertThat(rocks.lease(request)).isEqualTo(memory.lease(request));
+      List<LeaseRequest> requests =
+          NAMESPACES.stream()
+              .filter(namespace -> random.nextBoolean())
+              .map(namespace -> new LeaseRequest(namespace, "q", 1 + random.nextInt(2), now + 50))
+              .toList();
+      int limit = 1 + random.nextInt(3);
+      List<ClaimToken> used = Stream.generate(this::newToken).limit(limit).toList();
+      assertThat(rocks.lease(requests, limit, now, used.iterator()::next))
+          .isEqualTo(memory.lease(requests, limit, now, used.iterator()::next));
     }
 
     private void commit() {

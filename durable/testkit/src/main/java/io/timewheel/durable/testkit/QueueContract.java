@@ -24,18 +24,22 @@ import org.junit.jupiter.api.Test;
 /** What is ready, and is leased. */
 abstract class QueueContract extends AttemptContract {
   void makeReady(String id, long now) {
-    commit(schedule(key(id), NOW, definition(true, ""), Change.Condition.NONE, 0, null));
+    makeReady("orders", id, now);
+  }
+
+  private void makeReady(String queue, String id, long now) {
+    commit(schedule(key(id), NOW, definition(queue, true, ""), Change.Condition.NONE, 0, null));
     TimerRecord read = read(key(id));
     commit(
         new Change.MakeReady(key(id), read.version(), read.revision(), epoch(key(id)), NONE, now));
   }
 
   List<TimerRecord> lease(int max) {
-    List<ClaimToken> lease = new ArrayList<>();
-    for (int i = 0; i < max; i++) {
-      lease.add(new ClaimToken(7, ++tokens));
-    }
-    return store.lease(new LeaseRequest("shop", "orders", lease, NOW + 30_000, NOW));
+    return lease(max, List.of(new LeaseRequest("shop", "orders", max, NOW + 30_000)));
+  }
+
+  private List<TimerRecord> lease(int limit, List<LeaseRequest> requests) {
+    return store.lease(requests, limit, NOW, () -> new ClaimToken(7, ++tokens));
   }
 
   static Change.Finish end(TimerRecord leased, Change.Finish.End end, long now) {
@@ -56,6 +60,49 @@ abstract class QueueContract extends AttemptContract {
     assertEquals(0, lease(2).size());
     assertEquals(read(key("b")), first.get(0));
     assertEquals(NOW + 30_000, due(NEVER).get(0).fireAt(), "the end of a lease is");
+  }
+
+  @Test
+  void leasesFromManyQueuesInTheOrderOfTheRequests() {
+    for (String queue : List.of("orders", "mails", "prints")) {
+      for (int i = 1; i <= 3; i++) {
+        makeReady(queue, queue + i, NOW + i);
+      }
+    }
+    List<LeaseRequest> requests = new ArrayList<>();
+    for (String queue : List.of("mails", "empty", "prints", "orders")) {
+      requests.add(new LeaseRequest("shop", queue, 2, NOW + 10_000L * queue.length()));
+    }
+    requests.add(new LeaseRequest("elsewhere", "orders", 2, NOW + 1));
+    List<TimerRecord> leased = lease(5, requests);
+    assertEquals(
+        List.of("mails1", "mails2", "prints1", "prints2", "orders1"),
+        leased.stream().map(record -> record.key().id()).toList());
+    for (TimerRecord record : leased) {
+      assertEquals(read(record.key()), record);
+      assertEquals(
+          NOW + 10_000L * record.definition().handler().length(),
+          requireNonNull(record.claim()).until());
+    }
+    assertEquals(
+        5,
+        leased.stream().map(record -> requireNonNull(record.claim()).token()).distinct().count());
+    assertEquals(
+        List.of("mails3", "prints3", "orders2", "orders3"),
+        lease(100, requests).stream().map(record -> record.key().id()).toList());
+    assertEquals(List.of(), lease(100, requests));
+  }
+
+  @Test
+  void aPauseOfANamespaceLeavesTheQueuesOfOthers() {
+    makeReady("a", NOW);
+    store.pause("elsewhere");
+    List<LeaseRequest> requests =
+        List.of(
+            new LeaseRequest("elsewhere", "orders", 1, NOW + 30_000),
+            new LeaseRequest("shop", "orders", 1, NOW + 30_000));
+    assertEquals(1, lease(10, requests).size());
+    store.resume("elsewhere");
   }
 
   @Test

@@ -103,9 +103,13 @@ abstract class StoreSteps {
   }
 
   static TimerDefinition definition(boolean queue, String recurrence) {
+    return definition("orders", queue, recurrence);
+  }
+
+  static TimerDefinition definition(String handler, boolean queue, String recurrence) {
     return new TimerDefinition(
         recurrence,
-        "orders",
+        handler,
         queue,
         new byte[] {1, 0, -1},
         Map.of("traceparent", "00-ä"),

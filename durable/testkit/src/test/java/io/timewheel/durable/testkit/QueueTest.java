@@ -16,6 +16,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
@@ -29,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -310,8 +312,12 @@ class QueueTest {
         scene.kit.start(
             new ForwardingTimerStore(data) {
               @Override
-              public List<TimerRecord> lease(LeaseRequest request) {
-                List<TimerRecord> leased = super.lease(request);
+              public List<TimerRecord> lease(
+                  List<LeaseRequest> requests,
+                  int limit,
+                  long nowMillis,
+                  Supplier<ClaimToken> tokens) {
+                List<TimerRecord> leased = super.lease(requests, limit, nowMillis, tokens);
                 if (!leased.isEmpty() && !claims.isEmpty()) {
                   claims.remove(0).cancel(false); // between the lease and its answer
                 }
@@ -383,8 +389,12 @@ class QueueTest {
         scene.kit.start(
             new ForwardingTimerStore(below) {
               @Override
-              public List<TimerRecord> lease(LeaseRequest request) {
-                List<TimerRecord> leased = super.lease(request);
+              public List<TimerRecord> lease(
+                  List<LeaseRequest> requests,
+                  int limit,
+                  long nowMillis,
+                  Supplier<ClaimToken> tokens) {
+                List<TimerRecord> leased = super.lease(requests, limit, nowMillis, tokens);
                 calls.addAndGet(leased.isEmpty() ? 0 : 1);
                 return leased;
               }

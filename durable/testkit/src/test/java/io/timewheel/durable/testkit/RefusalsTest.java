@@ -8,6 +8,7 @@ import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
@@ -19,6 +20,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** What the engine leans on throws: nothing is lost, and nothing comes to a halt. */
@@ -150,7 +152,11 @@ class RefusalsTest extends OnStand {
         stand.start(
             new ForwardingTimerStore(store) {
               @Override
-              public List<TimerRecord> lease(LeaseRequest request) {
+              public List<TimerRecord> lease(
+                  List<LeaseRequest> requests,
+                  int limit,
+                  long nowMillis,
+                  Supplier<ClaimToken> tokens) {
                 throw new IllegalArgumentException("a record that cannot be read");
               }
             },
