@@ -76,7 +76,7 @@ record Problem(
         case EXISTS, VERSION_DIFFERS, FINISHED -> of(412, "precondition_failed", detail);
         case OVER_LIMIT -> of(429, "over_limit", detail).header("Retry-After", "60");
         case REJECTED -> of(422, "rejected", detail);
-        case BUSY -> busy("as many changes wait for the store as may");
+        case BUSY -> busy(detail);
         case STORE_UNAVAILABLE -> unavailable("the store does not answer; nothing was done");
         case UNKNOWN ->
             of(503, "unknown_outcome", "it may have been done or not; the same again is safe")

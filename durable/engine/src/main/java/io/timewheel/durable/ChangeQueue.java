@@ -9,8 +9,8 @@ import java.util.Set;
 
 /**
  * What waits in a lane, in the order in which it is committed: the engine's own changes before
- * those of callers; what failed in a way that others must not share alternates with both. Guarded
- * by its lane.
+ * those of callers; what failed in a way that others must not share, and changes of held timers,
+ * alternate with both. Guarded by its lane.
  */
 final class ChangeQueue {
   /** Of payloads and headers that wait; the last change may go beyond. */
@@ -31,6 +31,11 @@ final class ChangeQueue {
   /** What has failed in a way that others must not share, and whose time has come. */
   private final ArrayDeque<FailedChanges> suspects = new ArrayDeque<>();
 
+  private final HeldChanges held;
+
+  /** Changes of held timers for which there was no room. */
+  private final List<PendingChange> refused = new ArrayList<>();
+
   private boolean suspectsTurn;
 
   /** How many changes of callers are to be repeated: they count until they are answered. */
@@ -38,6 +43,11 @@ final class ChangeQueue {
 
   /** The bytes of all changes of callers that count. */
   private long callersBytes;
+
+  /** Makes a queue for so many changes of callers; half of them may be of held timers. */
+  ChangeQueue(int capacity) {
+    held = new HeldChanges(Math.max(1, capacity / 2), MAX_BYTES / 2);
+  }
 
   void addCallers(PendingChange change) {
     callers.add(change);
@@ -67,7 +77,8 @@ final class ChangeQueue {
         && own.isEmpty()
         && patient.isEmpty()
         && aside.isEmpty()
-        && suspects.isEmpty();
+        && suspects.isEmpty()
+        && held.isEmpty();
   }
 
   boolean hasCallers() {
@@ -76,7 +87,7 @@ final class ChangeQueue {
 
   /** Whether there is something that can be committed now. */
   boolean isReady() {
-    return !callers.isEmpty() || !own.isEmpty() || !suspects.isEmpty();
+    return !callers.isEmpty() || !own.isEmpty() || !suspects.isEmpty() || held.isDue();
   }
 
   /** Whether what callers wait for has as many bytes as it may. */
@@ -85,7 +96,7 @@ final class ChangeQueue {
   }
 
   int callersWaiting() {
-    return callers.size() + repeated;
+    return callers.size() + repeated + held.callers();
   }
 
   int ownWaiting() {
@@ -96,13 +107,18 @@ final class ChangeQueue {
     for (FailedChanges failed : suspects) {
       again += failed.changes.size();
     }
-    return own.size() + patient.size() + again - repeated;
+    return own.size() + patient.size() + again - repeated + held.own();
   }
 
   /** Takes what is to be committed next. */
   List<PendingChange> takeBatch(int max) {
     boolean others = !own.isEmpty() || !callers.isEmpty();
-    suspectsTurn = !suspects.isEmpty() && !(suspectsTurn && others);
+    suspectsTurn = (!suspects.isEmpty() || held.isDue()) && !(suspectsTurn && others);
+    if (suspectsTurn && held.isDue()) {
+      List<PendingChange> due = held.takeDue(max);
+      callersBytes -= bytesOf(due);
+      return due;
+    }
     if (suspectsTurn) {
       FailedChanges failed = suspects.remove();
       repeated -= failed.callers();
@@ -116,7 +132,15 @@ final class ChangeQueue {
         && batchBytes < MAX_BATCH_BYTES
         && !(own.isEmpty() && callers.isEmpty())) {
       PendingChange change = own.isEmpty() ? callers.remove() : removeOwn();
+      boolean waits = held.holds(change.change.key());
+      if (waits && held.add(change)) {
+        continue;
+      }
       callersBytes -= change.bytes;
+      if (waits) {
+        refused.add(change);
+        continue;
+      }
       batchBytes += change.bytes;
       batch.add(change);
     }
@@ -134,6 +158,13 @@ final class ChangeQueue {
     return changes.stream().mapToLong(change -> change.bytes).sum();
   }
 
+  /** Takes changes of held timers for which there was no room. */
+  List<PendingChange> takeRefused() {
+    List<PendingChange> taken = List.copyOf(refused);
+    refused.clear();
+    return taken;
+  }
+
   /** Takes what callers wait for, but for what is to be repeated. */
   List<PendingChange> takeCallers() {
     List<PendingChange> taken = new ArrayList<>(callers);
@@ -149,6 +180,7 @@ final class ChangeQueue {
     taken.addAll(own);
     aside.forEach(failed -> taken.addAll(failed.changes));
     suspects.forEach(failed -> taken.addAll(failed.changes));
+    taken.addAll(held.takeAll());
     own.clear();
     aside.clear();
     suspects.clear();
@@ -190,5 +222,36 @@ final class ChangeQueue {
   /** The time of all that was put aside has come. */
   void comeBack() {
     List.copyOf(aside).forEach(this::comeBack);
+    held.comeBack();
+  }
+
+  // Changes of held timers
+
+  /**
+   * Puts changes back that were tried.
+   *
+   * @return how long they wait for the next try
+   */
+  long hold(List<PendingChange> tried) {
+    held.putBack(tried);
+    callersBytes += bytesOf(tried);
+    return held.waitMillis(HeldChanges.keys(tried));
+  }
+
+  /** The time has come for another try of some held timers. */
+  void comeBack(Set<TimerKey> keys) {
+    held.comeBack(keys);
+  }
+
+  /** The store has answered a batch: its timers are not held any longer, except those put back. */
+  void answered(List<PendingChange> batch) {
+    held.answered(batch);
+  }
+
+  /** Takes all changes of held timers: nobody would repeat them. */
+  List<PendingChange> takeHeld() {
+    List<PendingChange> taken = held.takeAll();
+    callersBytes -= bytesOf(taken);
+    return taken;
   }
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.DurableTimerException.Reason;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.StoreException;
@@ -10,7 +13,10 @@ import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * rejects is alone. What has failed without a known outcome is repeated in halves too, each by
  * itself and after a while: the change that the store cannot take harms no other, and is never
  * given up.
+ *
+ * <p>Changes of timers that other transactions hold are taken out of a batch, and the others are
+ * committed at once. The held ones are repeated after a while, in the order of each timer. Those of
+ * callers fail after {@link PendingChange#HELD_LIMIT}.
  */
 final class CommitLane {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -30,7 +40,7 @@ final class CommitLane {
 
   private final Settings settings;
   private final Executor executor;
-  private final ChangeQueue queue = new ChangeQueue();
+  private final ChangeQueue queue;
   private boolean draining;
 
   /** Whether the end of patience waits for its time. */
@@ -58,6 +68,7 @@ final class CommitLane {
   CommitLane(Settings settings, Executor executor) {
     this.settings = settings;
     this.executor = executor;
+    queue = new ChangeQueue(settings.capacity);
   }
 
   void add(PendingChange item, boolean late) {
@@ -307,10 +318,21 @@ final class CommitLane {
     }
   }
 
-  private synchronized List<PendingChange> take() {
-    refused = false;
-    List<PendingChange> batch = queue.takeBatch(settings.store.traits().maxBatch());
-    notifyAll();
+  private List<PendingChange> take() {
+    List<PendingChange> batch;
+    List<PendingChange> noRoom;
+    synchronized (this) {
+      refused = false;
+      batch = queue.takeBatch(settings.store.traits().maxBatch());
+      noRoom = queue.takeRefused();
+      notifyAll();
+    }
+    for (PendingChange item : noRoom) {
+      item.fail(
+          Reason.BUSY,
+          "another transaction holds this timer, and too many calls wait for it",
+          null);
+    }
     return batch;
   }
 
@@ -320,6 +342,10 @@ final class CommitLane {
     try {
       outcomes = outcomes(batch.stream().map(item -> item.change).toList());
       Events.commitEnded(event, batch.size(), null);
+    } catch (HeldTimersException e) {
+      Events.commitEnded(event, batch.size(), e);
+      held(batch, e);
+      return;
     } catch (StoreException e) {
       Events.commitEnded(event, batch.size(), e);
       failed(batch, e);
@@ -330,6 +356,7 @@ final class CommitLane {
       return;
     }
     settings.listener.answered();
+    answered(batch);
     tellEngine(batch, outcomes);
     complete(batch, outcomes, false);
   }
@@ -378,9 +405,78 @@ final class CommitLane {
     return outcomes;
   }
 
+  // Held timers
+
+  private synchronized void answered(List<PendingChange> batch) {
+    queue.answered(batch);
+  }
+
+  /** Commits the other changes at once; those of held timers are repeated after a while. */
+  private void held(List<PendingChange> batch, HeldTimersException failure) {
+    Map<Boolean, List<PendingChange>> parts =
+        batch.stream()
+            .collect(
+                Collectors.partitioningBy(item -> failure.heldKeys().contains(item.change.key())));
+    List<PendingChange> tried = requireNonNull(parts.get(true));
+    List<PendingChange> others = requireNonNull(parts.get(false));
+    if (tried.isEmpty()) {
+      failed(batch, failure);
+      return;
+    }
+    repeatWhenReleased(tried, failure);
+    if (!others.isEmpty()) {
+      commit(others);
+    }
+  }
+
+  private void repeatWhenReleased(List<PendingChange> tried, HeldTimersException failure) {
+    long nowNanos = settings.waits.nanoTime();
+    Map<Boolean, List<PendingChange>> parts =
+        tried.stream().collect(Collectors.partitioningBy(item -> item.isHeldTooLong(nowNanos)));
+    List<PendingChange> tooLong = requireNonNull(parts.get(true));
+    List<PendingChange> again = requireNonNull(parts.get(false));
+    boolean open;
+    long waitMillis = 0;
+    synchronized (this) {
+      open = !closed;
+      if (open && !again.isEmpty()) {
+        waitMillis = queue.hold(again);
+      }
+      queue.answered(tooLong);
+    }
+    for (PendingChange item : tooLong) {
+      item.fail(
+          Reason.BUSY,
+          "another transaction has held this timer for longer than " + PendingChange.HELD_LIMIT,
+          failure);
+    }
+    if (!open) {
+      giveUp(again.stream().filter(item -> !item.isOwn()).toList(), Engine.closed());
+    } else if (!again.isEmpty()) {
+      Set<TimerKey> keys = HeldChanges.keys(again);
+      try {
+        settings.waits.start(() -> comeBack(keys), Duration.ofMillis(waitMillis));
+      } catch (IllegalStateException e) { // nobody waits for a wheel that was stopped
+        List<PendingChange> left;
+        synchronized (this) {
+          left = queue.takeHeld();
+        }
+        giveUp(left, failure);
+      }
+    }
+  }
+
+  private void comeBack(Set<TimerKey> keys) {
+    synchronized (this) {
+      queue.comeBack(keys);
+    }
+    drainIfReady();
+  }
+
   // Failures
 
   private void failed(List<PendingChange> batch, StoreException failure) {
+    answered(batch);
     if (failure.kind() == StoreException.Kind.REJECTED && batch.size() > 1) {
       commit(List.copyOf(batch.subList(0, batch.size() / 2)));
       commit(List.copyOf(batch.subList(batch.size() / 2, batch.size())));

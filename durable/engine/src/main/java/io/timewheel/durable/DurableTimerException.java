@@ -24,7 +24,8 @@ public class DurableTimerException extends RuntimeException {
     OVER_LIMIT,
     /**
      * As many changes wait for the store as may, and the timer was built to refuse more, or the
-     * thread that waited for room was interrupted. Nothing was done.
+     * thread that waited for room was interrupted. Or another transaction has held the timer for
+     * more than five seconds. Nothing was done.
      */
     BUSY,
     /** The store could not do it, and has not done it. */

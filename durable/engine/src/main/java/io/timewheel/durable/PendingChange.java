@@ -8,6 +8,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerDefinition;
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,9 @@ final class PendingChange {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int MAX_TRIES_OF_UNKNOWN = 5;
 
+  /** For how long a call waits for a timer that another transaction holds, over all its tries. */
+  static final Duration HELD_LIMIT = Duration.ofSeconds(5);
+
   final Change change;
   private final Committer.@Nullable Call call;
   private final @Nullable Consumer<@Nullable Outcome> then;
@@ -25,6 +29,9 @@ final class PendingChange {
   final int bytes;
 
   private int tries;
+
+  /** When its timer was found held; null if it was not. */
+  private @Nullable Long heldNanos;
 
   /** Whether an earlier try may have been done: from then on no failure means "not done". */
   private boolean mayBeDone;
@@ -72,6 +79,17 @@ final class PendingChange {
         : unknown && hasRequestId() && tries < MAX_TRIES_OF_UNKNOWN;
   }
 
+  /**
+   * Whether its timer is held by another transaction for longer than a caller waits. The engine's
+   * own changes wait for any time.
+   */
+  boolean isHeldTooLong(long nowNanos) {
+    if (heldNanos == null) {
+      heldNanos = nowNanos;
+    }
+    return !isOwn() && nowNanos - heldNanos >= HELD_LIMIT.toNanos();
+  }
+
   private boolean hasRequestId() {
     return change instanceof Change.Schedule schedule && schedule.requestId() != null;
   }
@@ -97,11 +115,15 @@ final class PendingChange {
    * Ends without a commit; if an earlier try may have been done, nobody can say that it was not.
    */
   void fail(Reason failed, Throwable cause) {
+    fail(failed, String.valueOf(cause.getMessage()), cause);
+  }
+
+  /** The same for another message than that of the cause. */
+  void fail(Reason failed, String message, @Nullable Throwable cause) {
     Reason reason = mayBeDone ? Reason.UNKNOWN : failed;
     try {
       if (call != null) {
-        call.fail(
-            new DurableTimerException(reason, 0, change.key() + ": " + cause.getMessage(), cause));
+        call.fail(new DurableTimerException(reason, 0, change.key() + ": " + message, cause));
       } else {
         requireNonNull(then).accept(null);
       }

@@ -50,6 +50,11 @@ final class Waits {
     }
   }
 
+  /** {@return the time of the wheel} */
+  long nanoTime() {
+    return wheel.timeSource().nanoTime();
+  }
+
   /** Does what is due beside the wheel. */
   void beat() {
     long nowNanos = wheel.timeSource().nanoTime();

@@ -64,8 +64,8 @@ interface Dialect {
   boolean isHeldUp(SQLException failure);
 
   /**
-   * {@return whether a lock is waited for so briefly that whoever begins timers may do so too, and
-   * that it may be waited for again}
+   * {@return whether a group waits for a lock, for a moment; if not, a statement of it fails at
+   * once if another transaction has the lock}
    */
   default boolean waitsBriefly() {
     return true;
@@ -108,13 +108,24 @@ interface Dialect {
   default void touch(Connection connection) throws SQLException {}
 
   /**
-   * Sets the limits of a transaction that commits a group, and {@link #checkFormat checks the
+   * Sets the limits of a transaction that commits changes, and {@link #checkFormat checks the
    * format}.
    *
    * @return the first version of a block that is this transaction's own, if one is wanted; it has
    *     room for all rounds of the largest group
    */
   Answer<Long> begin(Statements to, boolean wantsVersions) throws SQLException;
+
+  /** The same for a transaction that commits a group, which waits for no lock for long. */
+  default Answer<Long> beginGroup(Statements to, boolean wantsVersions) throws SQLException {
+    return begin(to, wantsVersions);
+  }
+
+  /**
+   * Sets whether the statements of a group that follow wait for a lock, for a moment. Where they do
+   * not wait anyway, nothing is set.
+   */
+  default void waitForLocks(Statements to, boolean wait) {}
 
   /** The same for a transaction that commits something else, and asks for no version. */
   default void begin(Connection connection) throws SQLException {

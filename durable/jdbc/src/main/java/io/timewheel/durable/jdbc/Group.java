@@ -8,6 +8,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.Records.Lock;
 import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
@@ -16,6 +17,7 @@ import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -41,9 +43,10 @@ import org.jspecify.annotations.Nullable;
  * costs two ways to the database and back, and COMMIT. A long list may be taken for new as a whole;
  * if it is not, the transaction fails, and another one locks from the first round on.
  *
- * <p>A transaction of a user may hold a timer for as long as he likes. The others in a group do not
- * wait for it: once a lock was not to be had in time, what an owner would begin is left for his
- * next look, and of the rest each timer is tried alone.
+ * <p>A transaction of a user may hold a timer for any time. The others in a group do not wait for
+ * it. Once a lock was not granted in time, the next try waits for none: claims of held timers are
+ * left for the next sweep of their owner. If other changes are of held timers, the group fails with
+ * a {@link HeldTimersException} that names them.
  *
  * <p>An object is used for all tries of one commit, by one thread.
  */
@@ -53,10 +56,14 @@ final class Group implements Transactions.Work<List<Outcome>> {
    */
   private static final int MAX_ROUNDS = 4;
 
+  /** So many timers are found one by one; with more, parts of the group are held as a whole. */
+  private static final int MAX_FOUND_ALONE = 32;
+
   private final Dialect dialect;
   private final Counters counters;
   private final Records records;
   private final Novelty novelty;
+  private final HeldTimers heldTimers;
   private final int shards;
   private final Function<Integer, @Nullable Long> ownEpoch;
   private final @Nullable String hintChannel;
@@ -70,10 +77,13 @@ final class Group implements Transactions.Work<List<Outcome>> {
   /** Whether this is not the first try. */
   private boolean tried;
 
-  /** Whether a try has waited too long for a timer that somebody holds. */
+  /** True if another transaction holds one of the timers, or did: then nothing waits for it. */
   private boolean heldUp;
 
   // Of one try
+
+  /** Held timers that are left for the next sweep of their owner. */
+  private final List<TimerKey> passedOver = new ArrayList<>();
 
   /** Whether it fails if a timer that is taken for new is there. */
   private boolean daring;
@@ -94,6 +104,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       Dialect dialect,
       Counters counters,
       Novelty novelty,
+      HeldTimers heldTimers,
       int shards,
       Function<Integer, @Nullable Long> ownEpoch,
       @Nullable String hintChannel,
@@ -102,6 +113,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
     this.counters = counters;
     records = dialect.records();
     this.novelty = novelty;
+    this.heldTimers = heldTimers;
     this.shards = shards;
     this.ownEpoch = ownEpoch;
     this.hintChannel = hintChannel;
@@ -199,16 +211,35 @@ final class Group implements Transactions.Work<List<Outcome>> {
   public List<Outcome> run(Connection connection) throws SQLException {
     boolean versions =
         any(change -> change instanceof Change.Schedule || change instanceof Change.Move);
+    if (!tried) {
+      heldUp = heldTimers.containsAny(keys());
+    }
     // Where a lock is waited for until a deadlock is found, none is taken out of the order.
     boolean expecting =
-        dialect.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0)));
+        !tried
+            && !heldUp
+            && (dialect.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0))));
     try (Statements to = new Statements(connection)) {
-      Answer<Long> begun = dialect.begin(to, versions);
-      List<Outcome> result = run(to, versions ? begun.get() : 0, expecting && !tried);
+      Answer<Long> begun = dialect.beginGroup(to, versions);
+      List<Outcome> result = run(to, versions ? begun.get() : 0, expecting);
       Optional<String> id = transactionId.get();
       transactionId = () -> id;
+      if (heldUp) {
+        heldTimers.remove(keys());
+        heldTimers.add(passedOver);
+      }
       return result;
+    } catch (SQLException e) {
+      if (!heldUp && dialect.isHeldUp(e)) {
+        heldUp = true;
+        throw new Transactions.Again();
+      }
+      throw e;
     }
+  }
+
+  private List<TimerKey> keys() {
+    return changes.stream().map(Change::key).toList();
   }
 
   @Override
@@ -254,6 +285,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
     heldEpochs.clear();
     counts.clear();
     written.clear();
+    passedOver.clear();
     surroundings.lastVersion = firstVersion - 1;
     surroundings.pending.clear();
     Map<TimerKey, Cell> cells = new TreeMap<>();
@@ -276,12 +308,6 @@ final class Group implements Transactions.Work<List<Outcome>> {
       if (daring && dialect.isThere(e)) {
         novelty.refuted();
         throw new Transactions.Again();
-      }
-      if (dialect.isHeldUp(e)) {
-        if (heldUp && cells.size() > 1) {
-          throw held(e);
-        }
-        heldUp = true;
       }
       throw e;
     }
@@ -309,17 +335,21 @@ final class Group implements Transactions.Work<List<Outcome>> {
         cell.lost = cell.assumed && !cell.isChanged();
         count(cell, 1);
       }
-      write(to, open, round == 1 && expecting);
+      if (heldUp) {
+        writeWithoutWaiting(to, open);
+      } else {
+        write(to, open, round == 1 && expecting);
+      }
       conclude(to, open);
       open = open.stream().filter(cell -> cell.lost).toList();
       open.forEach(cell -> count(cell, -1));
     }
   }
 
-  /** Has the engine ask for one change at a time. */
-  private static StoreException held(@Nullable SQLException cause) {
-    return new StoreException(
-        StoreException.Kind.REJECTED, "another transaction holds a timer of the batch", cause);
+  /** Has the engine repeat the changes of some timers by themselves. */
+  private HeldTimersException held(List<TimerKey> keys, @Nullable SQLException cause) {
+    heldTimers.add(keys);
+    return new HeldTimersException(keys, cause);
   }
 
   // Reading
@@ -344,15 +374,9 @@ final class Group implements Transactions.Work<List<Outcome>> {
   }
 
   private void lock(Statements to, List<Cell> cells) throws SQLException {
-    boolean mayPassOver = any(Group::isLeftForLater);
-    boolean mayWait = any(change -> !isLeftForLater(change)) || dialect.waitsBriefly();
-    Lock lock = Lock.WAIT;
-    if (mayPassOver && (heldUp || !mayWait)) {
-      lock = Lock.PASS_OVER;
-    } else if (heldUp && !dialect.waitsBriefly()) {
-      lock = Lock.FAIL; // it has been waited for
-    }
-    read(to, cells, lock);
+    boolean passOver =
+        heldUp || (!dialect.waitsBriefly() && changes.stream().allMatch(Group::isLeftForLater));
+    read(to, cells, passOver ? Lock.PASS_OVER : Lock.WAIT);
   }
 
   private void read(Statements to, List<Cell> cells, Lock lock) throws SQLException {
@@ -404,11 +428,17 @@ final class Group implements Transactions.Work<List<Outcome>> {
   }
 
   private void passOver(List<Cell> cells, Set<TimerKey> held) {
+    List<TimerKey> waitedFor = new ArrayList<>();
     for (Cell cell : cells) {
       cell.held = held.contains(cell.key);
-      if (cell.held && !cell.changes.stream().map(changes::get).allMatch(Group::isLeftForLater)) {
-        throw held(null);
+      if (cell.held && cell.changes.stream().map(changes::get).allMatch(Group::isLeftForLater)) {
+        passedOver.add(cell.key);
+      } else if (cell.held) {
+        waitedFor.add(cell.key);
       }
+    }
+    if (!waitedFor.isEmpty()) {
+      throw held(waitedFor, null);
     }
   }
 
@@ -526,6 +556,75 @@ final class Group implements Transactions.Work<List<Outcome>> {
     if (changed.stream().anyMatch(cell -> isReady(cell.before) || isReady(cell.after))) {
       settle();
       ready(to, changed);
+    }
+  }
+
+  /**
+   * Writes. All unfinished timers are locked, so what could wait is a timer that another
+   * transaction is just making, or takes out of the history.
+   *
+   * @throws HeldTimersException if there are such timers
+   */
+  private void writeWithoutWaiting(Statements to, List<Cell> cells) throws SQLException {
+    dialect.waitForLocks(to, false);
+    Savepoint before = to.connection().setSavepoint();
+    try {
+      write(to, cells, false);
+      settle();
+      to.send();
+    } catch (SQLException e) {
+      List<TimerKey> held = new ArrayList<>();
+      if (dialect.isHeldUp(e) && undo(to, before, e)) {
+        List<Cell> made =
+            cells.stream().filter(cell -> cell.isChanged() && !cell.wasUnfinished()).toList();
+        findHeld(to, made, held);
+      }
+      if (held.isEmpty()) {
+        throw e;
+      }
+      throw held(held, e);
+    }
+    to.connection().releaseSavepoint(before);
+    dialect.waitForLocks(to, true);
+  }
+
+  /** Writes parts of a list, and takes them back, until it is known which timers are held. */
+  private void findHeld(Statements to, List<Cell> cells, List<TimerKey> held) throws SQLException {
+    if (cells.isEmpty() || canBeWritten(to, cells)) {
+      return;
+    }
+    if (cells.size() == 1 || held.size() >= MAX_FOUND_ALONE) {
+      cells.forEach(cell -> held.add(cell.key));
+      return;
+    }
+    findHeld(to, cells.subList(0, cells.size() / 2), held);
+    findHeld(to, cells.subList(cells.size() / 2, cells.size()), held);
+  }
+
+  private boolean canBeWritten(Statements to, List<Cell> cells) throws SQLException {
+    Savepoint before = to.connection().setSavepoint();
+    try {
+      write(to, cells, false);
+      settle();
+      to.connection().rollback(before);
+      return true;
+    } catch (SQLException e) {
+      if (dialect.isHeldUp(e) && undo(to, before, e)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** {@return whether the transaction is as it was, and can go on} */
+  private boolean undo(Statements to, Savepoint before, SQLException failure) {
+    written.clear();
+    try {
+      to.connection().rollback(before);
+      return true;
+    } catch (SQLException e) { // the server has rolled back all of it
+      failure.addSuppressed(e);
+      return false;
     }
   }
 

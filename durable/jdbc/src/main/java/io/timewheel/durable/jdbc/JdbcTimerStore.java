@@ -74,6 +74,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final @Nullable String hintChannel;
   private final HintChannel sentHints;
   private final Novelty novelty;
+  private final HeldTimers heldTimers = new HeldTimers();
   private @Nullable LeaseThreads threads;
   private @Nullable HintThread hints;
   private boolean closed;
@@ -322,7 +323,8 @@ public final class JdbcTimerStore implements TimerStore {
   private Group group(
       Function<Integer, @Nullable Long> ownEpoch, @Nullable String channel, List<Change> changes) {
     groups.incrementAndGet();
-    return new Group(dialect, counters, novelty, traits.shards(), ownEpoch, channel, changes);
+    return new Group(
+        dialect, counters, novelty, heldTimers, traits.shards(), ownEpoch, channel, changes);
   }
 
   @Override

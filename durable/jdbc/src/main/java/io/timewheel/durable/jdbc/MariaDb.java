@@ -65,13 +65,14 @@ final class MariaDb implements Dialect {
           + "SESSION tx_isolation = 'READ-COMMITTED', SESSION idle_write_transaction_timeout = 0,"
           + " SESSION idle_readonly_transaction_timeout = 0, ";
 
-  /** In whole seconds, and no less than one: there is nothing shorter but not to wait. */
-  private static final String LIMITS =
-      "SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 2";
+  /** The shortest wait for a lock is a second. */
+  private static final String LIMITS = limits(1);
 
-  /** In one round trip. */
-  private static final String BEGIN =
-      "BEGIN NOT ATOMIC " + KEEP + LIMITS + "; SELECT value, %s" + Formats.IN_USE + "; END";
+  private static String limits(int lockSeconds) {
+    return "SESSION innodb_lock_wait_timeout = "
+        + lockSeconds
+        + ", SESSION idle_transaction_timeout = 2";
+  }
 
   private static final String NEXT_VERSION = "nextval(timewheel_version)";
 
@@ -299,13 +300,28 @@ final class MariaDb implements Dialect {
 
   @Override
   public Answer<Long> begin(Statements to, boolean wantsVersions) throws SQLException {
-    String sql = BEGIN.formatted(wantsVersions ? NEXT_VERSION : "0");
+    return begin(to, LIMITS, wantsVersions);
+  }
+
+  /** A group waits for no lock: its other timers, and the groups behind it, would wait, too. */
+  @Override
+  public Answer<Long> beginGroup(Statements to, boolean wantsVersions) throws SQLException {
+    return begin(to, limits(0), wantsVersions);
+  }
+
+  /** In one round trip. */
+  private Answer<Long> begin(Statements to, String limits, boolean wantsVersions)
+      throws SQLException {
+    String version = wantsVersions ? NEXT_VERSION : "0";
+    String sql =
+        "BEGIN NOT ATOMIC %s%s; SELECT value, %s%s; END"
+            .formatted(KEEP, limits, version, Formats.IN_USE);
     try (Statement statement = to.connection().createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
       rows.next();
       formats.found(rows.getLong(1));
-      long version = rows.getLong(2);
-      return () -> version;
+      long first = rows.getLong(2);
+      return () -> first;
     }
   }
 
@@ -388,7 +404,7 @@ final class MariaDb implements Dialect {
 
   @Override
   public String forShare() {
-    return "LOCK IN SHARE MODE";
+    return "LOCK IN SHARE MODE WAIT 1"; // also in a group, which waits for no timer
   }
 
   @Override

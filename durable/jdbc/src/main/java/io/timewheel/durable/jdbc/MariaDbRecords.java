@@ -89,6 +89,10 @@ final class MariaDbRecords implements Records {
 
   private static final String READ =
       "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)";
+
+  // A transaction that waits for no lock fails to pass over one, with error 1180.
+  private static final String MAY_WAIT = "SET STATEMENT innodb_lock_wait_timeout = 1 FOR ";
+
   private static final String IN_ORDER = " ORDER BY t.namespace, t.id FOR UPDATE";
 
   // Lists of keys
@@ -149,7 +153,7 @@ final class MariaDbRecords implements Records {
     Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
     look(
         to.connection(),
-        READ,
+        lock == Lock.PASS_OVER ? MAY_WAIT + READ : READ,
         keys,
         lock == Lock.NONE ? "" : IN_ORDER + lock.sql,
         row -> {

@@ -64,9 +64,15 @@ final class PostgreSql implements Dialect {
   /** The number of the transaction; null if it has none. */
   private static final String NUMBER = "pg_current_xact_id_if_assigned()";
 
-  private static final String BEGIN = limits("100ms", "0");
+  private static final String LOCK_LIMIT = "100ms";
 
-  private static final String BEGIN_WITH_VERSIONS = limits("100ms", "nextval('timewheel_version')");
+  /** The least limit: 0 would be none. */
+  private static final String LEAST_LOCK_LIMIT = "1ms";
+
+  private static final String BEGIN = limits(LOCK_LIMIT, "0");
+
+  private static final String BEGIN_WITH_VERSIONS =
+      limits(LOCK_LIMIT, "nextval('timewheel_version')");
 
   /** Longer than for a group, since an effect is at stake; but no deadlock lasts as long. */
   private static final String END_HANDLER = limits("500ms", NUMBER + "::text");
@@ -327,6 +333,12 @@ final class PostgreSql implements Dialect {
           formats.found(rows.getLong(FORMAT));
           return rows.getLong(FORMAT + 1);
         });
+  }
+
+  @Override
+  public void waitForLocks(Statements to, boolean wait) {
+    to.update(
+        "SET LOCAL lock_timeout = '" + (wait ? LOCK_LIMIT : LEAST_LOCK_LIMIT) + "'", none -> {});
   }
 
   @Override

@@ -26,8 +26,7 @@ interface Records {
     /** They are not: they may be others by the time that they are written. */
     NONE(""),
     WAIT(""),
-    PASS_OVER(" SKIP LOCKED"),
-    FAIL(" NOWAIT");
+    PASS_OVER(" SKIP LOCKED");
 
     /** What stands behind FOR UPDATE. */
     final String sql;

@@ -8,20 +8,28 @@ import static io.timewheel.durable.jdbc.Fixture.success;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A transaction of a user that stays open: its timers wait for it, and nothing else does. */
 class HeldTimersTest {
@@ -49,11 +57,14 @@ class HeldTimersTest {
     return new Change.Cancel(key(id), 0, NOW);
   }
 
-  private void assertRejected(Change... changes) {
-    assertThatExceptionOfType(StoreException.class)
+  void assertHeld(List<String> ids, Change... changes) {
+    assertThatExceptionOfType(HeldTimersException.class)
         .isThrownBy(() -> node.store.commit(List.of(changes)))
-        .withMessage("another transaction holds a timer of the batch")
-        .returns(StoreException.Kind.REJECTED, StoreException::kind);
+        .returns(StoreException.Kind.TRANSIENT, StoreException::kind)
+        .satisfies(
+            e ->
+                assertThat(e.heldKeys())
+                    .containsExactlyInAnyOrderElementsOf(ids.stream().map(Fixture::key).toList()));
   }
 
   @Test
@@ -71,39 +82,90 @@ class HeldTimersTest {
   }
 
   @Test
-  void hasTheOthersOfABatchTriedOneByOne() throws SQLException {
+  void isNamedAndTheOthersOfTheBatchGoThrough() throws SQLException {
     cancelHeld();
-    assertRejected(cancel("a"), cancel("held"), cancel("z"));
-    assertRejected(node.begin("a"), cancel("held"));
-    assertThat(node.commit(cancel("a")).answer()).isEqualTo(Answer.CANCELLED);
-    assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> node.commit(cancel("held")))
-        .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
+    assertHeld(List.of("held"), cancel("a"), cancel("held"), cancel("z"));
+    assertThat(node.store.commit(List.of(cancel("a"), cancel("z"))))
+        .extracting(Outcome::answer)
+        .containsOnly(Answer.CANCELLED);
+    assertHeld(List.of("held"), cancel("held"));
     holder.rollback();
     assertThat(node.commit(cancel("held")).answer()).isEqualTo(Answer.CANCELLED);
   }
 
   @Test
-  void theEndOfItsAttemptWaits() throws SQLException {
+  void allHeldTimersAreNamedWhateverBesidesIsAskedOfThem() throws SQLException {
+    Change.Begin claim = node.begin("held");
+    cancelHeld();
+    TransactionTimers.of(node.store).in(holder).cancel("shop", "z");
+    assertHeld(List.of("held", "z"), cancel("a"), cancel("held"), claim, cancel("z"));
+    assertHeld(List.of("z"), claim, cancel("z"));
+  }
+
+  @Test
+  void theEndOfItsAttemptIsRefusedUntilItIsReleased() throws SQLException {
     Change.Begin begun = node.begin("held");
     node.commit(begun);
     cancelHeld();
-    assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> node.commit(success(begun)))
-        .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
+    assertHeld(List.of("held"), success(begun));
     holder.commit();
     assertThat(node.commit(success(begun)).answer()).isEqualTo(Answer.APPLIED);
     assertThat(node.store.get(key("held")).state()).isEqualTo(TimerState.DONE);
   }
 
-  @Test
-  void aKeyThatIsBeingMadeHoldsUpNoOtherEither() throws SQLException {
+  void scheduleHeld(String id) {
     TransactionTimers.of(node.store)
         .in(holder)
-        .schedule(TimerSpec.of("shop", "new").after(Duration.ofHours(1)).handler("orders"));
-    assertRejected(schedule("a", NOW + 1), schedule("new", NOW));
-    assertThat(node.commit(schedule("a", NOW + 1)).answer()).isEqualTo(Answer.REPLACED);
+        .schedule(TimerSpec.of("shop", id).after(Duration.ofHours(1)).handler("orders"));
+  }
+
+  @Test
+  void keysThatAreBeingMadeAreNamedAmongMany() throws SQLException {
+    scheduleHeld("t17");
+    scheduleHeld("t18");
+    scheduleHeld("t171");
+    List<Change.Schedule> batch =
+        IntStream.range(0, 200).mapToObj(i -> schedule("t" + i, NOW)).toList();
+    assertHeld(List.of("t17", "t18", "t171"), batch.toArray(Change[]::new));
+    List<Change> others = new ArrayList<>(batch);
+    others.removeIf(change -> change.key().id().matches("t17|t18|t171"));
+    assertThat(node.store.commit(others)).extracting(Outcome::answer).containsOnly(Answer.CREATED);
     holder.commit();
-    assertThat(node.commit(schedule("new", NOW)).answer()).isEqualTo(Answer.REPLACED);
+    assertThat(node.store.commit(List.copyOf(batch.subList(17, 19))))
+        .extracting(Outcome::answer)
+        .containsOnly(Answer.REPLACED);
+    assertThat(node.store.counts().get("shop")).isEqualTo(Map.of(TimerState.SCHEDULED, 203L));
+  }
+
+  @Test
+  void aFinishedTimerThatIsBeingScheduledAgainIsNamed() throws SQLException {
+    node.commit(cancel("z"));
+    scheduleHeld("z");
+    assertHeld(List.of("z"), schedule("a", NOW + 1), schedule("z", NOW));
+    holder.rollback();
+    assertThat(node.commit(schedule("z", NOW)).answer()).isEqualTo(Answer.CREATED);
+  }
+
+  @Test
+  @Timeout(60)
+  void onlyItsOwnCallsWait() throws SQLException {
+    cancelHeld();
+    try (DurableTimer timer = DurableTimer.builder(node.store).handler("orders", f -> {}).start()) {
+      CompletableFuture<CancelResult> first =
+          timer.cancelAsync("shop", "held").toCompletableFuture();
+      CompletableFuture<ScheduleResult> second =
+          timer
+              .scheduleAsync(
+                  TimerSpec.of("shop", "held").after(Duration.ofHours(1)).handler("orders"))
+              .toCompletableFuture();
+      for (int i = 0; i < 100; i++) {
+        timer.schedule(TimerSpec.of("shop", "t" + i).after(Duration.ofHours(1)).handler("orders"));
+      }
+      assertThat(first).isNotDone();
+      assertThat(second).isNotDone();
+      holder.rollback();
+      assertThat(first.join().outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
+      assertThat(second.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
+    }
   }
 }

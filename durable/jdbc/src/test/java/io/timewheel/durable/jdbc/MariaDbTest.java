@@ -527,15 +527,17 @@ class MariaDbTest {
 
   @Nested
   class Held extends HeldTimersTest {
-    /** For a second, which is what a wait for a lock takes. */
+    /** The shortest wait for a lock is a second. */
     @Test
-    void isWaitedForOnceInAllTries() throws SQLException {
+    void noWriteBatchWaitsForALock() throws SQLException {
       cancelHeld();
+      scheduleHeld("new");
       long before = waits(fixture);
-      assertThatExceptionOfType(StoreException.class)
-          .isThrownBy(() -> node.commit(cancel("held")))
-          .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
-      assertThat(waits(fixture) - before).isOne();
+      assertHeld(List.of("held"), cancel("a"), cancel("held"));
+      assertHeld(List.of("held"), cancel("held"));
+      assertHeld(List.of("new"), schedule("new", NOW));
+      assertThat(node.commit(node.begin("held")).answer()).isEqualTo(Answer.OUTDATED);
+      assertThat(waits(fixture)).isEqualTo(before);
     }
   }
 
