@@ -9,6 +9,7 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
@@ -153,18 +154,18 @@ final class MemoryTables implements Transitions.Context {
   }
 
   TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
-    List<TimerRecord> found = new ArrayList<>();
+    PageBuilder page = new PageBuilder(query, limit);
     NavigableMap<TimerKey, TimerRecord> rest =
         after == null ? records : records.tailMap(after, false);
     for (TimerRecord record : rest.values()) {
       if (query.matches(record)) {
-        if (found.size() == limit) {
-          return new TimerPage(found, found.get(limit - 1).key());
+        if (page.isFull()) {
+          return page.build(false);
         }
-        found.add(record);
+        page.add(record);
       }
     }
-    return new TimerPage(found, null);
+    return page.build(true);
   }
 
   long[] histogram(@Nullable String namespace, long[] bounds) {

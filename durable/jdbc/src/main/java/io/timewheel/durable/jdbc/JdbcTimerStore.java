@@ -438,11 +438,7 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
-    List<TimerRecord> records =
-        transactions.read(connection -> queries.page(connection, query, after, limit + 1));
-    return records.size() <= limit
-        ? new TimerPage(records, null)
-        : new TimerPage(records.subList(0, limit), records.get(limit - 1).key());
+    return transactions.read(connection -> queries.page(connection, query, after, limit));
   }
 
   @Override

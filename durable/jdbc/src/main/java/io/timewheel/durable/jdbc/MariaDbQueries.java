@@ -45,7 +45,14 @@ final class MariaDbQueries extends Queries {
   static final long COMMITS_MILLIS = 120_000;
 
   MariaDbQueries() {
-    super(MariaDb.NOW, MariaDbRecords.DONE_COLUMNS);
+    super(
+        MariaDb.NOW,
+        MariaDbRecords.DONE_COLUMNS,
+        new TimerPages(
+            MariaDbRecords.DONE_COLUMNS,
+            MariaDbRecords.NO_PAYLOAD,
+            // A comparison of rows is checked on each row.
+            "(t.namespace > ? OR t.namespace = ? AND t.id > ?)"));
   }
 
   @Override
@@ -91,12 +98,6 @@ final class MariaDbQueries extends Queries {
       }
       return buckets;
     }
-  }
-
-  /** A comparison of rows is checked on each row. */
-  @Override
-  String behind() {
-    return "(t.namespace > ? OR t.namespace = ? AND t.id > ?)";
   }
 
   @Override

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * has locked them, so that all are as they were read.
  */
 final class MariaDbRecords implements Records {
-  static final String DONE_COLUMNS = Rows.COLUMNS + ", NULL AS fire_at, '' AS payload";
+  static final String NO_PAYLOAD = "'' AS payload";
+  static final String DONE_COLUMNS = Rows.COLUMNS + ", NULL AS fire_at, " + NO_PAYLOAD;
 
   /** Beyond a thousand, a list would become a join with a table. */
   private static final int MAX_KEYS = 500;

@@ -37,7 +37,13 @@ final class PostgreSqlQueries extends Queries {
           + "shard = s.shard AND fire_at >= s.since AND fire_at < ? ORDER BY fire_at LIMIT ?) t";
 
   PostgreSqlQueries() {
-    super(PostgreSql.NOW, PostgreSqlRecords.DONE_COLUMNS);
+    super(
+        PostgreSql.NOW,
+        PostgreSqlRecords.DONE_COLUMNS,
+        new TimerPages(
+            PostgreSqlRecords.DONE_COLUMNS,
+            PostgreSqlRecords.NO_PAYLOAD,
+            "t.namespace >= ? AND (t.namespace, t.id) > (?, ?)"));
   }
 
   @Override
@@ -75,11 +81,6 @@ final class PostgreSqlQueries extends Queries {
       }
       return buckets;
     }
-  }
-
-  @Override
-  String behind() {
-    return "t.namespace >= ? AND (t.namespace, t.id) > (?, ?)";
   }
 
   @Override

@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
  * the planner makes of that.
  */
 final class PostgreSqlRecords implements Records {
-  static final String DONE_COLUMNS =
-      Rows.COLUMNS + ", NULL::bigint AS fire_at, ''::bytea AS payload";
+  static final String NO_PAYLOAD = "''::bytea AS payload";
+  static final String DONE_COLUMNS = Rows.COLUMNS + ", NULL::bigint AS fire_at, " + NO_PAYLOAD;
 
   private static final String KEYS = rows("namespace text, id text, n integer");
   private static final String PRESENT =

@@ -5,6 +5,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
@@ -12,9 +13,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -27,15 +26,6 @@ import org.jspecify.annotations.Nullable;
  * all databases understand is here.
  */
 abstract class Queries {
-  /** Behind every id that begins with what stands in front of it: an id has 256 bytes at most. */
-  private static final String LAST = new String(Character.toChars(0x10FFFF)).repeat(64);
-
-  private static final Set<TimerState> FINISHED = EnumSet.of(TimerState.DONE, TimerState.CANCELLED);
-
-  /** Those that are in the due index. */
-  private static final Set<TimerState> INDEXED =
-      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
-
   static final String SELECT_DUE =
       "SELECT namespace, id, fire_at, version, revision, state, handler, flags"
           + " FROM timewheel_timer WHERE ";
@@ -55,18 +45,19 @@ abstract class Queries {
           + " ORDER BY r.ready_at, r.id LIMIT ?";
 
   private final String nowMillis;
-  private final String doneColumns;
   private final String get;
+  private final TimerPages pages;
 
   /**
    * Makes the statements.
    *
    * @param nowMillis an expression for the time of the database
    * @param doneColumns of a finished timer, as {@link Rows#record} reads them
+   * @param pages lists timers
    */
-  Queries(String nowMillis, String doneColumns) {
+  Queries(String nowMillis, String doneColumns, TimerPages pages) {
     this.nowMillis = nowMillis;
-    this.doneColumns = doneColumns;
+    this.pages = pages;
     // In one statement, so that a timer that moves between the tables is seen once.
     get =
         "SELECT "
@@ -187,96 +178,10 @@ abstract class Queries {
 
   // Lists
 
-  List<TimerRecord> page(
-      Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
+  TimerPage page(Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
       throws SQLException {
-    Set<TimerState> unfinished = EnumSet.noneOf(TimerState.class);
-    unfinished.addAll(query.states());
-    unfinished.removeAll(FINISHED);
-    boolean idle = unfinished.stream().noneMatch(INDEXED::contains);
-    List<String> parts = new ArrayList<>();
-    List<Object> values = new ArrayList<>();
-    if (!unfinished.isEmpty()) {
-      parts.add(
-          "(SELECT "
-              + Rows.TIMER_COLUMNS
-              + " FROM timewheel_timer t WHERE "
-              + (idle ? "t.fire_at IS NULL AND " : "")
-              + conditions(query, after, limit, values));
-    }
-    if (query.states().stream().anyMatch(FINISHED::contains)) {
-      parts.add(
-          "(SELECT "
-              + doneColumns
-              + " FROM timewheel_done t WHERE "
-              + Rows.NOT_FORGOTTEN
-              + " AND "
-              + conditions(query, after, limit, values));
-    }
-    if (parts.isEmpty()) {
-      return List.of();
-    }
-    String sql = String.join(" UNION ALL ", parts);
-    if (parts.size() > 1) {
-      sql += " ORDER BY namespace, id LIMIT ?";
-      values.add(limit);
-    }
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      for (int i = 0; i < values.size(); i++) {
-        statement.setObject(i + 1, values.get(i));
-      }
-      try (ResultSet rows = statement.executeQuery()) {
-        List<TimerRecord> records = new ArrayList<>();
-        while (rows.next()) {
-          records.add(Rows.record(rows));
-        }
-        return records;
-      }
-    }
+    return pages.read(connection, query, after, limit);
   }
-
-  private String conditions(
-      TimerQuery query, @Nullable TimerKey after, int limit, List<Object> values) {
-    String marks = String.join(", ", Collections.nCopies(query.states().size(), "?"));
-    StringBuilder sql =
-        new StringBuilder("t.due_at >= ? AND t.due_at < ? AND t.state IN (" + marks + ")");
-    values.add(query.dueFrom());
-    values.add(query.dueTo());
-    query.states().forEach(state -> values.add(Codes.STATES.of(state)));
-    if (query.namespace() != null) {
-      sql.append(" AND t.namespace = ?");
-      values.add(query.namespace());
-    }
-    if (!query.prefix().isEmpty()) {
-      sql.append(" AND t.id >= ? AND t.id <= ?"); // by bytes: nothing else is between
-      values.add(query.prefix());
-      values.add(query.prefix() + LAST);
-    }
-    if (query.handler() != null) {
-      sql.append(" AND t.handler = ?");
-      values.add(query.handler());
-    }
-    if (after != null && after.namespace().equals(query.namespace())) {
-      sql.append(" AND t.id > ?");
-      values.add(after.id());
-    } else if (after != null) {
-      sql.append(" AND ").append(behind());
-      values.add(after.namespace());
-      values.add(after.namespace());
-      values.add(after.id());
-    }
-    values.add(limit);
-    // MariaDB sorts by a namespace although there is but one.
-    return sql.append(query.namespace() == null ? " ORDER BY t.namespace, t.id" : " ORDER BY t.id")
-        .append(" LIMIT ?)")
-        .toString();
-  }
-
-  /**
-   * {@return a condition for the keys behind one, with the places of its namespace, its namespace
-   * again, and its id; of a form by which the index is entered there}
-   */
-  abstract String behind();
 
   abstract long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
       throws SQLException;

@@ -60,7 +60,8 @@ class MariaDbPageTest {
       throws SQLException {
     try (Connection connection = fixture.pool.getConnection()) {
       long before = rowsRead(connection);
-      List<TimerRecord> page = node.store.dialect().queries().page(connection, query, after, PAGE);
+      List<TimerRecord> page =
+          node.store.dialect().queries().page(connection, query, after, PAGE).records();
       assertThat(rowsRead(connection) - before).isLessThan(10 * PAGE);
       assertThat(page).hasSize(PAGE).first().returns(key(first), TimerRecord::key);
     }

@@ -520,6 +520,9 @@ class MariaDbTest {
   }
 
   @Nested
+  class Pages extends PageTest {}
+
+  @Nested
   class Bounds extends DueBoundsTest {}
 
   @Nested

@@ -5,6 +5,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -124,25 +125,24 @@ final class Reader {
     } catch (RocksDBException e) {
       throw failures.reading("cannot list timers", e);
     }
-    return new TimerPage(paging.found, paging.next);
+    return new TimerPage(paging.page.build(true).records(), paging.next);
   }
 
   /** A page in the making. */
   private final class Paging {
     final TimerQuery query;
-    final int limit;
-    final List<TimerRecord> found = new ArrayList<>();
+    final PageBuilder page;
     @Nullable TimerKey last;
     @Nullable TimerKey next;
     int lookedAt;
 
     Paging(TimerQuery query, int limit) {
       this.query = query;
-      this.limit = limit;
+      page = new PageBuilder(query, limit);
     }
 
     boolean visit(RocksIterator at, Moment moment) {
-      if (found.size() >= limit || lookedAt++ >= MAX_LOOKED_AT) {
+      if (page.isFull() || lookedAt++ >= MAX_LOOKED_AT) {
         next = last;
         return false;
       }
@@ -153,7 +153,7 @@ final class Reader {
         byte[] value = at.value();
         TimerRecord record = RecordCodec.decode(key, value, RecordCodec.LEFT_OUT).record();
         if (query.matches(record)) {
-          found.add(
+          page.add(
               query.payload()
                   ? RecordCodec.decode(key, value, () -> payload(bytes, moment)).record()
                   : record);

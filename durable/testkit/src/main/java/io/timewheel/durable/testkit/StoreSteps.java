@@ -107,11 +107,20 @@ abstract class StoreSteps {
   }
 
   static TimerDefinition definition(String handler, boolean queue, String recurrence) {
+    return definition(handler, queue, recurrence, new byte[] {1, 0, -1});
+  }
+
+  static TimerDefinition definition(byte[] payload) {
+    return definition("orders", false, "", payload);
+  }
+
+  private static TimerDefinition definition(
+      String handler, boolean queue, String recurrence, byte[] payload) {
     return new TimerDefinition(
         recurrence,
         handler,
         queue,
-        new byte[] {1, 0, -1},
+        payload,
         Map.of("traceparent", "00-ä"),
         RetryPolicy.DEFAULT,
         MissedRuns.FIRE_ONCE,

@@ -13,8 +13,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -89,6 +93,42 @@ public abstract class TimerStoreContract extends QueueContract {
     assertEquals(found.stream().sorted().toList(), found);
     assertEquals(1, store.page(query("", EnumSet.of(CANCELLED)), null, 10).records().size());
     assertEquals(10, store.page(query("id-1", EnumSet.of(SCHEDULED)), null, 99).records().size());
+  }
+
+  /** However many records are asked for, a page has a few megabytes at most. */
+  @Test
+  void endsAPageThatHasManyBytes() {
+    int size = 60_000;
+    int count = 2 * PageBuilder.MAX_BYTES / size;
+    for (int i = 0; i < count; i++) {
+      byte[] payload = new byte[size];
+      payload[0] = (byte) i;
+      TimerDefinition definition = definition(payload);
+      commit(
+          schedule(key("id-%03d".formatted(i)), NOW, definition, Change.Condition.NONE, 0, null));
+    }
+    List<Integer> sizes = new ArrayList<>();
+    int found = 0;
+    TimerKey after = null;
+    do {
+      TimerPage page = store.page(all(true), after, 2 * count);
+      for (TimerRecord record : page.records()) {
+        assertEquals(key("id-%03d".formatted(found)), record.key());
+        assertEquals((byte) found++, record.definition().payload()[0]);
+      }
+      sizes.add(page.records().size() * size);
+      after = page.next();
+    } while (after != null);
+    assertEquals(count, found);
+    sizes.forEach(bytes -> assertTrue(bytes < PageBuilder.MAX_BYTES + size, "bytes: " + bytes));
+    TimerPage without = store.page(all(false), null, 2 * count);
+    assertEquals(count, without.records().size());
+    assertNull(without.next());
+  }
+
+  private static TimerQuery all(boolean payload) {
+    return new TimerQuery(
+        null, "", EnumSet.of(SCHEDULED), Long.MIN_VALUE, Long.MAX_VALUE, null, payload);
   }
 
   @Test

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import io.timewheel.durable.Attempt;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collects the records of a {@link TimerPage}, until it has as many as were asked for, or {@link
+ * #MAX_BYTES} of content. Not thread-safe.
+ */
+public final class PageBuilder {
+  /** A page ends with the record that brings its content to so many bytes. */
+  public static final int MAX_BYTES = 4 << 20;
+
+  private final List<TimerRecord> records = new ArrayList<>();
+  private final boolean withPayload;
+  private final int limit;
+  private long bytes;
+
+  /**
+   * Begins a page.
+   *
+   * @param query what is asked for; payloads count only if they are wanted
+   * @param limit how many records at most
+   */
+  public PageBuilder(TimerQuery query, int limit) {
+    withPayload = query.payload();
+    this.limit = limit;
+  }
+
+  /** {@return how many more records were asked for} */
+  public int left() {
+    return limit - records.size();
+  }
+
+  /** {@return whether the page ends here} */
+  public boolean isFull() {
+    return records.size() >= limit || bytes >= MAX_BYTES;
+  }
+
+  /**
+   * Adds a record.
+   *
+   * @param record the next one
+   */
+  public void add(TimerRecord record) {
+    records.add(record);
+    bytes += bytes(record);
+  }
+
+  private long bytes(TimerRecord record) {
+    long content = withPayload ? record.definition().payload().length : 0;
+    content += record.definition().recurrence().length() + length(record.note());
+    for (Map.Entry<String, String> header : record.definition().headers().entrySet()) {
+      content += header.getKey().length() + header.getValue().length();
+    }
+    for (Attempt attempt : record.attempts()) {
+      content += length(attempt.error());
+    }
+    return content;
+  }
+
+  private static int length(@Nullable String text) {
+    return text == null ? 0 : text.length();
+  }
+
+  /**
+   * Ends the page.
+   *
+   * @param isLast whether there are no more records behind it
+   * @return the page, which goes on behind its last record unless it is the last one
+   */
+  public TimerPage build(boolean isLast) {
+    return new TimerPage(records, isLast ? null : records.get(records.size() - 1).key());
+  }
+}
