@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * when memory is short.
  */
 final class Callbacks {
-  private static final System.Logger LOGGER = System.getLogger("io.timewheel");
-
   private static final TimerListener NOBODY = new TimerListener() {};
 
   private final Clock clock;
@@ -146,8 +144,11 @@ final class Callbacks {
   /** Names the class of the task rather than the task, whose text may hold anything. */
   static void log(Timeout timeout, Throwable error) {
     try {
-      LOGGER.log(
-          Level.WARNING, "a callback of task " + taskClass(timeout).getName() + " threw", error);
+      Log.logger()
+          .log(
+              Level.WARNING,
+              "a callback of task " + taskClass(timeout).getName() + " threw",
+              error);
     } catch (Throwable e) {
       // Logs and the texts of errors are user code too. There is nobody left to notify.
     }

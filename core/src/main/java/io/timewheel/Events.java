@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +10,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Only {@link JfrEvents} names {@code jdk.jfr}, and these static methods call it only where it
  * could be loaded. So nothing else notices whether the module is there.
  *
+ * <p>Loading the events takes longer than all else that the first timer of a JVM loads, so they are
+ * loaded once the recorder is in use, and not before: by the thread that makes the next timer, or
+ * by a thread of its own when a timer would have made an event. No timeout waits for that.
+ *
  * <p>A recording must not harm what it records: whatever goes wrong with an event, running out of
  * memory included, costs that event and nothing more.
  */
@@ -16,29 +21,59 @@ final class Events {
   /** A constant for the compiler, which removes the calls if the module is missing. */
   private static final boolean PRESENT = isPresent();
 
+  /** True once a thread was started to load the events. */
+  private static final AtomicBoolean LOADING = new AtomicBoolean();
+
+  /** True once the events are loaded. */
+  private static volatile boolean loaded;
+
   private Events() {}
 
   private static boolean isPresent() {
     try {
-      return JfrEvents.load();
+      JfrEvents.Recorder.isInitialized();
+      return true;
     } catch (Throwable e) {
       return false; // no module jdk.jfr, one that this library cannot see, or no memory for it
     }
   }
 
-  /**
-   * Looks for the recorder once, on the thread that makes a timer rather than on the timer thread.
-   */
-  static void prepare() {}
+  /** Loads the events on the thread that makes a timer, if the recorder is in use by then. */
+  static void prepare() {
+    if (PRESENT && !loaded && JfrEvents.Recorder.isInitialized()) {
+      load();
+    }
+  }
+
+  private static void load() {
+    try {
+      loaded = JfrEvents.load();
+    } catch (Throwable e) {
+      // no memory for the events: there are none
+    }
+  }
+
+  /** Whether the events are loaded. If the recorder is in use, they will be soon. */
+  static boolean areLoaded() {
+    if (PRESENT
+        && !loaded
+        && JfrEvents.Recorder.isInitialized()
+        && LOADING.compareAndSet(false, true)) {
+      Thread loader = new Thread(null, Events::load, "timewheel-events", 0, false);
+      loader.setDaemon(true);
+      loader.start();
+    }
+    return loaded;
+  }
 
   /** A timeout was taken from its wheel: it is about to be run or handed to the executor. */
   static void taken(WheelTimeout timeout, Ticks ticks, long elapsedNanos) {
-    if (PRESENT) {
-      try {
+    try {
+      if (areLoaded()) {
         JfrEvents.taken(timeout, ticks, elapsedNanos);
-      } catch (Throwable e) {
-        // one event is lost
       }
+    } catch (Throwable e) {
+      // one event is lost
     }
   }
 
@@ -48,14 +83,11 @@ final class Events {
    * @return what to pass to {@link #taskEnded}; null if no recording wants the event
    */
   static @Nullable Object taskBegins() {
-    if (PRESENT) {
-      try {
-        return JfrEvents.taskBegins();
-      } catch (Throwable e) {
-        // one event is lost
-      }
+    try {
+      return areLoaded() ? JfrEvents.taskBegins() : null;
+    } catch (Throwable e) {
+      return null;
     }
-    return null;
   }
 
   /** A task has ended. */
@@ -71,12 +103,12 @@ final class Events {
 
   /** The timer thread is up again: its tick has come, or another thread woke it. */
   static void woken(Engine engine, long planTick) {
-    if (PRESENT) {
-      try {
+    try {
+      if (areLoaded()) {
         JfrEvents.woken(engine, planTick);
-      } catch (Throwable e) {
-        // one event is lost
       }
+    } catch (Throwable e) {
+      // one event is lost
     }
   }
 }

@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.SettingControl;
@@ -24,13 +25,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Cost</h2>
  *
- * A recording switches an event on. Until then each of the three call sites asks {@link
- * Event#isEnabled} and does nothing more: it makes no object and reads no clock. {@code isEnabled}
- * is per class, so we ask a shared instance: in a class that no recording has touched, the answer
- * is the constant false, which the compiler can inline and remove with all that depends on it;
- * otherwise it is a field read. Starting a recording replaces the method, and the JVM discards the
- * code compiled for the old one. The three call sites are in the expiry of a timeout and in the
- * wake-up of the timer thread; starting, moving and cancelling have none.
+ * A recording switches an event on. Until the recorder is in use, each of the three call sites
+ * reads two fields and does nothing more; see {@link Events}. From then on it asks {@link
+ * Event#isEnabled}, and if no recording wants the event, makes no object and reads no clock. {@code
+ * isEnabled} is per class, so we ask a shared instance: in a class that no recording has touched,
+ * the answer is the constant false, which the compiler can inline and remove with all that depends
+ * on it; otherwise it is a field read. Starting a recording replaces the method, and the JVM
+ * discards the code compiled for the old one. The three call sites are in the expiry of a timeout
+ * and in the wake-up of the timer thread; starting, moving and cancelling have none.
  *
  * <p>While a recording runs, a task costs two readings of the recorder's clock, and a wake-up one
  * reading of the timer's. {@link TimerLag} costs no reading: the lag is known anyway.
@@ -48,6 +50,16 @@ final class JfrEvents {
   private static final WorkerStall WORKER_STALL = new WorkerStall();
 
   private JfrEvents() {}
+
+  /** Looks at the recorder. Unlike its outer class, this one loads no event. */
+  static final class Recorder {
+    private Recorder() {}
+
+    /** {@return whether a recording was made in this JVM, or the recorder used in another way} */
+    static boolean isInitialized() {
+      return FlightRecorder.isInitialized();
+    }
+  }
 
   /** {@return true, or fails to link} */
   static boolean load() {

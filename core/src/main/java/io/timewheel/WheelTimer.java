@@ -28,10 +28,15 @@ public abstract sealed class WheelTimer implements Timer
   private final AtomicBoolean stopped = new AtomicBoolean();
 
   WheelTimer(Builder<?> settings, Function<Ticks, Wheel> wheels) {
-    name = settings.name != null ? settings.name : "timewheel-" + NUMBERS.incrementAndGet();
+    name = settings.name != null ? settings.name : nextName();
     engine = new Engine(this, settings, settings.stripes, true, wheels);
     worker =
         new Worker(engine, settings.threadFactory != null ? settings.threadFactory : daemons(name));
+  }
+
+  /** Not by {@code +}, which takes the first timer of a JVM some 10 ms to link. */
+  private static String nextName() {
+    return "timewheel-".concat(Integer.toString(NUMBERS.incrementAndGet()));
   }
 
   /** The timer may outlive the thread that makes it, so its thread inherits no thread-locals. */

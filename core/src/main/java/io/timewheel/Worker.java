@@ -42,7 +42,6 @@ final class Worker implements Runnable {
   /** How long the thread waits for memory before it tries again. */
   static final long NAP_NANOS = 10_000_000;
 
-  private static final System.Logger LOGGER = System.getLogger("io.timewheel");
   private static final AtomicInteger LIVE = new AtomicInteger();
   private static final AtomicBoolean WARNED = new AtomicBoolean();
 
@@ -158,7 +157,8 @@ final class Worker implements Runnable {
       }
     } catch (Throwable e) {
       fail(e);
-      LOGGER.log(Level.ERROR, "the worker of a timer has died; the timer runs no more tasks", e);
+      Log.logger()
+          .log(Level.ERROR, "the worker of a timer has died; the timer runs no more tasks", e);
     } finally {
       if (reaping != null) {
         // There is no thread left to wake, and the wake-up may have pinned the engine: the cleaner
@@ -253,8 +253,9 @@ final class Worker implements Runnable {
 
   private static void warnOfLack(OutOfMemoryError error) {
     try {
-      LOGGER.log(
-          Level.WARNING, "a timer is out of memory; it tries again until there is some", error);
+      Log.logger()
+          .log(
+              Level.WARNING, "a timer is out of memory; it tries again until there is some", error);
     } catch (Throwable e) {
       // Even this text needs memory when it is first used.
     }
@@ -263,10 +264,11 @@ final class Worker implements Runnable {
   private static void warnOfCrowd(int live) {
     if (live > LIVE_LIMIT && WARNED.compareAndSet(false, true)) {
       try {
-        LOGGER.log(
-            Level.WARNING,
-            "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
-            live);
+        Log.logger()
+            .log(
+                Level.WARNING,
+                "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
+                live);
       } catch (Throwable e) {
         // A log is user code; what it throws must not end the timer.
       }

@@ -71,7 +71,7 @@ class ArchitectureTest {
               "TimerTask"),
           Set.of("Ticks"),
           Set.of("Padding", "Node", "Slot", "Wheel", "HashedWheel", "HierarchicalWheel"),
-          Set.of("Clock", "WakeUp"),
+          Set.of("Clock", "Log", "WakeUp"),
           Set.of(
               "Callbacks",
               "Counters",

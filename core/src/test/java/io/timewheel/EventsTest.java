@@ -7,12 +7,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.IntSupplier;
+import jdk.jfr.FlightRecorder;
 import org.junit.jupiter.api.Test;
 
 /** The events cannot be made because of an error that is not the lack of the module. */
 class EventsTest {
   @Test
   void anErrorAtTheFirstLookCostsTheEventsAndNothingElse() throws Exception {
+    FlightRecorder.getFlightRecorder(); // otherwise there is no look
     OutOfMemory loader = new OutOfMemory();
     IntSupplier timer =
         (IntSupplier)

@@ -18,6 +18,7 @@ import jdk.jfr.Recording;
 import jdk.jfr.SettingDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What Flight Recorder receives, seen by recording it. The time of the timers is moved by hand. */
 class JfrEventsTest {
+  /** So that each timer loads the events when it is made. */
+  @BeforeAll
+  static void useFlightRecorder() {
+    FlightRecorder.getFlightRecorder();
+  }
+
   private static final String TIMER_LAG = "io.timewheel.TimerLag";
   private static final String SLOW_TASK = "io.timewheel.SlowTask";
   private static final String WORKER_STALL = "io.timewheel.WorkerStall";

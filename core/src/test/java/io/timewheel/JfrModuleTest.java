@@ -4,6 +4,7 @@ package io.timewheel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -51,6 +52,35 @@ class JfrModuleTest {
   void aRecordingHasTheEventsOfAModule() throws Exception {
     assertThat(run(recording(), AS_A_MODULE)).contains("ran", "recorder: true", "module: " + CORE);
     assertThatTheEventsAreRecorded();
+  }
+
+  /** Loading them took most of the time in which the first timer of a JVM was made. */
+  @Test
+  void noEventIsLoadedWithoutARecording() throws Exception {
+    Path classes = directory.resolve("classes.txt");
+    ChildJvm.run(
+        directory,
+        List.of(
+            "-Xlog:class+load:file=" + classes,
+            "-cp",
+            ChildJvm.CLASS_PATH,
+            JfrLateProgram.class.getName()));
+    assertThat(Files.readString(classes))
+        .contains("io.timewheel.PolledTimer ")
+        .doesNotContain("jdk.jfr.Event ");
+  }
+
+  @Test
+  void aRecordingThatStartsLaterHasTheEventsSoon() throws Exception {
+    Path file = directory.resolve("late.jfr");
+    ChildJvm.run(
+        directory,
+        List.of("-cp", ChildJvm.CLASS_PATH, JfrLateProgram.class.getName(), file.toString()));
+    assertThat(RecordingFile.readAllEvents(file))
+        .as("those of the second and the third task, or of the third alone")
+        .hasSizeBetween(1, 2)
+        .allSatisfy(
+            event -> assertThat(event.getDuration("late")).isEqualTo(Duration.ofMillis(999)));
   }
 
   private List<String> recording() {

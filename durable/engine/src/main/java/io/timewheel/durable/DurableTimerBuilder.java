@@ -416,6 +416,7 @@ public final class DurableTimerBuilder {
       answers = threads;
     }
     Executor own = teller;
+    Events.prepare();
     Engine engine =
         new Engine(
             store,

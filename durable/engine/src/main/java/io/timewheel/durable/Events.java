@@ -2,29 +2,69 @@
 package io.timewheel.durable;
 
 import io.timewheel.durable.spi.TimerRecord;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reports to Flight Recorder, in a JVM that may not have it: only {@link JfrEvents} names {@code
  * jdk.jfr}, and only these methods call it. Whatever goes wrong with an event costs that event.
+ *
+ * <p>Loading the events takes 0.2 to 0.4 s, so they are loaded once the recorder is in use, and not
+ * before: by the thread that makes the next scheduler, or by a thread of its own when there would
+ * have been an event.
  */
 final class Events {
   private static final boolean PRESENT = isPresent();
+
+  /** True once a thread was started to load the events. */
+  private static final AtomicBoolean LOADING = new AtomicBoolean();
+
+  /** True once the events are loaded. */
+  private static volatile boolean loaded;
 
   private Events() {}
 
   private static boolean isPresent() {
     try {
-      return JfrEvents.load();
+      JfrEvents.Recorder.isInitialized();
+      return true;
     } catch (Throwable e) {
       return false; // no module jdk.jfr, or one that this library cannot see
     }
   }
 
+  /** Loads the events on the thread that makes a scheduler, if the recorder is in use by then. */
+  static void prepare() {
+    if (PRESENT && !loaded && JfrEvents.Recorder.isInitialized()) {
+      load();
+    }
+  }
+
+  private static void load() {
+    try {
+      loaded = JfrEvents.load();
+    } catch (Throwable e) {
+      // no memory for the events: there are none
+    }
+  }
+
+  /** Whether the events are loaded. If the recorder is in use, they will be soon. */
+  private static boolean areLoaded() {
+    if (PRESENT
+        && !loaded
+        && JfrEvents.Recorder.isInitialized()
+        && LOADING.compareAndSet(false, true)) {
+      Thread loader = new Thread(null, Events::load, "timewheel-durable-events", 0, false);
+      loader.setDaemon(true);
+      loader.start();
+    }
+    return loaded;
+  }
+
   /** {@return what to pass to {@link #attemptEnded}; null if no recording wants the event} */
   static @Nullable Object attemptBegins() {
     try {
-      return PRESENT ? JfrEvents.attemptBegins() : null;
+      return areLoaded() ? JfrEvents.attemptBegins() : null;
     } catch (Throwable e) {
       return null;
     }
@@ -48,7 +88,7 @@ final class Events {
   /** {@return what to pass to {@link #commitEnded}; null if no recording wants the event} */
   static @Nullable Object commitBegins() {
     try {
-      return PRESENT ? JfrEvents.commitBegins() : null;
+      return areLoaded() ? JfrEvents.commitBegins() : null;
     } catch (Throwable e) {
       return null;
     }

@@ -5,6 +5,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -21,6 +22,16 @@ final class JfrEvents {
   private static final Commit COMMIT = new Commit();
 
   private JfrEvents() {}
+
+  /** Looks at the recorder. Unlike its outer class, this one loads no event. */
+  static final class Recorder {
+    private Recorder() {}
+
+    /** {@return whether a recording was made in this JVM, or the recorder used in another way} */
+    static boolean isInitialized() {
+      return FlightRecorder.isInitialized();
+    }
+  }
 
   /** {@return true, or fails to link} */
   static boolean load() {

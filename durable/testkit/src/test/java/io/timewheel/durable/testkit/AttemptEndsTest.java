@@ -23,14 +23,22 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.logging.Level;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Statistics, events, logs and history of an attempt agree with the end that the store holds. */
 class AttemptEndsTest {
+  /** So that each scheduler loads the events when it is made. */
+  @BeforeAll
+  static void useFlightRecorder() {
+    FlightRecorder.getFlightRecorder();
+  }
+
   private static final RetryPolicy TWICE =
       new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1));
 

@@ -16,15 +16,23 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.logging.Level;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What an operator sees: stats, the log, Flight Recorder. */
 class ObservabilityTest {
+  /** So that each scheduler loads the events when it is made. */
+  @BeforeAll
+  static void useFlightRecorder() {
+    FlightRecorder.getFlightRecorder();
+  }
+
   @RegisterExtension private final LogLines log = new LogLines(Level.INFO);
 
   private final Scene scene =
