@@ -405,7 +405,10 @@ public abstract sealed class Recurrence {
     }
   }
 
-  /** Another, with a first time that was asked for: a part of what makes two of them equal. */
+  /**
+   * Another, with a first time that was asked for: a part of what makes two of them equal. Only a
+   * run that a person has moved can be before that time; the run after it is not.
+   */
   private static final class From extends Recurrence {
     private final Recurrence recurrence;
     private final long fromMillis;
@@ -422,17 +425,35 @@ public abstract sealed class Recurrence {
 
     @Override
     long next(long scheduledMillis, long endedMillis) {
-      return recurrence.next(scheduledMillis, endedMillis);
+      long nextMillis = recurrence.next(scheduledMillis, endedMillis);
+      return nextMillis < fromMillis ? recurrence.firstFrom(fromMillis) : nextMillis;
     }
 
     @Override
     long count(long fromRunMillis, long untilMillis, long limit) {
-      return recurrence.count(fromRunMillis, untilMillis, limit);
+      if (!skipsRuns(fromRunMillis, untilMillis)) {
+        return recurrence.count(fromRunMillis, untilMillis, limit);
+      }
+      long startMillis = recurrence.firstFrom(fromMillis);
+      return startMillis < untilMillis && limit > 1
+          ? 1 + recurrence.count(startMillis, untilMillis, limit - 1)
+          : 1;
     }
 
     @Override
     long fromEnd(int nth, long fromRunMillis, long untilMillis) {
-      return recurrence.fromEnd(nth, fromRunMillis, untilMillis);
+      if (!skipsRuns(fromRunMillis, untilMillis)) {
+        return recurrence.fromEnd(nth, fromRunMillis, untilMillis);
+      }
+      long startMillis = recurrence.firstFrom(fromMillis);
+      return startMillis < untilMillis && recurrence.count(startMillis, untilMillis, nth) == nth
+          ? recurrence.fromEnd(nth, startMillis, untilMillis)
+          : fromRunMillis;
+    }
+
+    /** Whether a run is so long before the first time that the next one waits for that. */
+    private boolean skipsRuns(long runMillis, long endedMillis) {
+      return recurrence.next(runMillis, endedMillis) < fromMillis;
     }
 
     @Override

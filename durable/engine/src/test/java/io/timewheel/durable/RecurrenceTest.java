@@ -145,6 +145,23 @@ class RecurrenceTest {
   }
 
   @Example
+  void noRunThatFollowsAMovedOneIsBeforeTheStart() {
+    long start = Instant.parse("2026-06-01T00:00:00Z").toEpochMilli();
+    long first = Instant.parse("2026-06-01T07:00:00Z").toEpochMilli();
+    long moved = Instant.parse("2026-05-04T12:00:00Z").toEpochMilli();
+    Recurrence weekdays = WEEKDAYS_AT_NINE.from(start);
+    assertThat(weekdays.next(moved, moved)).isEqualTo(first);
+    assertThat(weekdays.next(first, first)).isEqualTo(first + 86_400_000);
+    assertThat(weekdays.count(moved, first + 1, 100)).isEqualTo(2);
+    assertThat(weekdays.fromEnd(1, moved, first)).isEqualTo(moved);
+    assertThat(Recurrence.fixedRate(Duration.ofHours(1)).from(start).next(moved, moved))
+        .isEqualTo(start);
+    Recurrence delay = Recurrence.fixedDelay(Duration.ofHours(1)).from(start);
+    assertThat(delay.next(moved, moved + 5)).isEqualTo(start);
+    assertThat(delay.next(moved, start)).isEqualTo(start + 3_600_000);
+  }
+
+  @Example
   void saturatesAtNever() {
     Recurrence forever = Recurrence.fixedRate(Duration.ofSeconds(Long.MAX_VALUE));
     assertThat(forever.next(1, 1)).isEqualTo(EpochMillis.NEVER);
@@ -191,9 +208,13 @@ class RecurrenceTest {
   @Property
   void countsRunsAndFindsThemFromTheEndAsAWalkDoes(@ForAll long seed) {
     Random random = new Random(seed);
-    Recurrence recurrence = any(random);
     long from = random.nextLong(1L << 42);
     long until = from + 1 + random.nextLong(1L << random.nextInt(1, 36));
+    Recurrence recurrence = any(random);
+    if (random.nextBoolean()) {
+      long start = from + random.nextLong(1L << random.nextInt(1, 36));
+      recurrence = recurrence.from(start); // from is that of a run that was moved before it
+    }
     List<Long> walked = new ArrayList<>();
     long run = from;
     while (run < until && walked.size() < 5_000) {

@@ -236,6 +236,15 @@ class SeriesTest {
     assertThat(firedMinutes).containsExactly(60L, 120L, 160L);
   }
 
+  @Test
+  void aRunThatIsMovedBeforeTheStartOfItsSeriesIsFollowedByTheFirstRunOfTheSeries() {
+    timer.schedule(spec().cron("0 * * * *", ZoneOffset.UTC).at(START.plus(Duration.ofHours(5))));
+    timer.move("ns", "a", START.plus(Duration.ofMinutes(30)));
+    advance(7 * 60);
+    assertThat(firedMinutes).containsExactly(30L, 300L, 360L, 420L);
+    assertThat(timer.stats().skipped()).isZero();
+  }
+
   // Retries
 
   private static RetryPolicy twice(long waitMinutes) {
