@@ -77,7 +77,7 @@ public final class RocksTimerStore implements TimerStore {
 
   /** The open database, and those who use it. */
   private record Session(
-      Database database, Writer writer, Reader reader, Maintenance maintenance) {}
+      Database database, Writer writer, Reader reader, Purge purge, Maintenance maintenance) {}
 
   private RocksTimerStore(Path directory, Settings settings, LongSupplier nanoTime) {
     this.directory = directory.toAbsolutePath();
@@ -99,6 +99,7 @@ public final class RocksTimerStore implements TimerStore {
           database,
           writer,
           new Reader(database, failures, writer.bounds().due()),
+          new Purge(database, failures, writer),
           new Maintenance(directory, database, failures));
     } catch (IOException | RocksDBException | MalformedException e) {
       database.close();
@@ -363,7 +364,7 @@ public final class RocksTimerStore implements TimerStore {
 
   @Override
   public int forget(long finishedBefore, long keep, int limit) {
-    return using(open -> open.writer().forget(finishedBefore, keep, limit));
+    return using(open -> open.purge().run(finishedBefore, keep, limit));
   }
 
   // Maintenance

@@ -8,7 +8,6 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.rocksdb.RecordCodec.Stored;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
-import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
@@ -18,6 +17,7 @@ import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -218,9 +218,13 @@ final class Writer implements Transitions.Context {
   }
 
   private @Nullable Stored stored(Cell cell) {
+    byte[] value = row(cell);
+    return value == null ? null : decode(cell, value);
+  }
+
+  private byte @Nullable [] row(Cell cell) {
     try {
-      byte[] value = database.get(Family.TIMERS, cell.bytes);
-      return value == null ? null : decode(cell, value);
+      return database.get(Family.TIMERS, cell.bytes);
     } catch (RocksDBException e) {
       throw failures.lookup("cannot read " + cell.key, e);
     }
@@ -387,44 +391,29 @@ final class Writer implements Transitions.Context {
     }
   }
 
-  synchronized int forget(long finishedBefore, long keep, int limit) {
+  /** Deletes finished timers that are still as they were read. Not forced to disk. */
+  synchronized void purge(List<Purge.Entry> entries) {
     checkSound();
-    long finished = counts.finished();
     List<Cell> cells = new ArrayList<>();
     List<byte[]> astray = new ArrayList<>();
-    scan(
-        Family.FINISHED,
-        bounds.finished().from(),
-        bounds.finished().end(),
-        key -> {
-          if (cells.size() + astray.size() >= limit) {
-            return false;
-          }
-          DuePosition end = Keys.finished(key);
-          if (end.fireAt() >= finishedBefore && finished - cells.size() <= keep) {
-            return false;
-          }
-          Cell cell = readIfSound(end.key());
-          if (cell != null) {
-            boolean isItsEnd =
-                cell.after != null
-                    && cell.after.state().isFinished()
-                    && cell.after.changedAt() == end.fireAt();
-            if (isItsEnd) {
-              cells.add(cell);
-            } else {
-              astray.add(key);
-            }
-          }
-          return true;
-        });
+    for (Purge.Entry entry : entries) {
+      Cell cell = new Cell(entry.timer);
+      Stored stored = entry.stored;
+      boolean isUnchanged = Arrays.equals(row(cell), entry.row);
+      if (isUnchanged && stored == null) {
+        astray.add(entry.index);
+      } else if (isUnchanged && stored != null) {
+        cell.before = stored;
+        cell.after = stored.record();
+        cells.add(cell);
+      }
+    }
     if (!astray.isEmpty()) {
       change(batch -> deleteAll(astray, batch));
     }
     try {
       cells.forEach(cell -> replace(cell, null));
-      write(cells, sync);
-      return cells.size() + astray.size();
+      write(cells, false);
     } finally {
       counts.discard();
     }
