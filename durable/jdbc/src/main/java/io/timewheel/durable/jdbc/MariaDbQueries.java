@@ -4,6 +4,9 @@ package io.timewheel.durable.jdbc;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.TimerRecord;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -12,8 +15,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /** What MariaDB is asked apart from the commit of a group. */
@@ -38,8 +43,23 @@ final class MariaDbQueries extends Queries {
           + Rows.TIMER_COLUMNS
           + TAKE_READY_FROM.formatted(
               "timewheel_ready r FORCE INDEX (PRIMARY)"
-                  + " STRAIGHT_JOIN timewheel_timer t FORCE INDEX (PRIMARY)")
+                  + " STRAIGHT_JOIN timewheel_timer t FORCE INDEX (PRIMARY)",
+              "?",
+              "?",
+              "?")
           + " FOR UPDATE SKIP LOCKED";
+
+  /**
+   * Finds the queues of a list that have rows in the index: the list is JSON, a pair of names in
+   * hexadecimal for each. A subquery with LIMIT is evaluated for each queue by its key; without, it
+   * may become a join that reads the whole index.
+   */
+  static final String NOT_EMPTY =
+      "SELECT number FROM (SELECT q.number, (SELECT 1 FROM timewheel_ready r FORCE INDEX (PRIMARY)"
+          + " WHERE r.namespace = unhex(q.namespace) AND r.queue = unhex(q.queue) LIMIT 1) AS found"
+          + " FROM json_table(?, '$[*]' COLUMNS (number FOR ORDINALITY,"
+          + " namespace varchar(512) PATH '$[0]', queue varchar(512) PATH '$[1]')) q) queues"
+          + " WHERE found = 1 ORDER BY number";
 
   /** For how long it is known what became of a commit. */
   static final long COMMITS_MILLIS = 120_000;
@@ -186,9 +206,49 @@ final class MariaDbQueries extends Queries {
 
   // Queues
 
+  /** There are no lateral joins: the queues that are not empty are asked one by one. */
   @Override
-  String takeReady() {
-    return TAKE_READY;
+  List<TimerRecord> takeReady(Connection connection, List<LeaseRequest> requests, int limit)
+      throws SQLException {
+    List<TimerRecord> taken = new ArrayList<>();
+    try (PreparedStatement statement = connection.prepareStatement(TAKE_READY)) {
+      for (LeaseRequest request :
+          requests.size() == 1 ? requests : notEmpty(connection, requests)) {
+        int most = Math.min(request.max(), limit - taken.size());
+        if (most == 0) {
+          break;
+        }
+        new Parameters(connection, statement)
+            .text(request.namespace())
+            .text(request.queue())
+            .number(Codes.STATES.of(TimerState.READY))
+            .number(most);
+        taken.addAll(records(statement));
+      }
+    }
+    return taken;
+  }
+
+  private static List<LeaseRequest> notEmpty(Connection connection, List<LeaseRequest> requests)
+      throws SQLException {
+    StringJoiner queues = new StringJoiner(",", "[", "]");
+    for (LeaseRequest request : requests) {
+      queues.add("[\"" + hex(request.namespace()) + "\",\"" + hex(request.queue()) + "\"]");
+    }
+    try (PreparedStatement statement = connection.prepareStatement(NOT_EMPTY)) {
+      new Parameters(connection, statement).text(queues.toString());
+      List<LeaseRequest> found = new ArrayList<>();
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          found.add(requests.get(rows.getInt(1) - 1));
+        }
+      }
+      return found;
+    }
+  }
+
+  private static String hex(String name) {
+    return HexFormat.of().formatHex(name.getBytes(StandardCharsets.UTF_8));
   }
 
   // History

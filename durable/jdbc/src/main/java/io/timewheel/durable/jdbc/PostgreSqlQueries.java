@@ -3,6 +3,8 @@ package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,14 +24,17 @@ final class PostgreSqlQueries extends Queries {
       """;
 
   /**
-   * LIMIT stands above the locks in the plan, so that it counts claimable timers. The timer is
-   * locked before its row in the index: a timer that somebody holds costs one attempt at a lock.
+   * An empty queue costs one look into the index. LIMIT stands above the locks in the plan, so that
+   * it counts claimable timers. The timer is locked before its row in the index: a timer that
+   * somebody holds costs one attempt at a lock.
    */
   static final String TAKE_READY =
-      "SELECT "
+      "SELECT ready.* FROM unnest(?::text[], ?::text[], ?::integer[]) AS q (namespace, queue, most)"
+          + " CROSS JOIN LATERAL (SELECT "
           + Rows.TIMER_COLUMNS
-          + TAKE_READY_FROM.formatted("timewheel_ready r JOIN timewheel_timer t")
-          + " FOR NO KEY UPDATE OF t SKIP LOCKED FOR UPDATE OF r SKIP LOCKED";
+          + TAKE_READY_FROM.formatted(
+              "timewheel_ready r JOIN timewheel_timer t", "q.namespace", "q.queue", "q.most")
+          + " FOR NO KEY UPDATE OF t SKIP LOCKED FOR UPDATE OF r SKIP LOCKED) ready LIMIT ?";
 
   static final String SWEEP =
       "SELECT t.* FROM unnest(?::integer[], ?::bigint[]) AS s (shard, since) CROSS JOIN LATERAL ("
@@ -113,8 +118,17 @@ final class PostgreSqlQueries extends Queries {
   // Queues
 
   @Override
-  String takeReady() {
-    return TAKE_READY;
+  List<TimerRecord> takeReady(Connection connection, List<LeaseRequest> requests, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(TAKE_READY)) {
+      new Parameters(connection, statement)
+          .texts(requests, LeaseRequest::namespace)
+          .texts(requests, LeaseRequest::queue)
+          .ints(requests, LeaseRequest::max)
+          .number(Codes.STATES.of(TimerState.READY))
+          .number(limit);
+      return records(statement);
+    }
   }
 
   // History

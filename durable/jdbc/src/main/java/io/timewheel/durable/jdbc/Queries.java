@@ -5,6 +5,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -37,12 +38,15 @@ abstract class Queries {
           ORDER BY fire_at, namespace, id LIMIT ?\
           """;
 
-  /** The ready timers of a queue in their order, with a place for the joined tables r and t. */
+  /**
+   * The ready timers of a queue in their order, with places for the joined tables r and t, the
+   * namespace, the queue and the limit.
+   */
   static final String TAKE_READY_FROM =
       " FROM %s ON t.namespace = r.namespace AND t.id = r.id"
-          + " WHERE r.namespace = ? AND r.queue = ?"
+          + " WHERE r.namespace = %s AND r.queue = %s"
           + " AND t.state = ? AND t.changed_at = r.ready_at AND t.handler = r.queue"
-          + " ORDER BY r.ready_at, r.id LIMIT ?";
+          + " ORDER BY r.ready_at, r.id LIMIT %s";
 
   private final String nowMillis;
   private final String get;
@@ -235,29 +239,25 @@ abstract class Queries {
   // Queues
 
   /**
-   * Locks the first timers of a queue that can be claimed: those that are ready, and that no other
+   * Locks the first timers of queues that can be claimed: those that are ready, and that no other
    * transaction holds. Rows of the index whose timer is held, or not ready, do not count.
+   *
+   * @param requests one for each queue
+   * @param limit the largest number of timers of all queues together
+   * @return the timers in the order of the requests, those of a queue in their order
    */
-  List<TimerRecord> takeReady(Connection connection, String namespace, String queue, int limit)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(takeReady())) {
-      new Parameters(connection, statement)
-          .text(namespace)
-          .text(queue)
-          .number(Codes.STATES.of(TimerState.READY))
-          .number(limit);
-      try (ResultSet rows = statement.executeQuery()) {
-        List<TimerRecord> records = new ArrayList<>();
-        while (rows.next()) {
-          records.add(Rows.record(rows));
-        }
-        return records;
+  abstract List<TimerRecord> takeReady(
+      Connection connection, List<LeaseRequest> requests, int limit) throws SQLException;
+
+  static List<TimerRecord> records(PreparedStatement statement) throws SQLException {
+    try (ResultSet rows = statement.executeQuery()) {
+      List<TimerRecord> records = new ArrayList<>();
+      while (rows.next()) {
+        records.add(Rows.record(rows));
       }
+      return records;
     }
   }
-
-  /** {@return {@link #TAKE_READY_FROM} with columns, tables and locks} */
-  abstract String takeReady();
 
   // History
 

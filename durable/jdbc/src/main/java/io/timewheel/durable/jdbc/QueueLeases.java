@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.ClaimToken;
@@ -13,6 +16,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -48,34 +52,36 @@ final class QueueLeases {
     try (Statements to = new Statements(connection)) {
       Answer<Long> unusedVersion = dialect.begin(to, false);
       Set<String> paused = dialect.holdPauses(to).get();
-      List<Records.Step> steps = new ArrayList<>();
+      Map<TimerKey, LeaseRequest> open = new LinkedHashMap<>();
       for (LeaseRequest request : requests) {
-        int wanted = Math.min(request.max(), limit - steps.size());
-        if (wanted > 0 && !isPaused(paused, request)) {
-          for (TimerRecord ready :
-              queries.takeReady(connection, request.namespace(), request.queue(), wanted)) {
-            steps.add(
-                new Records.Step(
-                    ready,
-                    Transitions.lease(ready, tokens.get(), request.untilMillis(), nowMillis)));
-          }
+        if (!paused.contains(request.namespace()) && !paused.contains(TimerStore.EVERYTHING)) {
+          open.put(new TimerKey(request.namespace(), request.queue()), request);
         }
       }
-      if (steps.isEmpty()) {
+      List<TimerRecord> ready =
+          open.isEmpty()
+              ? List.of()
+              : queries.takeReady(connection, List.copyOf(open.values()), limit);
+      if (ready.isEmpty()) {
         connection.rollback(); // nothing is to be committed, and nobody will ask what became of it
         return List.of();
       }
       onCommit.run();
+      List<Records.Step> steps = new ArrayList<>();
+      for (TimerRecord record : ready) {
+        LeaseRequest request =
+            requireNonNull(
+                open.get(new TimerKey(record.key().namespace(), record.definition().handler())));
+        steps.add(
+            new Records.Step(
+                record, Transitions.lease(record, tokens.get(), request.untilMillis(), nowMillis)));
+      }
       Answer<boolean[]> unused = records.advance(to, steps);
-      records.removeReady(to, steps.stream().map(Records.Step::before).toList());
+      records.removeReady(to, ready);
       dialect.count(to, counts(steps));
       to.send();
       return steps.stream().map(Records.Step::after).toList();
     }
-  }
-
-  private static boolean isPaused(Set<String> paused, LeaseRequest request) {
-    return paused.contains(request.namespace()) || paused.contains(TimerStore.EVERYTHING);
   }
 
   private static Map<String, Map<TimerState, Long>> counts(List<Records.Step> steps) {

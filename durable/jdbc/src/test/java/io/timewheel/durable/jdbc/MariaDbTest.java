@@ -353,6 +353,10 @@ class MariaDbTest {
       assertThat(plan).hasSize(2).noneMatch(table -> table.matches(".*(filesort|temporary).*"));
       assertThat(plan.get(0)).startsWith("ref ");
       assertThat(plan.get(1)).startsWith("eq_ref ");
+      List<String> notEmpty =
+          explain(fixture, MariaDbQueries.NOT_EMPTY, "'[[\"61\", \"62\"], [\"63\", \"64\"]]'");
+      assertThat(notEmpty).filteredOn(table -> table.startsWith("ref ")).hasSize(1);
+      assertThat(notEmpty).noneMatch(table -> table.startsWith("index "));
     }
 
     @Test

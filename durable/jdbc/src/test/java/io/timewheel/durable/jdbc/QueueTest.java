@@ -67,6 +67,30 @@ class QueueTest {
     assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.FIRING, 200L)));
   }
 
+  /** The statements for one queue, and one or two more for any number of empty ones. */
+  @Test
+  void emptyQueuesAddNoStatements() {
+    makeReady(2);
+    LossySource source = new LossySource(fixture.pool);
+    JdbcTimerStore store = fixture.open(source, 4).store;
+    int[] statements = new int[1];
+    source.onPrepare = () -> statements[0]++;
+    assertThat(lease(store, 1)).hasSize(1);
+    int forOneQueue = statements[0];
+
+    List<LeaseRequest> requests = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      String queue = i == 7_000 ? "orders" : "queue ä \"" + i + "'\\";
+      requests.add(new LeaseRequest("shop", queue, 1, NOW + 30_000));
+    }
+    statements[0] = 0;
+    assertThat(store.lease(requests, 256, NOW, this::newToken)).hasSize(1);
+    assertThat(statements[0]).isLessThanOrEqualTo(forOneQueue + 2);
+    statements[0] = 0;
+    assertThat(store.lease(requests, 256, NOW, this::newToken)).isEmpty();
+    assertThat(statements[0]).isLessThanOrEqualTo(forOneQueue);
+  }
+
   @Test
   void passesOverWhatAnotherTransactionHolds() throws SQLException {
     makeReady(3);

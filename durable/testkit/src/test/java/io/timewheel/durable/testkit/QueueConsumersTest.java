@@ -226,7 +226,7 @@ class QueueConsumersTest {
   /** On threads: a store that does not answer a claim delays the claims alone. */
   @Test
   @Timeout(120)
-  void loadsDueTimersWhileTheStoreDoesNotAnswerAClaim() throws Exception {
+  void loadsDueTimersWhileTheStoreDoesNotAnswerAClaim() {
     InMemoryTimerStore data = InMemoryTimerStore.create(SHARED);
     Watched owner = new Watched(data);
     CountDownLatch asked = new CountDownLatch(1);
@@ -241,12 +241,15 @@ class QueueConsumersTest {
             DurableTimer.builder(owner)
                 .handler("h", firing -> fired.complete(firing.id()))
                 .start();
-        DurableTimer other = DurableTimer.builder(data.join()).build();
-        AutoCloseable before = answered::countDown) {
-      claim(timer, "q", LONG);
-      await(asked);
-      other.schedule(TimerSpec.of("shop", "a").handler("h").after(Duration.ZERO));
-      assertThat(fired).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("a");
+        DurableTimer other = DurableTimer.builder(data.join()).build()) {
+      try {
+        claim(timer, "q", LONG);
+        await(asked);
+        other.schedule(TimerSpec.of("shop", "a").handler("h").after(Duration.ZERO));
+        assertThat(fired).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("a");
+      } finally {
+        answered.countDown(); // or the close waits for it
+      }
     }
   }
 
