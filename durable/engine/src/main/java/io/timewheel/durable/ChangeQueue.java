@@ -11,6 +11,11 @@ import java.util.Set;
  * What waits in a lane, in the order in which it is committed: the engine's own changes before
  * those of callers; what failed in a way that others must not share, and changes of held timers,
  * alternate with both. Guarded by its lane.
+ *
+ * <p>The engine's changes of a backlog, such as a million timers that become ready at once, do not
+ * go first: they get as much of a batch as the callers, so that a call waits for a commit at most
+ * about twice as long as without the backlog. Batches without a change of a caller grow again one
+ * by one, because the next caller has to wait for the end of the present batch.
  */
 final class ChangeQueue {
   /** Of payloads and headers that wait; the last change may go beyond. */
@@ -19,8 +24,17 @@ final class ChangeQueue {
   /** Of payloads and headers in one commit; the last change of it may go beyond. */
   private static final long MAX_BATCH_BYTES = 4 << 20;
 
+  /** Changes of a backlog that each batch takes, however few callers there are. */
+  static final int MIN_BULK_SHARE = 32;
+
   private final ArrayDeque<PendingChange> callers = new ArrayDeque<>();
   private final ArrayDeque<PendingChange> own = new ArrayDeque<>();
+
+  /** The engine's own, too, of a backlog. */
+  private final ArrayDeque<PendingChange> bulk = new ArrayDeque<>();
+
+  /** The number of changes of a backlog that a batch takes, unless callers have more in it. */
+  private int bulkShare = MIN_BULK_SHARE;
 
   /** The engine's own, too, that wait for company: they are committed with whatever is next. */
   private final List<PendingChange> patient = new ArrayList<>();
@@ -58,6 +72,11 @@ final class ChangeQueue {
     own.add(change);
   }
 
+  /** Adds a change of the engine that is one of many, and less urgent than those of callers. */
+  void addBulk(PendingChange change) {
+    bulk.add(change);
+  }
+
   void addPatient(PendingChange change) {
     patient.add(change);
   }
@@ -75,6 +94,7 @@ final class ChangeQueue {
   boolean isEmpty() {
     return callers.isEmpty()
         && own.isEmpty()
+        && bulk.isEmpty()
         && patient.isEmpty()
         && aside.isEmpty()
         && suspects.isEmpty()
@@ -87,7 +107,11 @@ final class ChangeQueue {
 
   /** Whether there is something that can be committed now. */
   boolean isReady() {
-    return !callers.isEmpty() || !own.isEmpty() || !suspects.isEmpty() || held.isDue();
+    return !callers.isEmpty()
+        || !own.isEmpty()
+        || !bulk.isEmpty()
+        || !suspects.isEmpty()
+        || held.isDue();
   }
 
   /** Whether what callers wait for has as many bytes as it may. */
@@ -107,12 +131,12 @@ final class ChangeQueue {
     for (FailedChanges failed : suspects) {
       again += failed.changes.size();
     }
-    return own.size() + patient.size() + again - repeated + held.own();
+    return own.size() + bulk.size() + patient.size() + again - repeated + held.own();
   }
 
   /** Takes what is to be committed next. */
   List<PendingChange> takeBatch(int max) {
-    boolean others = !own.isEmpty() || !callers.isEmpty();
+    boolean others = !own.isEmpty() || !callers.isEmpty() || !bulk.isEmpty();
     suspectsTurn = (!suspects.isEmpty() || held.isDue()) && !(suspectsTurn && others);
     if (suspectsTurn && held.isDue()) {
       List<PendingChange> due = held.takeDue(max);
@@ -128,23 +152,38 @@ final class ChangeQueue {
     endPatience();
     List<PendingChange> batch = new ArrayList<>();
     long batchBytes = 0;
-    while (batch.size() < max
+    int callersBefore = callers.size();
+    int withoutBulk = max - Math.min(bulk.size(), max / 2);
+    while (batch.size() < withoutBulk
         && batchBytes < MAX_BATCH_BYTES
         && !(own.isEmpty() && callers.isEmpty())) {
       PendingChange change = own.isEmpty() ? callers.remove() : removeOwn();
-      boolean waits = held.holds(change.change.key());
-      if (waits && held.add(change)) {
-        continue;
-      }
-      callersBytes -= change.bytes;
-      if (waits) {
-        refused.add(change);
-        continue;
-      }
-      batchBytes += change.bytes;
-      batch.add(change);
+      batchBytes += addTo(batch, change) ? change.bytes : 0;
     }
+    addBulkTo(batch, max, callersBefore - callers.size());
     return batch;
+  }
+
+  /** Adds a change to a batch; returns false if its timer is held, and the change has to wait. */
+  private boolean addTo(List<PendingChange> batch, PendingChange change) {
+    boolean waits = held.holds(change.change.key());
+    if (waits && held.add(change)) {
+      return false;
+    }
+    callersBytes -= change.bytes;
+    if (waits) {
+      refused.add(change);
+      return false;
+    }
+    return batch.add(change);
+  }
+
+  private void addBulkTo(List<PendingChange> batch, int max, int fromCallers) {
+    bulkShare = fromCallers > 0 ? Math.max(MIN_BULK_SHARE, fromCallers) : bulkShare;
+    for (int i = 0; i < bulkShare && batch.size() < max && !bulk.isEmpty(); i++) {
+      addTo(batch, bulk.remove());
+    }
+    bulkShare = fromCallers > 0 ? bulkShare : Math.min(max, 2 * bulkShare);
   }
 
   private PendingChange removeOwn() {
@@ -178,10 +217,12 @@ final class ChangeQueue {
     endPatience();
     List<PendingChange> taken = takeCallers();
     taken.addAll(own);
+    taken.addAll(bulk);
     aside.forEach(failed -> taken.addAll(failed.changes));
     suspects.forEach(failed -> taken.addAll(failed.changes));
     taken.addAll(held.takeAll());
     own.clear();
+    bulk.clear();
     aside.clear();
     suspects.clear();
     repeated = 0;

@@ -155,6 +155,16 @@ final class CommitLane {
     drainIfReady();
   }
 
+  /** Takes a change of a backlog, which shares the batches with the changes of callers. */
+  void addBulk(PendingChange item) {
+    synchronized (this) {
+      if (!closed) {
+        queue.addBulk(item);
+      }
+    }
+    drainIfReady();
+  }
+
   /**
    * Takes a change of the engine that may wait for others, for as long as the store allows: a
    * commit for each would cost more than what it commits.

@@ -19,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A lane has queues for two. That of callers is bounded, in number and in bytes, and so is a
  * batch: a caller who finds the queue full waits, or is refused. That of the engine's own changes
  * (claims and ends of claims) goes first and is not bounded here, because windows are, and what
- * runs is. Own changes are repeated until the store answers: they may be taken twice. Those of
- * callers are repeated after an unknown outcome only if they carry a request id.
+ * runs is. Timers that become ready, and claim leases that expire, come by the million: their
+ * changes share each batch with those of callers. Own changes are repeated until the store answers:
+ * they may be taken twice. Those of callers are repeated after an unknown outcome only if they
+ * carry a request id.
  */
 final class Committer {
   private final CommitLane.Settings settings;
@@ -96,6 +98,11 @@ final class Committer {
   /** A change of the engine; {@code then} gets null if the store rejects it. */
   void submitOwn(Change change, Consumer<@Nullable Outcome> then) {
     lane(change).addOwn(new PendingChange(change, null, then));
+  }
+
+  /** The same for one of a backlog, which must not delay callers. */
+  void submitBulk(Change change, Consumer<@Nullable Outcome> then) {
+    lane(change).addBulk(new PendingChange(change, null, then));
   }
 
   /** The same for one that may wait for others. */

@@ -315,6 +315,11 @@ final class Engine {
     committer.submitOwn(change, outcome -> committed(change, outcome, then));
   }
 
+  /** The same for a change of a backlog, which shares the commits with the changes of callers. */
+  void submitBulk(Change change, Consumer<@Nullable Outcome> then) {
+    committer.submitBulk(change, outcome -> committed(change, outcome, then));
+  }
+
   /** The same for a change that should be committed by a time, and waits for others until then. */
   void submitOwn(Change change, long byMillis, Consumer<@Nullable Outcome> then) {
     long patienceMillis = store.traits().patience().toMillis();

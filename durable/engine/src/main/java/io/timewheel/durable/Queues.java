@@ -41,7 +41,7 @@ final class Queues {
 
   /** Has a run claimed by whoever wants it, for which so many were dropped. */
   private void makeReady(DueEntry entry, long scheduledAt, long dropped) {
-    engine.submitOwn(
+    engine.submitBulk(
         new Change.MakeReady(
             entry.due.key(),
             entry.due.version(),
@@ -79,7 +79,7 @@ final class Queues {
       }
       AttemptEnd lost =
           failure(record, claim, true, entry.shard().epoch, "the lease ran out", null);
-      engine.submitOwn(
+      engine.submitBulk(
           lost.change(),
           outcome -> {
             if (outcome != null) {

@@ -10,7 +10,7 @@ import org.rocksdb.RocksDBException;
 
 /**
  * Where the indexes begin: what is due, what is finished, and what is ready for each queue in use.
- * All but the first are the writer's alone, and are found anew after each opening.
+ * Only the writer changes them. All but the first are found anew after each opening.
  */
 final class FrontBounds {
   /** Of more queues than these, those not used for the longest time are scanned as a whole. */
@@ -48,7 +48,16 @@ final class FrontBounds {
     return finished;
   }
 
-  FrontBound ready(String namespace, String name) {
+  /**
+   * Where a scan of a queue begins. A queue that is only looked at gets no bound of its own: idle
+   * queues would push out those of busy ones.
+   */
+  synchronized byte[] readyFrom(String namespace, String name) {
+    FrontBound bound = ready.get(new Queue(namespace, name));
+    return bound == null ? Keys.queue(namespace, name) : bound.from();
+  }
+
+  private synchronized FrontBound ready(String namespace, String name) {
     Queue queue = new Queue(namespace, name);
     FrontBound bound = ready.get(queue);
     if (bound == null) {

@@ -344,7 +344,13 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
-    return using(open -> open.writer().lease(requests, limit, nowMillis, tokens));
+    List<LeaseRequest> notEmpty =
+        requests.size() == 1
+            ? requests
+            : reading(open -> requests.stream().filter(open.writer()::hasReady).toList());
+    return notEmpty.isEmpty()
+        ? List.of()
+        : using(open -> open.writer().lease(notEmpty, limit, nowMillis, tokens));
   }
 
   @Override

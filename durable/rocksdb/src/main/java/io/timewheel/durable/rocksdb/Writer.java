@@ -360,11 +360,8 @@ final class Writer implements Transitions.Context {
       return List.of();
     }
     List<Cell> cells = new ArrayList<>();
-    FrontBound bound = bounds.ready(request.namespace(), request.queue());
-    scan(
-        Family.READY,
-        bound.from(),
-        bound.end(),
+    scanReady(
+        request,
         key -> {
           Cell cell = readIfSound(Keys.ready(key).key());
           TimerRecord record = cell == null ? null : cell.after;
@@ -374,6 +371,29 @@ final class Writer implements Transitions.Context {
           return cells.size() < wanted;
         });
     return cells;
+  }
+
+  private void scanReady(LeaseRequest request, Predicate<byte[]> visitor) {
+    scan(
+        Family.READY,
+        bounds.readyFrom(request.namespace(), request.queue()),
+        Keys.behindAllOf(Keys.queue(request.namespace(), request.queue())),
+        visitor);
+  }
+
+  /**
+   * Whether the index has an entry of a queue. It does not wait for the monitor, and may miss an
+   * entry that is written meanwhile.
+   */
+  boolean hasReady(LeaseRequest request) {
+    boolean[] found = new boolean[1];
+    scanReady(
+        request,
+        key -> {
+          found[0] = true;
+          return false;
+        });
+    return found[0];
   }
 
   /** Reads a timer that an index names; null if it cannot be read. */

@@ -141,6 +141,27 @@ class IndexScanTest {
     }
   }
 
+  @Test
+  void idleQueuesDoNotMakeTheScanOfABusyOneLonger() {
+    int leases = 20;
+    try (RocksTimerStore store = open()) {
+      Fixture fixture = new Fixture(store);
+      inBatches(store, leases * BATCH, i -> schedule(key("q-" + i), NOW, definition(true, 0)));
+      inBatches(store, leases * BATCH, i -> makeReady(fixture, "q-" + i, NOW + i));
+      for (int i = 1; i < leases; i++) {
+        assertThat(lease(store)).hasSize(BATCH);
+      }
+      List<LeaseRequest> idle = new ArrayList<>();
+      for (int i = 0; i < 2_000; i++) {
+        LeaseRequest request = new LeaseRequest("shop", "idle-" + i, 1, NOW + 1);
+        idle.add(request);
+        assertThat(store.lease(List.of(request), 1, NOW, () -> new ClaimToken(1, 2))).isEmpty();
+      }
+      assertThat(store.lease(idle, BATCH, NOW, () -> new ClaimToken(1, 2))).isEmpty();
+      assertThat(skippedBy(store, () -> assertThat(lease(store)).hasSize(BATCH))).isLessThan(FEW);
+    }
+  }
+
   private static Change makeReady(Fixture fixture, String id, long now) {
     TimerRecord read = fixture.read(id);
     return new Change.MakeReady(

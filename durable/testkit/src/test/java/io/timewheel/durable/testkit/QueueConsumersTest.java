@@ -118,7 +118,7 @@ class QueueConsumersTest {
     Watched shared = new Watched(InMemoryTimerStore.create(SHARED));
     DurableTimer timer = stand.start(shared, builder -> {});
     for (int i = 0; i < 1_000; i++) {
-      claim(timer, "q" + i, LONG);
+      var unused = claim(timer, "q" + i, LONG);
     }
     stand.settle();
     assertThat(shared.leases).hasSize(1);
@@ -243,7 +243,7 @@ class QueueConsumersTest {
                 .start();
         DurableTimer other = DurableTimer.builder(data.join()).build()) {
       try {
-        claim(timer, "q", LONG);
+        var unused = claim(timer, "q", LONG);
         await(asked);
         other.schedule(TimerSpec.of("shop", "a").handler("h").after(Duration.ZERO));
         assertThat(fired).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("a");
