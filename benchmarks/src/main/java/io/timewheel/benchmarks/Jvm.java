@@ -65,7 +65,7 @@ final class Jvm {
     this.java = java;
   }
 
-  private static Path codeOf(Class<?> type) {
+  static Path codeOf(Class<?> type) {
     try {
       return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
     } catch (URISyntaxException e) {
@@ -123,16 +123,26 @@ final class Jvm {
 
   static String classPath(SubjectKind subject) throws IOException {
     List<Path> classPath = new ArrayList<>(COMMON);
+    classPath.addAll(jarsOf(subject));
+    return join(classPath);
+  }
+
+  /** The jars of the library that is measured, if it has any. */
+  static List<Path> jarsOf(SubjectKind subject) throws IOException {
     String jars = subject.jars();
-    if (jars != null) {
-      Path directory = OURS.resolveSibling("peers").resolve(jars);
-      if (!Files.isDirectory(directory)) {
-        throw new IOException("no directory " + directory + ": the build makes it");
-      }
-      try (Stream<Path> files = Files.list(directory)) {
-        files.sorted().forEach(classPath::add);
-      }
+    if (jars == null) {
+      return List.of();
     }
+    Path directory = OURS.resolveSibling("peers").resolve(jars);
+    if (!Files.isDirectory(directory)) {
+      throw new IOException("no directory " + directory + ": the build makes it");
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.sorted().toList();
+    }
+  }
+
+  static String join(List<Path> classPath) {
     return String.join(File.pathSeparator, classPath.stream().map(Path::toString).toList());
   }
 
