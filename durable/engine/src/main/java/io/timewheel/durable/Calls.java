@@ -30,13 +30,21 @@ final class Calls {
   private final Executor answers;
   private final PayloadCodec codec;
   private final long maxPending;
+  private final HandlerCheck handlers;
 
-  Calls(Engine engine, TimerStore store, Executor answers, PayloadCodec codec, long maxPending) {
+  Calls(
+      Engine engine,
+      TimerStore store,
+      Executor answers,
+      PayloadCodec codec,
+      long maxPending,
+      HandlerCheck handlers) {
     this.engine = engine;
     this.store = store;
     this.answers = answers;
     this.codec = codec;
     this.maxPending = maxPending;
+    this.handlers = handlers;
   }
 
   // Changes
@@ -46,8 +54,14 @@ final class Calls {
         .toChange(engine.nowMillis(), engine.minGraceMillis(), maxPending, codec);
   }
 
-  CompletableFuture<ScheduleResult> schedule(TimerSpec spec) {
+  private Change.Schedule checked(TimerSpec spec) {
     Change.Schedule change = change(spec);
+    handlers.check(change.key(), change.definition());
+    return change;
+  }
+
+  CompletableFuture<ScheduleResult> schedule(TimerSpec spec) {
+    Change.Schedule change = checked(spec);
     return engine.submit(change).thenApply(outcome -> scheduled(change, outcome));
   }
 
@@ -254,7 +268,7 @@ final class Calls {
   // Many at a time
 
   CompletableFuture<List<BatchResult<ScheduleResult>>> scheduleAll(Collection<TimerSpec> specs) {
-    return all(specs, "spec", TimerSpec::key, this::change, Calls::scheduled);
+    return all(specs, "spec", TimerSpec::key, this::checked, Calls::scheduled);
   }
 
   CompletableFuture<List<BatchResult<CancelResult>>> cancelAll(Collection<TimerKey> keys) {

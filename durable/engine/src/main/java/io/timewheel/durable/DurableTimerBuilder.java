@@ -45,6 +45,7 @@ public final class DurableTimerBuilder {
   private int maxWindow = 200_000;
   private int overduePerSecond = 10_000;
   private long maxPending = Long.MAX_VALUE;
+  private boolean strictHandlers;
   private Duration remember = Duration.ofDays(1);
   private long rememberAtMost = 1_000_000;
 
@@ -315,6 +316,20 @@ public final class DurableTimerBuilder {
   }
 
   /**
+   * Sets whether to refuse a timer whose handler no live node has, with an {@link
+   * IllegalArgumentException}; unless set, the timer is taken, and a warning is logged once for
+   * each handler. The check begins when this timer is started. In a transaction of the user there
+   * is none.
+   *
+   * @param strict whether to refuse
+   * @return this builder
+   */
+  public DurableTimerBuilder strictHandlers(boolean strict) {
+    strictHandlers = strict;
+    return this;
+  }
+
+  /**
    * Sets how long finished timers are remembered: a day and a million at most, unless set.
    *
    * @param time how long
@@ -442,8 +457,9 @@ public final class DurableTimerBuilder {
             timer == null ? wheel : null,
             owned,
             reader instanceof StepExecutor steps ? steps : null);
+    HandlerCheck check = new HandlerCheck(engine.handlers(), strictHandlers);
     return new DurableTimer(
-        engine, store, new Calls(engine, store, answers, codec, maxPending), closing);
+        engine, store, new Calls(engine, store, answers, codec, maxPending, check), closing);
   }
 
   private static ExecutorService owned(List<ExecutorService> all, String name) {

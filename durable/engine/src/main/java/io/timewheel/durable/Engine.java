@@ -132,7 +132,9 @@ final class Engine {
       }
       throw e;
     }
-    if (!store.traits().sweep().isZero()) {
+    if (store.traits().sweep().isZero()) {
+      known.report(HandlerNames.NONE);
+    } else {
       waits.start(this::sweep, store.traits().sweep());
     }
     if (!isClient()) {

@@ -2,6 +2,7 @@
 package io.timewheel.durable;
 
 import io.timewheel.durable.spi.HandlerNames;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The handlers that at least one live node knows: those of this engine, from its first moment on,
@@ -10,17 +11,26 @@ import io.timewheel.durable.spi.HandlerNames;
  */
 final class KnownHandlers {
   private final Lanes lanes;
-  private volatile HandlerNames reported = HandlerNames.NONE;
+
+  /** Null until the store has reported: until then, other nodes may know a handler. */
+  private volatile @Nullable HandlerNames reported;
 
   KnownHandlers(Lanes lanes) {
     this.lanes = lanes;
   }
 
   boolean contains(String handler) {
-    return lanes.names().contains(handler) || reported.contains(handler);
+    HandlerNames ofLiveNodes = reported;
+    return lanes.names().contains(handler)
+        || (ofLiveNodes != null && ofLiveNodes.contains(handler));
   }
 
-  /** Takes the store's report of the handlers of all live nodes. */
+  /** Whether no live node knows a handler. False before the start, and before the first report. */
+  boolean isUnknown(String handler) {
+    return reported != null && !contains(handler);
+  }
+
+  /** Takes the store's report of the handlers of all live nodes; none, if it has one owner. */
   void report(HandlerNames ofLiveNodes) {
     reported = ofLiveNodes;
   }

@@ -98,6 +98,10 @@ class ObservabilityTest {
     assertThat(scene.timer.stats().storeAvailable()).isTrue();
   }
 
+  private List<String> troubles() {
+    return log.lines().stream().filter(line -> !line.contains("is scheduled for")).toList();
+  }
+
   @Test
   void troublesAreNamedOnceAndThenCounted() {
     for (int i = 0; i < 10; i++) {
@@ -105,12 +109,12 @@ class ObservabilityTest {
       schedule("u" + i, "unknown");
     }
     scene.kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(log.lines())
+    assertThat(troubles())
         .containsExactlyInAnyOrder(
             "timer ns/f0 was set aside: java.lang.IllegalStateException: no luck",
             "timer ns/u0 was parked: no handler \"unknown\" here");
     scene.kit.advanceBy(Duration.ofMinutes(5));
-    assertThat(log.lines())
+    assertThat(troubles())
         .hasSize(4)
         .contains(
             "9 more timers were set aside; the latest: ns/f9:"
@@ -118,7 +122,7 @@ class ObservabilityTest {
             "9 more timers were parked; the latest: ns/u9: no handler \"unknown\" here");
     schedule("later", "fails");
     scene.kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(log.lines().get(4)).startsWith("timer ns/later was set aside");
+    assertThat(troubles().get(4)).startsWith("timer ns/later was set aside");
   }
 
   @Test
@@ -144,7 +148,7 @@ class ObservabilityTest {
   @Test
   void aCloseWhileTheStoreIsReadIsNoFaultOfTheStore() {
     InMemoryTimerStore data = InMemoryTimerStore.create();
-    DurableTimer before = scene.kit.start(data, builder -> {});
+    DurableTimer before = scene.kit.start(data, builder -> builder.handler("nobody", firing -> {}));
     before.schedule(TimerSpec.of("ns", "overdue").handler("nobody").after(Duration.ofSeconds(1)));
     scene.kit.kill(before);
     Stand stand = new Stand();
