@@ -9,7 +9,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.rocksdb.IncompleteExportException;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
-import io.timewheel.durable.rocksdb.VerifyReport;
+import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -135,6 +135,13 @@ interface Dialect {
     }
   }
 
+  /**
+   * Begins a transaction whose reads all see the tables as of one moment, however long they take.
+   *
+   * @param alone whether it excludes other transactions that begin in this way, until it ends
+   */
+  void beginSnapshot(Connection connection, boolean alone) throws SQLException;
+
   /** Gives back what {@link #begin} has set, after the transaction. */
   default void end(Connection connection) throws SQLException {}
 

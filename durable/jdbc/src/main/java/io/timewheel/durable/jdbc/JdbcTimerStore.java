@@ -19,6 +19,7 @@ import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.VerifyReport;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -292,6 +293,31 @@ public final class JdbcTimerStore implements TimerStore {
    */
   public JdbcFigures figures() {
     return counters.figures();
+  }
+
+  /**
+   * Compares every timer with its shard, the ready index, the history and the counters, as of one
+   * moment. Nodes may work meanwhile: their transactions change timers and indexes together, and
+   * are seen as a whole or not at all. On a large store it takes minutes, in which the database
+   * cannot remove dead rows.
+   *
+   * @return the problems
+   * @throws StoreException if the database fails
+   */
+  public VerifyReport verify() {
+    return new Repair(transactions, dialect, traits.shards()).verify();
+  }
+
+  /**
+   * Verifies, and fixes what can be fixed: rows of the ready index, counters, shards, and keys that
+   * are in the history too. Nodes may work meanwhile. A timer that an open transaction holds is
+   * left as it is. Call {@link #verify} afterwards to learn whether problems remain.
+   *
+   * @return the problems that were fixed
+   * @throws StoreException if the database fails; what was fixed before stays fixed
+   */
+  public VerifyReport repair() {
+    return new Repair(transactions, dialect, traits.shards()).repair();
   }
 
   Ownership ownership() {

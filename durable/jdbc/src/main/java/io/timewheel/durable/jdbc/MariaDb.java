@@ -325,6 +325,15 @@ final class MariaDb implements Dialect {
     }
   }
 
+  /** A read that locks takes no snapshot: what others commit while it waits is seen. */
+  @Override
+  public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
+    execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    if (alone) {
+      execute(connection, "SELECT value FROM timewheel_meta WHERE name = 'identity' FOR UPDATE");
+    }
+  }
+
   static long nextVersion(Connection connection) throws SQLException {
     return number(connection, "SELECT " + NEXT_VERSION);
   }

@@ -335,6 +335,22 @@ final class PostgreSql implements Dialect {
         });
   }
 
+  /**
+   * LOCK takes no snapshot. So what others commit while it waits is seen, and no part of the
+   * history is emptied behind the snapshot, since TRUNCATE has no regard for those.
+   */
+  @Override
+  public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
+    execute(
+        connection,
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = 0;"
+            + " SET LOCAL idle_in_transaction_session_timeout = 0;"
+            + " LOCK TABLE timewheel_done IN ACCESS SHARE MODE");
+    if (alone) {
+      execute(connection, "LOCK TABLE timewheel_count IN SHARE UPDATE EXCLUSIVE MODE");
+    }
+  }
+
   @Override
   public void waitForLocks(Statements to, boolean wait) {
     to.update(

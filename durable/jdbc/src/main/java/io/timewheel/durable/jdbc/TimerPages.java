@@ -36,7 +36,7 @@ final class TimerPages {
   private static final Set<TimerState> FINISHED = EnumSet.of(TimerState.DONE, TimerState.CANCELLED);
 
   /** Those that are in the due index. */
-  private static final Set<TimerState> INDEXED =
+  static final Set<TimerState> INDEXED =
       EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
 
   private final String doneColumns;

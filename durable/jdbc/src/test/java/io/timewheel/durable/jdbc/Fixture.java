@@ -156,15 +156,15 @@ final class Fixture implements AutoCloseable {
                 .<Change>mapToObj(i -> scheduleForQueue("id-%03d".formatted(i), NOW))
                 .toList();
         store.commit(made);
-        store.commit(made.stream().map(change -> readied(change.key())).toList());
+        store.commit(made.stream().map(change -> readied(change.key(), NOW)).toList());
       }
     }
 
-    Change readied(TimerKey key) {
+    Change readied(TimerKey key, long nowMillis) {
       TimerRecord record = store.get(key);
       long epoch = epochs.get(Shards.of(key, store.traits().shards()));
       return new Change.MakeReady(
-          key, record.version(), record.revision(), epoch, TimerRecord.NONE, NOW);
+          key, record.version(), record.revision(), epoch, TimerRecord.NONE, nowMillis);
     }
 
     Change.Begin begin(String id) {

@@ -111,6 +111,17 @@ class LeastPrivilegesTest extends TimerStoreContract {
   }
 
   @Test
+  void verifiesAndRepairs() throws SQLException {
+    finish("a", Fixture.NOW);
+    opened.commit(List.of(Fixture.schedule("b", Fixture.NOW)));
+    owned.execute("INSERT INTO timewheel_count VALUES ('shop', 0, 1)");
+    owned.execute("INSERT INTO timewheel_ready VALUES ('shop', 'orders', 1, 'b')");
+    owned.execute("UPDATE timewheel_timer SET shard = 64");
+    assertThat(opened.repair().problems()).isEqualTo(3);
+    assertThat(opened.verify().texts()).isEmpty();
+  }
+
+  @Test
   void isPreparedForTheNextReleaseBySomebodyElse() {
     JdbcTimerStore.Builder program = JdbcTimerStore.postgresqlBuilder(pool);
     program.formats = UpgradeTest.next();

@@ -502,6 +502,12 @@ class MariaDbTest {
   }
 
   @Nested
+  class Verify extends VerifyTest {}
+
+  @Nested
+  class UserTransactionFuzz extends UserTransactionFuzzTest {}
+
+  @Nested
   class Leases extends OwnershipTest {}
 
   @Nested

@@ -26,6 +26,14 @@ final class Batch implements AutoCloseable {
     batch.deleteRange(database.handle(family), from, to);
   }
 
+  int count() {
+    return batch.count();
+  }
+
+  void clear() {
+    batch.clear();
+  }
+
   boolean isEmpty() {
     return batch.count() == 0;
   }

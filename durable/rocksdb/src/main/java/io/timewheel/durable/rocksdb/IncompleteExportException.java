@@ -2,6 +2,7 @@
 package io.timewheel.durable.rocksdb;
 
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.VerifyReport;
 import java.util.List;
 
 /**

@@ -4,6 +4,7 @@ package io.timewheel.durable.rocksdb;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
@@ -74,6 +75,14 @@ final class Maintenance {
 
   VerifyReport verify() {
     return Verifier.verify(database, this::checkGoesOn);
+  }
+
+  VerifyReport repair() {
+    try (Fixes fixes = new Fixes(database, failures)) {
+      VerifyReport fixed = Verifier.repair(database, this::checkGoesOn, fixes);
+      fixes.write();
+      return fixed;
+    }
   }
 
   long exportTo(OutputStream out) {

@@ -11,6 +11,7 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
@@ -18,6 +19,7 @@ import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -92,6 +94,15 @@ public final class RocksTimerStore implements TimerStore {
   private Session newSession() {
     Database database = new Opening(directory, settings, failures).open();
     try {
+      return newSession(database);
+    } catch (StoreException e) {
+      database.close();
+      throw e;
+    }
+  }
+
+  private Session newSession(Database database) {
+    try {
       Writer writer =
           new Writer(
               database, failures, settings.sync().isEveryCommit(), new VersionFloor(directory));
@@ -102,7 +113,6 @@ public final class RocksTimerStore implements TimerStore {
           new Purge(database, failures, writer),
           new Maintenance(directory, database, failures));
     } catch (IOException | RocksDBException | MalformedException e) {
-      database.close();
       throw failures.of(Kind.UNAVAILABLE, "cannot be opened", e);
     }
   }
@@ -215,7 +225,7 @@ public final class RocksTimerStore implements TimerStore {
     } finally {
       use.readLock().unlock();
     }
-    repair();
+    reopen();
     use.readLock().lock();
     try {
       return work.apply(session());
@@ -258,7 +268,7 @@ public final class RocksTimerStore implements TimerStore {
    * Opens the database again after a write has failed. RocksDB takes no write after that, and only
    * its log can say what became of the one that failed.
    */
-  private void repair() {
+  private void reopen() {
     if (!tryWriteLock()) {
       return;
     }
@@ -402,6 +412,30 @@ public final class RocksTimerStore implements TimerStore {
    */
   public VerifyReport verify() {
     return maintaining(Maintenance::verify);
+  }
+
+  /**
+   * Verifies, and makes the indexes and the counters what the records ask for. Records that cannot
+   * be read, and payloads that are missing, stay as they are: call {@link #verify} afterwards to
+   * learn whether problems remain. Nothing else uses the store meanwhile.
+   *
+   * @return the problems that were fixed
+   * @throws IllegalStateException if a scheduler was started on this store
+   */
+  public VerifyReport repair() {
+    use.writeLock().lock();
+    try {
+      if (listener != null) {
+        throw new IllegalStateException(
+            "repair: a scheduler runs on the store (expected: a store that no scheduler uses)");
+      }
+      Session open = session();
+      VerifyReport fixed = open.maintenance().repair();
+      session = newSession(open.database()); // the writer keeps counters and bounds in memory
+      return fixed;
+    } finally {
+      use.writeLock().unlock();
+    }
   }
 
   /**

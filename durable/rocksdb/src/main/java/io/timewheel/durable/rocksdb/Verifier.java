@@ -6,6 +6,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.rocksdb.RecordCodec.Stored;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.VerifyReport;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -26,23 +27,38 @@ import org.rocksdb.Snapshot;
  * <p>The records say what there has to be. First each record's entries are looked up. Then the
  * entries of each index are counted: if there are as many as were found, there are no others; if
  * not, each is traced back to its record.
+ *
+ * <p>A repair takes the same way. It makes the indexes and the counters what the records ask for,
+ * and reports only the problems that it has fixed.
  */
 final class Verifier {
   private final Database database;
   private final Snapshot snapshot;
   private final ReadOptions options;
   private final Runnable check;
+  private final @Nullable Fixes fixes;
   private final ByteWriter scratch = new ByteWriter();
   private final Map<Family, Long> found = new EnumMap<>(Family.class);
   private final Map<String, long[]> states = new HashMap<>();
   private final List<String> texts = new ArrayList<>();
   private long lastVersion;
+  private long highestVersion;
+
+  /** False if there may be records that could not be read. */
+  private boolean hasAllRecords = true;
+
   private byte @Nullable [] dueFrom;
   private long timers;
   private long problems;
 
-  private Verifier(Database database, Snapshot snapshot, ReadOptions options, Runnable check) {
+  private Verifier(
+      Database database,
+      Snapshot snapshot,
+      ReadOptions options,
+      Runnable check,
+      @Nullable Fixes fixes) {
     this.check = check;
+    this.fixes = fixes;
     this.database = database;
     this.snapshot = snapshot;
     this.options = options;
@@ -54,10 +70,19 @@ final class Verifier {
    * @param check called before each entry, to end it early by an exception
    */
   static VerifyReport verify(Database database, Runnable check) {
+    return run(database, check, null);
+  }
+
+  /** The same, and adds what fixes a problem; only problems that can be fixed are reported. */
+  static VerifyReport repair(Database database, Runnable check, Fixes fixes) {
+    return run(database, check, fixes);
+  }
+
+  private static VerifyReport run(Database database, Runnable check, @Nullable Fixes fixes) {
     Snapshot snapshot = database.db().getSnapshot();
     // A scan of everything must not push out of the cache what the timers at work need.
     try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
-      return new Verifier(database, snapshot, options, check).verify();
+      return new Verifier(database, snapshot, options, check, fixes).verify();
     } finally {
       database.db().releaseSnapshot(snapshot);
     }
@@ -102,10 +127,27 @@ final class Verifier {
           });
     } catch (RocksDBException e) {
       problem("the family " + family, "cannot be read further: " + e.getMessage());
+      hasAllRecords &= family != Family.TIMERS;
     }
   }
 
+  /** How a problem is fixed. */
+  private interface Fix {
+    void addTo(Fixes fixes);
+  }
+
+  /** Reports a problem that only a person can solve. */
   private void problem(Object where, String what) {
+    problem(where, what, null);
+  }
+
+  private void problem(Object where, String what, @Nullable Fix fix) {
+    if (fixes != null) {
+      if (fix == null) {
+        return;
+      }
+      fix.addTo(fixes);
+    }
     problems++;
     if (texts.size() < VerifyReport.MAX_TEXTS) {
       texts.add(where + ": " + what);
@@ -151,8 +193,12 @@ final class Verifier {
     states
         .computeIfAbsent(key.namespace(), namespace -> new long[Codes.STATES.size()])[
         Codes.STATES.of(record.state())]++;
+    highestVersion = Math.max(highestVersion, record.version());
     if (record.version() > lastVersion) {
-      problem(key, "version " + record.version() + ", but the last one was " + lastVersion);
+      problem(
+          key,
+          "version " + record.version() + ", but the last one was " + lastVersion,
+          to -> to.put(Family.META, Meta.LAST_VERSION, Meta.number(highestVersion)));
     }
     if (stored.payloadApart()) {
       expect(Family.PAYLOADS, timer, key);
@@ -174,7 +220,10 @@ final class Verifier {
           RecordCodec.encodeDue(record, scratch),
           RecordCodec.encodeOldDue(record, scratch));
       if (dueFrom != null && Arrays.compareUnsigned(due, dueFrom) < 0) {
-        problem(key, "due at " + record.fireAt() + ", before the beginning of the due index");
+        problem(
+            key,
+            "due at " + record.fireAt() + ", before the beginning of the due index",
+            to -> to.delete(Family.META, Meta.DUE_FROM));
       }
     }
     if (record.state() == TimerState.READY) {
@@ -188,19 +237,22 @@ final class Verifier {
   /**
    * Looks an entry up.
    *
-   * @param values it has one of them; none if its value does not matter
+   * @param values it has one of them, the first of which repairs it; none if its value does not
+   *     matter, and cannot be repaired
    */
   private void expect(Family family, byte[] entry, TimerKey key, byte[]... values)
       throws RocksDBException {
     byte[] stored = get(family, entry);
+    Fix fix = values.length == 0 ? null : to -> to.put(family, entry, values[0]);
     if (stored == null) {
-      problem(key, "no entry in the family " + family);
+      problem(key, "no entry in the family " + family, fix);
       return;
     }
     found.merge(family, 1L, Long::sum);
     boolean agrees = Stream.of(values).anyMatch(value -> Arrays.equals(stored, value));
     if (values.length > 0 && !agrees) {
-      problem(key, "its entry in the family " + family + " says something else than the record");
+      problem(
+          key, "its entry in the family " + family + " says something else than the record", fix);
     }
   }
 
@@ -209,25 +261,27 @@ final class Verifier {
   private void visitEntry(Family family, byte[] entry) throws RocksDBException {
     TimerKey key;
     long time;
+    Fix fix = to -> to.delete(family, entry);
     try {
       DuePosition position = position(family, entry);
       key = position.key();
       time = position.fireAt();
     } catch (MalformedException e) {
-      problem(hex(family, entry), "not a key: " + e.getMessage());
+      problem(hex(family, entry), "not a key: " + e.getMessage(), fix);
       return;
     }
     byte[] timer = Keys.timer(key);
     byte[] value = get(Family.TIMERS, timer);
     if (value == null) {
-      problem(key, "an entry in the family " + family + ", but no record");
+      problem(key, "an entry in the family " + family + ", but no record", fix);
       return;
     }
     try {
       Stored stored = RecordCodec.decode(key, value, RecordCodec.LEFT_OUT);
       if (!Arrays.equals(entry, expected(family, timer, stored))) {
         String when = family == Family.PAYLOADS ? "" : " at " + time;
-        problem(key, "an entry in the family " + family + when + " that its record does not have");
+        String what = "an entry in the family " + family + when + " that its record does not have";
+        problem(key, what, fix);
       }
     } catch (MalformedException e) {
       // Told already, when the record was visited.
@@ -278,12 +332,20 @@ final class Verifier {
   }
 
   private void compare(String namespace, long[] stored, long @Nullable [] counted) {
+    byte[] counters = Meta.counts(namespace);
+    Fix fix =
+        !hasAllRecords
+            ? null
+            : counted == null
+                ? to -> to.delete(Family.META, counters)
+                : to -> to.put(Family.META, counters, Counts.encode(counted));
     for (int i = 0; i < stored.length; i++) {
       long real = counted == null ? 0 : counted[i];
       if (stored[i] != real) {
         problem(
             "the counter of " + namespace + " in state " + Codes.STATES.at(i),
-            stored[i] + " (expected: " + real + ")");
+            stored[i] + " (expected: " + real + ")",
+            fix);
       }
     }
   }

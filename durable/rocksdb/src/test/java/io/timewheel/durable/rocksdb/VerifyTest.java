@@ -2,15 +2,20 @@
 package io.timewheel.durable.rocksdb;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,11 +75,21 @@ class VerifyTest {
     assertThat(entry).isNotNull();
   }
 
+  /** Has the problems repaired, too. */
   private VerifyReport verify() {
+    return verify(0);
+  }
+
+  private VerifyReport verify(int left) {
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
       VerifyReport report = store.verify();
       assertThat(report.isClean()).isFalse();
       assertThat(report.problems()).isEqualTo(report.texts().size());
+      List<String> fixed = store.repair().texts();
+      List<String> remaining = store.verify().texts();
+      assertThat(remaining).hasSize(left);
+      assertThat(Stream.concat(fixed.stream(), remaining.stream()))
+          .containsExactlyInAnyOrderElementsOf(report.texts());
       return report;
     }
   }
@@ -82,7 +97,7 @@ class VerifyTest {
   private void deletes(Family family, String id) throws RocksDBException {
     find(family, id);
     damage(batch -> batch.delete(family, entry));
-    assertThat(verify().texts())
+    assertThat(verify(family == Family.PAYLOADS ? 1 : 0).texts())
         .containsExactly("shop/" + id + ": no entry in the family " + family);
   }
 
@@ -144,7 +159,7 @@ class VerifyTest {
   void findsARecordThatCannotBeRead() throws RocksDBException {
     find(Family.TIMERS, "scheduled");
     damage(batch -> batch.put(Family.TIMERS, entry, new byte[] {9, 9}));
-    assertThat(verify().texts())
+    assertThat(verify(1).texts())
         .containsExactly(
             "shop/scheduled: the record cannot be read: it has format 9 (expected: 1)",
             "the counter of shop in state SCHEDULED: 2 (expected: 1)");
@@ -162,7 +177,7 @@ class VerifyTest {
           batch.put(Family.TIMERS, timer, RecordCodec.encode(stuck, false, new ByteWriter()));
           batch.delete(Family.DUE, Rows.due(timer, record));
         });
-    assertThat(verify().texts())
+    assertThat(verify(1).texts())
         .containsExactly("shop/scheduled: in state SCHEDULED without a time to fire at");
   }
 
@@ -225,7 +240,7 @@ class VerifyTest {
   @Test
   void tellsOfATableThatCannotBeRead() throws RocksDBException, IOException {
     Path table = damageTable(Family.DUE);
-    assertThat(verify().texts())
+    assertThat(verify(8).texts())
         .anySatisfy(
             text ->
                 assertThat(text)
@@ -249,10 +264,34 @@ class VerifyTest {
           batch.put(Family.TIMERS, new byte[] {'x'}, new byte[0]);
           batch.put(Family.DUE, new byte[] {0, 0, 1}, new byte[0]);
         });
-    assertThat(verify().texts())
+    assertThat(verify(1).texts())
         .hasSize(2)
         .anyMatch(text -> text.startsWith("a key of the family TIMERS, 78: not a key"))
         .anyMatch(text -> text.startsWith("a key of the family DUE, 000001: not a key"));
+  }
+
+  @Test
+  void repairsNothingWhileASchedulerRuns() {
+    try (RocksTimerStore store = RocksTimerStore.open(directory);
+        DurableTimer running = DurableTimer.builder(store).start()) {
+      assertThatIllegalStateException()
+          .isThrownBy(store::repair)
+          .withMessageContaining("a scheduler runs on the store");
+      assertThat(running.stats().shards()).isOne();
+    }
+  }
+
+  @Test
+  void aRepairedStoreCountsOnFromTheRightNumbers() throws RocksDBException {
+    long[] states = new long[Codes.STATES.size()];
+    states[0] = 3;
+    damage(batch -> batch.put(Family.META, Meta.counts("nobody"), Counts.encode(states)));
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      assertThat(store.repair().problems()).isOne();
+      assertThat(store.counts()).doesNotContainKey("nobody");
+      new Fixture(store).fill();
+      assertThat(store.verify().texts()).isEmpty();
+    }
   }
 
   @Test
@@ -268,6 +307,8 @@ class VerifyTest {
       VerifyReport report = store.verify();
       assertThat(report.problems()).isEqualTo(500);
       assertThat(report.texts()).hasSize(VerifyReport.MAX_TEXTS);
+      assertThat(store.repair().problems()).isEqualTo(500);
+      assertThat(store.verify().isClean()).isTrue();
     }
   }
 }

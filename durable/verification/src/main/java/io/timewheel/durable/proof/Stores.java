@@ -3,8 +3,8 @@ package io.timewheel.durable.proof;
 
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
-import io.timewheel.durable.rocksdb.VerifyReport;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.VerifyReport;
 import java.nio.file.Path;
 import java.util.List;
 

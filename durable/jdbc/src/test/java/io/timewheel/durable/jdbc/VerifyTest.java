@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static io.timewheel.durable.jdbc.Fixture.scheduleForQueue;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.VerifyReport;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Each kind of damage is found, reported with the key of its timer, and fixed. */
+@Timeout(120)
+class VerifyTest {
+  private static final String ADD_READY =
+      "INSERT INTO timewheel_ready (namespace, queue, ready_at, id) VALUES ('shop', ";
+
+  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture.Node node = fixture.start();
+
+  @BeforeEach
+  void fill() {
+    node.makeReady(2);
+    node.store.commit(List.of(schedule("a", NOW), schedule("b", NOW), schedule("c", NOW)));
+    node.commit(new Change.Cancel(key("b"), 0, NOW));
+    node.commit(new Change.Cancel(key("c"), 0, NOW + 1));
+    assertThat(node.store.forget(NOW + 1, 10, 10)).isOne();
+  }
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  private void assertClean() {
+    assertThat(node.store.verify().texts()).isEmpty();
+    assertThat(node.store.verify().isClean()).isTrue();
+  }
+
+  /** Expects problems, has them fixed, and expects none. */
+  private void assertFound(String... texts) {
+    VerifyReport found = node.store.verify();
+    assertThat(found.texts()).containsExactlyInAnyOrder(texts);
+    assertThat(found.problems()).isEqualTo(texts.length);
+    assertThat(node.store.repair().texts()).containsExactlyInAnyOrder(texts);
+    assertClean();
+  }
+
+  @Test
+  void findsNothingInAStoreThatIsWhole() {
+    assertClean();
+    assertThat(node.store.verify().timers()).isEqualTo(3);
+    assertThat(node.store.repair().isClean()).isTrue();
+  }
+
+  @Test
+  void findsNothingWhileTimersChange() {
+    CompletableFuture<Void> changes = CompletableFuture.runAsync(this::changeTimers);
+    do {
+      assertThat(node.store.verify().texts()).isEmpty();
+    } while (!changes.isDone());
+    changes.join();
+    assertClean();
+  }
+
+  private void changeTimers() {
+    for (int i = 1; i <= 40; i++) {
+      long nowMillis = NOW + 1 + i;
+      node.store.commit(
+          IntStream.range(0, 20)
+              .<Change>mapToObj(id -> scheduleForQueue("id-%03d".formatted(id), NOW))
+              .toList());
+      node.makeReady(20);
+      node.store.commit(
+          IntStream.range(0, 10)
+              .<Change>mapToObj(id -> new Change.Cancel(key("id-%03d".formatted(id)), 0, nowMillis))
+              .toList());
+      node.store.forget(nowMillis, 1, 5);
+    }
+  }
+
+  @Test
+  void aRowOfTheReadyIndexWithoutAReadyTimer() throws SQLException {
+    fixture.execute(ADD_READY + "'orders', 1, 'absent')");
+    fixture.execute(ADD_READY + "'orders', 2, 'a')");
+    fixture.execute(ADD_READY + "'orders', 3, 'id-000')");
+    fixture.execute(ADD_READY + "'other', " + NOW + ", 'id-001')");
+    String row = "a row in the ready index (queue ";
+    assertFound(
+        "shop/absent: " + row + "orders, ready at 1), but no such timer is unfinished",
+        "shop/a: " + row + "orders, ready at 2), but its timer is in another state",
+        "shop/id-000: "
+            + row
+            + "orders, ready at 3), but its timer is ready in queue orders at "
+            + NOW,
+        "shop/id-001: "
+            + row
+            + "other, ready at "
+            + NOW
+            + "), but its timer is ready in queue orders at "
+            + NOW);
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_ready")).isEqualTo(2);
+  }
+
+  @Test
+  void aReadyTimerWithoutARowInTheReadyIndex() throws SQLException {
+    fixture.execute("DELETE FROM timewheel_ready WHERE id = 'id-000'");
+    assertFound("shop/id-000: ready in queue orders, without a row in the ready index");
+    assertThat(fixture.number("SELECT ready_at FROM timewheel_ready WHERE id = 'id-000'"))
+        .isEqualTo(NOW);
+  }
+
+  @Test
+  void aCounterThatDoesNotEqualTheRows() throws SQLException {
+    String add = "INSERT INTO timewheel_count (namespace, state, delta) VALUES ";
+    fixture.execute(add + "('shop', 1, 453)");
+    fixture.execute(add + "('shop', 0, -1)");
+    fixture.execute(add + "('none', 7, -2)");
+    assertFound(
+        "the counter of shop in state READY: 455 (expected: 2)",
+        "the counter of shop in state SCHEDULED: 0 (expected: 1)",
+        "the counter of none in state DONE: -2 (expected: 0)");
+    assertThat(node.store.counts())
+        .isEqualTo(
+            Map.of(
+                "shop",
+                Map.of(TimerState.READY, 2L, TimerState.SCHEDULED, 1L, TimerState.CANCELLED, 1L)));
+  }
+
+  @Test
+  void aTimerInTheShardOfAnotherKey() throws SQLException {
+    int right = Shards.of(key("a"), 4);
+    int wrong = (right + 1) % 4;
+    fixture.execute("UPDATE timewheel_timer SET shard = " + wrong + " WHERE id = 'a'");
+    assertFound("shop/a: in shard " + wrong + " (expected: " + right + ")");
+    assertThat(fixture.number("SELECT shard FROM timewheel_timer WHERE id = 'a'")).isEqualTo(right);
+  }
+
+  /** Copies the cancelled 'c' within the history. */
+  private void copyPast(String id, int version) throws SQLException {
+    String part = Server.of(this) == Server.MARIADB ? "" : "part, ";
+    String columns =
+        ", due_at, created_at, changed_at, revision, attempt, state, flags, namespace, ";
+    String rest = ", handler, spec, progress, payload_hash";
+    fixture.execute(
+        ("INSERT INTO timewheel_done (%1$sversion" + columns + "id" + rest + ")").formatted(part)
+            + ("SELECT %1$s%2$d" + columns + "'%3$s'" + rest + " FROM timewheel_done")
+                .formatted(part, version, id)
+            + " WHERE id = 'c' AND version > 9");
+  }
+
+  @Test
+  void aKeyWithMoreThanOneRow() throws SQLException {
+    fixture.execute("UPDATE timewheel_done SET version = 10 WHERE id = 'c'");
+    copyPast("c", 9);
+    copyPast("a", 10);
+    copyPast("a", 11);
+    VerifyReport found = node.store.verify();
+    assertThat(found.texts())
+        .containsExactlyInAnyOrder(
+            "shop/c: 2 times in the history",
+            "shop/a: 2 times in the history and unfinished",
+            "the counter of shop in state CANCELLED: 1 (expected: 4)");
+    assertThat(node.store.repair().problems()).isEqualTo(3);
+    assertClean();
+    assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(node.store.get(key("c")).version()).isEqualTo(10);
+  }
+
+  @Test
+  void aTimerWhoseRecordMakesNoSenseIsLeftToAPerson() throws SQLException {
+    fixture.execute("UPDATE timewheel_timer SET fire_at = NULL WHERE id = 'a'");
+    assertThat(node.store.repair().isClean()).isTrue();
+    assertThat(node.store.verify().texts())
+        .containsExactly("shop/a: in state SCHEDULED without a time to fire at");
+  }
+
+  @Test
+  void aTimerThatAnotherTransactionHoldsIsLeftAsItIs() throws SQLException {
+    fixture.execute("DELETE FROM timewheel_ready WHERE id = 'id-000'");
+    fixture.execute(ADD_READY + "'orders', 3, 'id-000')");
+    fixture.execute(ADD_READY + "'orders', 3, 'id-001')");
+    try (Connection holder = fixture.transaction();
+        Statement statement = holder.createStatement()) {
+      statement.execute(
+          "SELECT 1 FROM timewheel_timer WHERE namespace = 'shop' AND id = 'id-000' FOR UPDATE");
+      assertThat(node.store.repair().texts())
+          .singleElement()
+          .asString()
+          .startsWith("shop/id-001: ");
+      holder.rollback();
+    }
+    assertThat(node.store.repair().problems()).isEqualTo(2);
+    assertClean();
+  }
+
+  @Test
+  void twoRepairsAtOnceCorrectACounterOnce() throws SQLException {
+    for (int i = 0; i < 10; i++) {
+      fixture.execute(
+          "INSERT INTO timewheel_count (namespace, state, delta) VALUES ('shop', 1, 5)");
+      CompletableFuture<VerifyReport> other = CompletableFuture.supplyAsync(node.store::repair);
+      long fixed = node.store.repair().problems() + other.join().problems();
+      assertThat(fixed).isOne();
+      assertClean();
+    }
+  }
+}
