@@ -477,13 +477,13 @@ final class Engine {
 
   /** Frees what was held by a pause that is over. */
   void resumed() {
-    releases.start();
+    releases.startEverywhere();
     consumers.sweep();
   }
 
-  /** Whether a timer is in a shard of this session. */
-  boolean owns(TimerKey key) {
-    return shards.of(key) != null;
+  /** Whether this session owns a shard. */
+  boolean owns(int shard) {
+    return shards.owns(shard);
   }
 
   /** A shard has come from elsewhere: what is parked in it may have its handler here. */
@@ -511,11 +511,6 @@ final class Engine {
   /** Live nodes know other handlers than before. */
   void known(HandlerNames ofLiveNodes) {
     known.report(ofLiveNodes);
-  }
-
-  /** Known handlers: what is parked for them goes on. */
-  boolean knows(String handler) {
-    return lanes.knows(handler);
   }
 
   // The end

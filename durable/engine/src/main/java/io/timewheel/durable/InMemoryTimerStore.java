@@ -217,6 +217,16 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
+  public List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    return locked(() -> data.tables.releasable(shard, handlers, namespaces, after, limit));
+  }
+
+  @Override
   public @Nullable TimerRecord get(TimerKey key) {
     return this.<@Nullable TimerRecord>locked(() -> data.tables.get(key));
   }

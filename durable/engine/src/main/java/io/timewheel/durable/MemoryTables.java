@@ -7,6 +7,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.PageBuilder;
@@ -36,6 +37,10 @@ import org.jspecify.annotations.Nullable;
 final class MemoryTables implements Transitions.Context {
   private final TreeMap<TimerKey, TimerRecord> records = new TreeMap<>();
   private final List<TreeMap<DuePosition, DueTimer>> due = new ArrayList<>();
+
+  /** Blocked and held timers of each shard. */
+  private final List<TreeMap<TimerKey, TimerRecord>> waiting = new ArrayList<>();
+
   private final Map<TimerKey, TreeSet<DuePosition>> ready = new HashMap<>();
   private final TreeSet<DuePosition> finished = new TreeSet<>();
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
@@ -45,6 +50,7 @@ final class MemoryTables implements Transitions.Context {
   MemoryTables(int shards) {
     for (int i = 0; i < shards; i++) {
       due.add(new TreeMap<>());
+      waiting.add(new TreeMap<>());
     }
   }
 
@@ -72,6 +78,9 @@ final class MemoryTables implements Transitions.Context {
       DueTimer entry = record.due();
       due.get(shardOf(record.key())).put(entry.position(), entry);
     }
+    if (record.state() == TimerState.PARKED || record.isHeld()) {
+      waiting.get(shardOf(record.key())).put(record.key(), record);
+    }
     if (record.state() == TimerState.READY) {
       ready.computeIfAbsent(queueOf(record), queue -> new TreeSet<>()).add(changedAt(record));
     }
@@ -83,6 +92,7 @@ final class MemoryTables implements Transitions.Context {
   private void unindex(TimerRecord record) {
     count(record, -1);
     due.get(shardOf(record.key())).remove(record.due().position());
+    waiting.get(shardOf(record.key())).remove(record.key());
     finished.remove(changedAt(record));
     TreeSet<DuePosition> queue = ready.get(queueOf(record));
     if (queue != null) {
@@ -151,6 +161,21 @@ final class MemoryTables implements Transitions.Context {
       found.add(entry);
     }
     return found;
+  }
+
+  List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    TreeMap<TimerKey, TimerRecord> all = waiting.get(shard);
+    return (after == null ? all : all.tailMap(after.key(), false))
+        .values().stream()
+            .filter(record -> record.isReleasable(handlers, namespaces))
+            .limit(limit)
+            .map(TimerRecord::due)
+            .toList();
   }
 
   TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {

@@ -34,6 +34,10 @@ final class OwnedShards implements StoreListener {
     return shards.get(Shards.of(key, store.traits().shards()));
   }
 
+  boolean owns(int number) {
+    return shards.containsKey(number);
+  }
+
   void forEach(Consumer<Shard> action) {
     shards.values().forEach(action);
   }

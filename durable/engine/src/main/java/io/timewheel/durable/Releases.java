@@ -2,13 +2,13 @@
 package io.timewheel.durable;
 
 import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.TimerPage;
-import io.timewheel.durable.spi.TimerQuery;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayDeque;
-import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +32,9 @@ final class Releases {
   /** Whether something was asked for that the present round may have passed by already. */
   private boolean again;
 
+  /** True if the next pass reads the shards of other sessions, too. */
+  private boolean everywhere;
+
   /** Whether a round could not be ended. */
   private boolean incomplete;
 
@@ -42,16 +45,27 @@ final class Releases {
     this.store = store;
   }
 
-  /** Begins a round; or has one begin when the present one has ended. */
+  /** Begins a pass; or has one begin when the present one has ended. */
   void start() {
+    boolean all;
     synchronized (this) {
       again = running;
       if (running) {
         return;
       }
       running = true;
+      all = everywhere;
+      everywhere = false;
     }
-    new Round().next();
+    new Round(all).next();
+  }
+
+  /** Does the same in the shards of all sessions: a pause is over. */
+  void startEverywhere() {
+    synchronized (this) {
+      everywhere = true;
+    }
+    start();
   }
 
   /**
@@ -69,36 +83,49 @@ final class Releases {
     }
   }
 
-  /** One way through everything that waits: each step begins when the one before it is over. */
+  /**
+   * One pass through the shards: each step begins when the one before it is over. Held timers are
+   * looked for in all shards after a resume, otherwise in those of this session, as blocked timers
+   * always are: another owner may not have heard yet that their handler is known.
+   */
   private final class Round {
-    /** The namespaces that are still to be read. */
-    private @Nullable ArrayDeque<String> namespaces;
+    private final boolean everywhere;
 
-    private Set<String> paused = Set.of();
-    private @Nullable TimerKey after;
+    /** The shards that are still to be read; null before the first step. */
+    private @Nullable ArrayDeque<Integer> shards;
+
+    private HandlerNames handlers = HandlerNames.NONE;
+
+    /** Those that have held timers, and are not paused. */
+    private Set<String> namespaces = Set.of();
+
+    private @Nullable DueTimer after;
+
+    Round(boolean everywhere) {
+      this.everywhere = everywhere;
+    }
 
     void next() {
       boolean unused = engine.executeUpkeep(this::step); // refused only by a closed engine
     }
 
     private void step() {
-      List<TimerRecord> found;
+      List<DueTimer> found;
       try {
-        if (namespaces == null) {
-          paused = store.paused();
-          namespaces = namespaces();
+        if (shards == null) {
+          shards = begin();
         }
-        String namespace = namespaces.peek();
-        if (namespace == null) {
+        Integer shard = shards.peek();
+        if (shard == null) {
           ended(true);
           return;
         }
-        TimerPage page = store.page(query(namespace), after, PAGE);
-        after = page.next();
+        HandlerNames known = engine.owns(shard) ? handlers : HandlerNames.NONE;
+        found = store.releasable(shard, known, namespaces, after, PAGE);
+        after = found.size() == PAGE ? found.get(PAGE - 1) : null;
         if (after == null) {
-          namespaces.remove();
+          shards.remove();
         }
-        found = page.records().stream().filter(this::isFree).toList();
       } catch (RuntimeException | Error e) {
         if (!engine.isClosing()) { // or the store may be closed by now
           LOG.log(System.Logger.Level.WARNING, "what was held is released with the next upkeep", e);
@@ -109,15 +136,39 @@ final class Releases {
       release(found);
     }
 
-    private void release(List<TimerRecord> found) {
+    /** Asks the counters for which timers to look. {@return in which shards} */
+    private ArrayDeque<Integer> begin() {
+      Set<String> paused = store.paused();
+      Set<String> resumed = new HashSet<>();
+      boolean blocked = false;
+      for (Map.Entry<String, Map<TimerState, Long>> counts : store.counts().entrySet()) {
+        blocked |= counts.getValue().containsKey(TimerState.PARKED);
+        if (counts.getValue().containsKey(TimerState.PAUSED) && !paused.contains(counts.getKey())) {
+          resumed.add(counts.getKey());
+        }
+      }
+      handlers = blocked ? engine.ownHandlers() : HandlerNames.NONE;
+      namespaces = paused.contains(TimerStore.EVERYTHING) ? Set.of() : resumed;
+      ArrayDeque<Integer> all = new ArrayDeque<>();
+      if (blocked || !namespaces.isEmpty()) {
+        for (int shard = 0; shard < store.traits().shards(); shard++) {
+          if (everywhere || engine.owns(shard)) {
+            all.add(shard);
+          }
+        }
+      }
+      return all;
+    }
+
+    private void release(List<DueTimer> found) {
       AtomicInteger left = new AtomicInteger(found.size());
       if (found.isEmpty()) {
         next();
       }
-      for (TimerRecord record : found) {
+      for (DueTimer timer : found) {
         engine.submitOwn(
             new Change.Verb(
-                record.key(), Change.Verb.What.RELEASE, record.version(), engine.nowMillis()),
+                timer.key(), Change.Verb.What.RELEASE, timer.version(), engine.nowMillis()),
             outcome -> {
               if (left.decrementAndGet() == 0) {
                 next();
@@ -126,50 +177,16 @@ final class Releases {
       }
     }
 
-    private boolean isFree(TimerRecord record) {
-      return record.state() == TimerState.PARKED
-          // In its own shards: another owner, that does not know the handler, would park it again.
-          ? engine.knows(record.definition().handler()) && engine.owns(record.key())
-          : record.isHeld()
-              && !paused.contains(TimerStore.EVERYTHING)
-              && !paused.contains(record.key().namespace());
-    }
-
-    /** Only where the counters say that there are some: to find that out reads all of it. */
-    private ArrayDeque<String> namespaces() {
-      ArrayDeque<String> made = new ArrayDeque<>();
-      store
-          .counts()
-          .forEach(
-              (namespace, counts) -> {
-                boolean held = counts.containsKey(TimerState.PAUSED);
-                if (held || counts.containsKey(TimerState.PARKED)) {
-                  made.add(namespace);
-                }
-              });
-      return made;
-    }
-
     private void ended(boolean complete) {
       synchronized (Releases.this) {
         running = false;
         incomplete = !complete;
+        Releases.this.everywhere |= everywhere && !complete;
         if (!again || engine.isClosing()) {
           return;
         }
       }
       start();
     }
-  }
-
-  private static TimerQuery query(String namespace) {
-    return new TimerQuery(
-        namespace,
-        "",
-        EnumSet.of(TimerState.PAUSED, TimerState.PARKED),
-        Long.MIN_VALUE,
-        Long.MAX_VALUE,
-        null,
-        false);
   }
 }

@@ -8,7 +8,8 @@ import io.timewheel.durable.TimerState;
 
 /**
  * An entry of the due index: enough to wait for a timer's time, and to begin what is to be done
- * then.
+ * then. {@link TimerStore#releasable} returns timers without a place in the index in this form,
+ * too: they are PARKED or PAUSED.
  *
  * @param key the identity of the timer
  * @param fireAt its place in the index

@@ -54,6 +54,16 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    return store.releasable(shard, handlers, namespaces, after, limit);
+  }
+
+  @Override
   public @Nullable TimerRecord get(TimerKey key) {
     return store.get(key);
   }

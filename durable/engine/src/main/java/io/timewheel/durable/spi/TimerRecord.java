@@ -8,6 +8,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,6 +157,19 @@ public record TimerRecord(
    */
   public boolean isOfSeries() {
     return runAt == NONE || runAt == dueAt;
+  }
+
+  /**
+   * Whether {@link TimerStore#releasable} lists this record.
+   *
+   * @param handlers the handlers whose blocked timers are listed
+   * @param namespaces the namespaces whose held timers are listed
+   * @return true if it waits although it need not
+   */
+  public boolean isReleasable(HandlerNames handlers, Set<String> namespaces) {
+    return state == TimerState.PARKED
+        ? handlers.contains(definition.handler())
+        : isHeld() && namespaces.contains(key.namespace());
   }
 
   /** {@return the place of this record in the due index, as a scan gives it out} */

@@ -90,6 +90,27 @@ public interface TimerStore extends AutoCloseable {
   }
 
   /**
+   * Lists timers of one shard that wait although they need not: blocked timers of known handlers,
+   * and timers that a pause of their namespace held which is over. Finds them by an index: other
+   * blocked, held or paused timers cost nothing.
+   *
+   * @param shard the shard
+   * @param handlers the handlers whose blocked timers are listed
+   * @param namespaces the namespaces whose held timers are listed
+   * @param after only entries behind this one, in an order that the store chooses; null to begin at
+   *     the first
+   * @param limit how many entries at most
+   * @return the entries, without a place in the due index; fewer than {@code limit} only if there
+   *     are no more
+   */
+  List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit);
+
+  /**
    * Reads a record.
    *
    * @param key the timer

@@ -9,6 +9,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
@@ -453,6 +454,17 @@ public final class JdbcTimerStore implements TimerStore {
       found.addAll(due);
     }
     return found;
+  }
+
+  @Override
+  public List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    return transactions.read(
+        connection -> Releasables.read(connection, shard, handlers, namespaces, after, limit));
   }
 
   @Override

@@ -164,10 +164,12 @@ abstract class Queries {
       List<DueTimer> due = new ArrayList<>();
       while (rows.next()) {
         int flags = rows.getInt(8);
+        long fireAt = rows.getLong(3);
+        boolean never = rows.wasNull(); // of the column that was read last
         due.add(
             new DueTimer(
                 new TimerKey(rows.getString(1), rows.getString(2)),
-                rows.getLong(3),
+                never ? TimerRecord.NEVER : fireAt,
                 rows.getLong(4),
                 rows.getLong(5),
                 Codes.STATES.at(rows.getInt(6)),

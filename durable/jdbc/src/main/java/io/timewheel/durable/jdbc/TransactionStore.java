@@ -7,6 +7,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
@@ -209,6 +210,16 @@ final class TransactionStore implements TimerStore {
 
   @Override
   public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    throw unsupported();
+  }
+
+  @Override
+  public List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
     throw unsupported();
   }
 

@@ -18,6 +18,7 @@ CREATE SEQUENCE IF NOT EXISTS timewheel_incarnation ENGINE = InnoDB;
 
 -- Unfinished timers. A claim changes no column of an index. Each index ends with the primary key.
 -- fire_at: the place in the due index, null if it has none. spec, progress: see RecordCodec.
+-- release_by: see Releasables.
 CREATE TABLE IF NOT EXISTS timewheel_timer (
   version bigint NOT NULL,
   due_at bigint NOT NULL,
@@ -35,9 +36,13 @@ CREATE TABLE IF NOT EXISTS timewheel_timer (
   spec mediumblob NOT NULL,
   progress mediumblob,
   payload mediumblob NOT NULL,
+  release_by varbinary(257) GENERATED ALWAYS AS (CASE
+    WHEN state = 5 THEN concat('=', handler)
+    WHEN state = 6 AND flags & 4 = 0 THEN concat('*', namespace) END) STORED INVISIBLE,
   PRIMARY KEY (namespace, id),
   KEY timewheel_timer_due (shard, fire_at),
-  KEY timewheel_timer_idle (fire_at)
+  KEY timewheel_timer_idle (fire_at),
+  KEY timewheel_timer_release (shard, release_by)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Timers of queues that a consumer may claim, the longest ready first.

@@ -15,6 +15,7 @@ CREATE SEQUENCE timewheel_incarnation;
 
 -- Unfinished timers. A claim changes no column of an index, and finds room on its page.
 -- fire_at: the place in the due index, null if it has none. spec, progress: see RecordCodec.
+-- release_by: see Releasables. A claim leaves it null, so it may be in an index, unlike the state.
 CREATE TABLE timewheel_timer (
   version bigint NOT NULL,
   due_at bigint NOT NULL,
@@ -32,6 +33,9 @@ CREATE TABLE timewheel_timer (
   spec bytea NOT NULL,
   progress bytea,
   payload bytea NOT NULL,
+  release_by text COLLATE "C" GENERATED ALWAYS AS (CASE
+    WHEN state = 5 THEN '=' || handler
+    WHEN state = 6 AND flags & 4 = 0 THEN '*' || namespace END) STORED,
   PRIMARY KEY (namespace, id)
 ) WITH (
   fillfactor = 75,
@@ -43,6 +47,9 @@ CREATE TABLE timewheel_timer (
 CREATE INDEX timewheel_timer_due ON timewheel_timer (shard, fire_at) WHERE fire_at IS NOT NULL;
 -- What waits for somebody: paused, parked, set aside, ready.
 CREATE INDEX timewheel_timer_idle ON timewheel_timer (namespace, id) WHERE fire_at IS NULL;
+-- Blocked and held timers, which a node releases when it may.
+CREATE INDEX timewheel_timer_release ON timewheel_timer (shard, release_by, namespace, id)
+  WHERE release_by IS NOT NULL;
 
 -- Timers of queues that a consumer may claim, the longest ready first.
 CREATE TABLE timewheel_ready (

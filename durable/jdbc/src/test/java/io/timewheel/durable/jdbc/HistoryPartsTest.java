@@ -140,7 +140,6 @@ class HistoryPartsTest {
       statement.execute("LOCK TABLE timewheel_done_0 IN ACCESS EXCLUSIVE MODE");
       statement.execute("UPDATE timewheel_history SET part = 1, forgotten_at = " + (NOW + 50));
       statement.execute("TRUNCATE timewheel_done_0");
-      statement.execute("UPDATE timewheel_count SET delta = 0 WHERE state = 1");
       CompletableFuture<List<Outcome>> late =
           CompletableFuture.supplyAsync(
               () -> {

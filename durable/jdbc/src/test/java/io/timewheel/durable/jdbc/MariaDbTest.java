@@ -530,7 +530,22 @@ class MariaDbTest {
   }
 
   @Nested
-  class Pages extends PageTest {}
+  class Pages extends PageTest {
+    @Override
+    String copies(int count) {
+      return COPY.formatted("concat('id-', 10000 + seq)", "seq_1_to_" + count);
+    }
+
+    @Override
+    String analyze() {
+      return "ANALYZE TABLE timewheel_timer";
+    }
+
+    @Override
+    String usedIndex() {
+      return "key";
+    }
+  }
 
   @Nested
   class Bounds extends DueBoundsTest {}

@@ -11,6 +11,10 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -64,6 +68,58 @@ class PageTest {
           .isEqualTo(changes.stream().map(Change::key).toList());
       assertThat(all.next()).isNull();
       assertThat(page(payload, 129).next()).isEqualTo(key("id-228"));
+    }
+  }
+
+  /** Blocked timers of an unknown handler cost one lookup of their handler. */
+  @Test
+  void findsTimersToReleaseByTheirIndex() throws SQLException {
+    node.commit(schedule("a", NOW));
+    fixture.execute(copies(20_000));
+    fixture.execute("UPDATE timewheel_timer SET state = 5, fire_at = NULL WHERE id > 'id-11000'");
+    for (boolean analyzed : new boolean[] {false, true}) {
+      if (analyzed) {
+        fixture.execute(analyze());
+      }
+      assertThat(plan(Releasables.NEXT, 0, "=orders")).contains("timewheel_timer_release");
+      assertThat(plan(Releasables.TIMERS, 0, "=orders", "shop", "shop", "id-12000", 1_000))
+          .contains("timewheel_timer_release");
+    }
+  }
+
+  String copies(int count) {
+    return COPY.formatted("'id-' || 10000 + n", "generate_series(1, " + count + ") n");
+  }
+
+  String analyze() {
+    return "ANALYZE timewheel_timer";
+  }
+
+  /** {@return the column of a plan that contains the index} */
+  String usedIndex() {
+    return "QUERY PLAN";
+  }
+
+  static final String COPY =
+      "INSERT INTO timewheel_timer (version, due_at, fire_at, created_at, changed_at, revision,"
+          + " shard, attempt, state, flags, namespace, id, handler, spec, progress, payload)"
+          + " SELECT version, due_at, fire_at, created_at, changed_at, revision, shard, attempt,"
+          + " state, flags, namespace, %s, handler, spec, progress, payload"
+          + " FROM timewheel_timer, %s";
+
+  private String plan(String sql, Object... values) throws SQLException {
+    try (Connection connection = fixture.pool.getConnection();
+        PreparedStatement statement = connection.prepareStatement("EXPLAIN " + sql)) {
+      for (int i = 0; i < values.length; i++) {
+        statement.setObject(i + 1, values[i]);
+      }
+      StringBuilder plan = new StringBuilder();
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          plan.append(rows.getString(usedIndex())).append('\n');
+        }
+      }
+      return plan.toString();
     }
   }
 }

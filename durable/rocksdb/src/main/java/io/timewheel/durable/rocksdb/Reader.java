@@ -5,6 +5,7 @@ import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
@@ -12,6 +13,8 @@ import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.NavigableSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
@@ -126,6 +129,53 @@ final class Reader {
       throw failures.reading("cannot list timers", e);
     }
     return new TimerPage(paging.page.build(true).records(), paging.next);
+  }
+
+  List<DueTimer> releasable(
+      NavigableSet<String> some,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    List<DueTimer> found = new ArrayList<>();
+    String first = after == null ? "" : after.key().namespace();
+    try {
+      for (String namespace : some.tailSet(first, true)) {
+        byte[] from = Keys.namespace(namespace);
+        byte[] to = Keys.behindAllOf(from);
+        if (after != null && namespace.equals(first)) {
+          from = Keys.behind(Keys.timer(after.key()));
+        }
+        database.scan(
+            Family.TIMERS,
+            from,
+            to,
+            null,
+            at -> {
+              failures.checkGoesOn(database);
+              if (found.size() < limit) {
+                addReleasable(at, handlers, namespaces, found);
+              }
+              return found.size() < limit;
+            });
+      }
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot look for timers to release", e);
+    }
+    return found;
+  }
+
+  private void addReleasable(
+      RocksIterator at, HandlerNames handlers, Set<String> namespaces, List<DueTimer> found) {
+    TimerKey key = Keys.timer(at.key());
+    try {
+      TimerRecord record = RecordCodec.decode(key, at.value(), RecordCodec.LEFT_OUT).record();
+      if (record.isReleasable(handlers, namespaces)) {
+        found.add(record.due());
+      }
+    } catch (MalformedException e) {
+      failures.damaged("the record of " + key + " cannot be read", e);
+    }
   }
 
   /** A page in the making. */

@@ -9,6 +9,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
@@ -28,7 +29,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiFunction;
@@ -329,6 +332,30 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
     return reading(open -> open.reader().due(shard, until, after, limit));
+  }
+
+  /** Without an index, since it has one owner, which looks after a start and a resume. */
+  @Override
+  public List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    return pinning(
+        open -> {
+          NavigableSet<String> some = new TreeSet<>(namespaces);
+          open.writer()
+              .counts()
+              .all()
+              .forEach(
+                  (namespace, counts) -> {
+                    if (counts.containsKey(TimerState.PARKED)) {
+                      some.add(namespace);
+                    }
+                  });
+          return open.reader().releasable(some, handlers, namespaces, after, limit);
+        });
   }
 
   @Override

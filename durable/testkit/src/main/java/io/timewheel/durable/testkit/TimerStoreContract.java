@@ -13,6 +13,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerDefinition;
@@ -24,6 +26,8 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -124,6 +128,58 @@ public abstract class TimerStoreContract extends QueueContract {
     TimerPage without = store.page(all(false), null, 2 * count);
     assertEquals(count, without.records().size());
     assertNull(without.next());
+  }
+
+  @Test
+  void findsTimersThatMayBeReleased() {
+    for (String handler : List.of("known", "other", "pre.a", "pre.b", "unknown")) {
+      for (int i = 0; i < 4; i++) {
+        TimerKey key = new TimerKey("ns" + i % 2, handler + i);
+        TimerDefinition definition = definition(handler, false, "");
+        commit(schedule(key, NOW, definition, Change.Condition.NONE, 0, null));
+        TimerRecord record = read(key);
+        commit(
+            new Change.Park(
+                key, record.version(), record.revision(), epoch(key), "no handler", NOW));
+      }
+    }
+    for (String namespace : List.of("held", "paused")) {
+      store.pause(namespace);
+      for (int i = 0; i < 7; i++) {
+        TimerKey key = new TimerKey(namespace, "id-" + i);
+        commit(schedule(key, NOW));
+        assertEquals(Answer.HELD, commit(begin(key)).answer());
+      }
+    }
+    store.resume("held");
+    for (String id : List.of("by-hand", "scheduled")) {
+      commit(schedule(new TimerKey("held", id), NOW));
+    }
+    commit(new Change.Verb(new TimerKey("held", "by-hand"), Change.Verb.What.PAUSE, 0, NOW));
+    HandlerNames handlers = new HandlerNames(Set.of("known", "other", "none"), Set.of("pre."));
+    Set<String> namespaces = Set.of("held", "nothing");
+    for (int limit : new int[] {1, 3, 100}) {
+      Set<TimerKey> found = new TreeSet<>();
+      for (int shard = 0; shard < store.traits().shards(); shard++) {
+        DueTimer after = null;
+        List<DueTimer> page;
+        do {
+          page = store.releasable(shard, handlers, namespaces, after, limit);
+          for (DueTimer timer : page) {
+            assertEquals(read(timer.key()).due(), timer);
+            assertEquals(shard, shard(timer.key()));
+            assertTrue(found.add(timer.key()), timer + " comes twice");
+            after = timer;
+          }
+        } while (page.size() == limit);
+      }
+      assertEquals(16 + 7, found.size());
+      found.forEach(key -> assertTrue(!key.id().startsWith("unknown"), key.toString()));
+      assertEquals(7, found.stream().filter(key -> key.namespace().equals("held")).count());
+    }
+    for (int shard = 0; shard < store.traits().shards(); shard++) {
+      assertEquals(List.of(), store.releasable(shard, HandlerNames.NONE, Set.of(), null, 100));
+    }
   }
 
   private static TimerQuery all(boolean payload) {

@@ -13,6 +13,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreTraits;
@@ -23,6 +24,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -266,5 +270,48 @@ class SharedStoreTest {
     kit.advanceBy(Duration.ofSeconds(5));
     assertThat(fired).containsExactly("second a 2 @1000");
     assertThat(first.stats().shards()).isZero();
+  }
+
+  @Test
+  void eachOwnerLooksForTimersToReleaseInItsOwnShards() {
+    InMemoryTimerStore shared =
+        InMemoryTimerStore.create(
+            new StoreTraits(4, 1, 100, Duration.ofMinutes(1), AHEAD, Duration.ofSeconds(1)));
+    Set<Integer> asked = new TreeSet<>();
+    InMemoryTimerStore owner = shared.join();
+    InMemoryTimerStore other = shared.join();
+    TimerStore session =
+        new ForwardingTimerStore(owner) {
+          @Override
+          public List<DueTimer> releasable(
+              int shard,
+              HandlerNames handlers,
+              Set<String> namespaces,
+              @Nullable DueTimer after,
+              int limit) {
+            asked.add(shard);
+            return super.releasable(shard, handlers, namespaces, after, limit);
+          }
+        };
+    DurableTimer timer =
+        kit.start(session, builder -> builder.handler("h", firing -> fired.add(firing.id())));
+    DurableTimer neighbour = start("neighbour", other);
+    owner.takeShard(0);
+    owner.takeShard(1);
+    other.takeShard(2);
+    other.takeShard(3);
+    neighbour.pause("ns");
+    for (int i = 0; i < 20; i++) {
+      timer.schedule(spec("id-" + i));
+    }
+    kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(timer.counts().get("ns")).isEqualTo(Map.of(TimerState.PAUSED, 20L));
+    asked.clear();
+    kit.advanceBy(Duration.ofMinutes(2));
+    assertThat(asked).as("while all of them are paused").isEmpty();
+    shared.join().resume("ns"); // as a node does that dies before it releases them
+    kit.advanceBy(Duration.ofMinutes(2));
+    assertThat(asked).containsExactly(0, 1);
+    assertThat(fired).hasSize(20);
   }
 }

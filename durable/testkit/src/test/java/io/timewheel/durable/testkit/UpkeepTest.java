@@ -5,17 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.durable.spi.TimerPage;
-import io.timewheel.durable.spi.TimerQuery;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -28,9 +28,10 @@ class UpkeepTest {
     ForwardingTimerStore store =
         new ForwardingTimerStore(InMemoryTimerStore.create()) {
           @Override
-          public TimerPage page(TimerQuery query, TimerKey after, int limit) {
+          public List<DueTimer> releasable(
+              int shard, HandlerNames handlers, Set<String> namespaces, DueTimer after, int limit) {
             pages.incrementAndGet();
-            return super.page(query, after, limit);
+            return super.releasable(shard, handlers, namespaces, after, limit);
           }
         };
     DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
@@ -48,9 +49,10 @@ class UpkeepTest {
     ForwardingTimerStore store =
         new ForwardingTimerStore(InMemoryTimerStore.create()) {
           @Override
-          public TimerPage page(TimerQuery query, TimerKey after, int limit) {
+          public List<DueTimer> releasable(
+              int shard, HandlerNames handlers, Set<String> namespaces, DueTimer after, int limit) {
             pages.incrementAndGet();
-            return super.page(query, after, limit);
+            return super.releasable(shard, handlers, namespaces, after, limit);
           }
         };
     DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
@@ -74,9 +76,10 @@ class UpkeepTest {
     ForwardingTimerStore slow =
         new ForwardingTimerStore(data.reopen()) {
           @Override
-          public TimerPage page(TimerQuery query, TimerKey after, int limit) {
+          public List<DueTimer> releasable(
+              int shard, HandlerNames handlers, Set<String> namespaces, DueTimer after, int limit) {
             Threads.await(gate);
-            return super.page(query, after, limit);
+            return super.releasable(shard, handlers, namespaces, after, limit);
           }
         };
     DurableTimer timer =
