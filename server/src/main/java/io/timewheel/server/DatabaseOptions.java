@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.util.Objects.requireNonNull;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.cli.SharedStore;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
@@ -12,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** Which database nodes share, and who has it. */
-final class DatabaseOptions {
+final class DatabaseOptions implements SharedStore {
   private static final Pattern SECRET = Pattern.compile("password=", Pattern.CASE_INSENSITIVE);
 
   @Option(
@@ -42,6 +49,29 @@ final class DatabaseOptions {
     return storePasswordFile == null
         ? System.getenv(Settings.STORE_PASSWORD)
         : new SecretFile(storePasswordFile).read().strip();
+  }
+
+  @Override
+  public @Nullable String url() {
+    return store;
+  }
+
+  @Override
+  public <T> T using(Function<JdbcTimerStore, T> work) throws IOException {
+    String url = requireNonNull(store, "--store");
+    try (HikariDataSource pool = new HikariDataSource(Stores.smallPool(this, url))) {
+      JdbcTimerStore.Builder builder = Stores.builder(url, pool);
+      if (!builder.migration(false).isEmpty()) {
+        throw new StoreException(
+            StoreException.Kind.UNAVAILABLE,
+            "the tables are missing, or not ready for this release (`timewheel store migrate`"
+                + " prepares them)",
+            null);
+      }
+      try (JdbcTimerStore opened = builder.open()) {
+        return work.apply(opened);
+      }
+    }
   }
 
   /** Refuses what nodes cannot share. */

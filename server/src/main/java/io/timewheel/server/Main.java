@@ -61,6 +61,7 @@ public final class Main {
     CommandLine line =
         Timewheel.commandLine(
             Map.of("serve", new ServeCommand(), "config", new ConfigCommand(settings)));
+    Timewheel.addSharedStore(line, new DatabaseOptions());
     requireNonNull(line.getSubcommands().get("store"))
         .addSubcommand("migrate", new MigrateCommand());
     return line.setDefaultValueProvider(settings);

@@ -4,7 +4,6 @@ package io.timewheel.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.StoreException;
@@ -62,7 +61,7 @@ final class MigrateCommand implements Callable<Integer> {
       throw new ParameterException(command.commandLine(), "--store is missing");
     }
     PrintWriter out = command.commandLine().getOut();
-    try (HikariDataSource pool = new HikariDataSource(pool(url))) {
+    try (HikariDataSource pool = new HikariDataSource(Stores.smallPool(database, url))) {
       JdbcTimerStore.Builder builder = Stores.builder(url, pool);
       if (print) {
         out.print(builder.migration(finish));
@@ -78,15 +77,6 @@ final class MigrateCommand implements Callable<Integer> {
     } catch (IOException e) {
       return failed(Timewheel.reason(e), FAILED);
     }
-  }
-
-  private HikariConfig pool(String url) throws IOException {
-    HikariConfig pool = Stores.pool(database, url);
-    pool.setMaximumPoolSize(2);
-    pool.setMinimumIdle(0);
-    pool.getDataSourceProperties().remove("socketTimeout"); // a step may take its time
-    pool.setInitializationFailTimeout(-1); // whoever asks for a connection is told
-    return pool;
   }
 
   static int exitCode(StoreException failure) {

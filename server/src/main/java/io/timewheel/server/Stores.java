@@ -85,6 +85,16 @@ final class Stores {
     return databaseKind(url).equals("mariadb");
   }
 
+  /** {@return the pool of a command, whose statements may take their time} */
+  static HikariConfig smallPool(DatabaseOptions options, String url) throws IOException {
+    HikariConfig pool = pool(options, url);
+    pool.setMaximumPoolSize(2);
+    pool.setMinimumIdle(0);
+    pool.getDataSourceProperties().remove("socketTimeout");
+    pool.setInitializationFailTimeout(-1); // a caller that asks for a connection is told
+    return pool;
+  }
+
   static HikariConfig pool(DatabaseOptions options, String url) throws IOException {
     HikariConfig pool = new HikariConfig();
     pool.setPoolName("timewheel-store");

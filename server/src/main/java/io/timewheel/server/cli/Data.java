@@ -31,13 +31,7 @@ final class Data implements AutoCloseable {
 
   /** Opens what is there, or has it copied. */
   static Data of(Path directory, Supplier<ApiClient> server) throws IOException {
-    if (!Files.isDirectory(directory)) {
-      throw new CommandException(
-          ExitCode.FAILED, directory + ": there is no such directory (--data)");
-    }
-    if (Files.notExists(directory.resolve(CURRENT))) {
-      throw new CommandException(ExitCode.FAILED, directory + ": there is no store in it (--data)");
-    }
+    checkExists(directory);
     try {
       return new Data(RocksTimerStore.open(directory), null);
     } catch (StoreException e) {
@@ -45,6 +39,26 @@ final class Data implements AutoCloseable {
         throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()));
       }
       return new Data(null, copyOf(directory, server.get()));
+    }
+  }
+
+  /** Opens the store itself, which no server may have open. */
+  static RocksTimerStore alone(Path directory) {
+    checkExists(directory);
+    try {
+      return RocksTimerStore.open(directory);
+    } catch (StoreException e) {
+      throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static void checkExists(Path directory) {
+    if (!Files.isDirectory(directory)) {
+      throw new CommandException(
+          ExitCode.FAILED, directory + ": there is no such directory (--data)");
+    }
+    if (Files.notExists(directory.resolve(CURRENT))) {
+      throw new CommandException(ExitCode.FAILED, directory + ": there is no store in it (--data)");
     }
   }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.rocksdb.IncompleteExportException;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
@@ -20,22 +23,26 @@ import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Works on the data of a server, whether it runs or not. */
 @Command(
     name = "store",
     description = {
-      "Checks, copies and converts the data of a server.",
+      "Checks, repairs, copies and converts the data of a server.",
       "While the server runs, it is asked for a copy, of which the timers are checked or exported;",
-      "only an import needs it to be stopped."
+      "only a repair and an import need it to be stopped."
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel store verify --data ./timewheel-data",
+      "  timewheel store repair --store jdbc:postgresql://db.example/timewheel",
       "  timewheel store backup /backups/timewheel-2026-12-01",
       "  timewheel store export timers.jsonl     # - is standard output",
       "  timewheel store import timers.jsonl"
@@ -44,6 +51,10 @@ final class StoreCommand {
   private static final int LINES_A_REPORT = 100_000;
 
   @ParentCommand private @Nullable Timewheel root;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  private @Nullable SharedStore shared;
 
   @Option(
       names = "--data",
@@ -57,23 +68,98 @@ final class StoreCommand {
     return Timewheel.globalsOf(root);
   }
 
+  void share(SharedStore options) {
+    shared = options;
+  }
+
+  /**
+   * {@return the database to work on; null for the directory} A directory on the command line goes
+   * before a database in the settings.
+   */
+  private @Nullable SharedStore database() {
+    SharedStore options = shared;
+    if (options == null || options.url() == null) {
+      return null;
+    }
+    boolean isNamed = isOnLine("--store");
+    if (isNamed && isOnLine("--data")) {
+      throw new CommandException(ExitCode.USAGE, "--data and --store: only one of them, please");
+    }
+    return isNamed || !isOnLine("--data") ? options : null;
+  }
+
+  private boolean isOnLine(String option) {
+    ParseResult parsed = requireNonNull(spec).commandLine().getParseResult();
+    while (parsed != null && !parsed.hasMatchedOption(option)) {
+      parsed = parsed.subcommand();
+    }
+    return parsed != null;
+  }
+
+  private CommandException onlyADirectory(String command, String instead) {
+    return new CommandException(
+        ExitCode.USAGE, "store " + command + " needs --data, not --store: " + instead);
+  }
+
   @Command(name = "verify", description = "Compares every timer with every index and counter.")
   int verify() throws IOException {
+    SharedStore database = database();
+    if (database != null) {
+      return found(database.using(JdbcTimerStore::verify));
+    }
     try (Data existing = existing();
         RocksTimerStore store = existing.open()) {
-      VerifyReport report = store.verify();
-      ObjectNode result = ApiClient.JSON.createObjectNode();
-      result.put("timers", report.timers()).put("problems", report.problems());
-      report.texts().forEach(result.putArray("texts")::add);
-      report.texts().forEach(globals().printer()::line);
-      done(result, "%,d timers, %,d problems".formatted(report.timers(), report.problems()));
-      return report.isClean() ? ExitCode.DONE : ExitCode.FAILED;
+      return found(store.verify());
     }
+  }
+
+  private int found(VerifyReport report) {
+    ObjectNode result = ApiClient.JSON.createObjectNode();
+    result.put("timers", report.timers()).put("problems", report.problems());
+    report.texts().forEach(result.putArray("texts")::add);
+    report.texts().forEach(globals().printer()::line);
+    done(result, "%,d timers, %,d problems".formatted(report.timers(), report.problems()));
+    return report.isClean() ? ExitCode.DONE : ExitCode.FAILED;
+  }
+
+  @Command(
+      name = "repair",
+      description = {
+        "Fixes indexes and counters that do not match the timers.",
+        "Nodes on a shared database may run; the server of a directory must be stopped."
+      })
+  int repair() throws IOException {
+    SharedStore database = database();
+    if (database != null) {
+      return database.using(store -> repaired(store.repair(), store.verify()));
+    }
+    try (RocksTimerStore store = Data.alone(data)) {
+      return repaired(store.repair(), store.verify());
+    }
+  }
+
+  private int repaired(VerifyReport fixed, VerifyReport left) {
+    Printer printer = globals().printer();
+    ObjectNode result = ApiClient.JSON.createObjectNode();
+    result.put("timers", left.timers());
+    result.put("repaired", fixed.problems()).put("problems", left.problems());
+    fixed.texts().forEach(result.putArray("repairs")::add);
+    left.texts().forEach(result.putArray("texts")::add);
+    fixed.texts().forEach(text -> printer.line("repaired: " + text));
+    left.texts().forEach(text -> printer.line("not repaired: " + text));
+    done(
+        result,
+        "%,d timers, %,d problems repaired, %,d left"
+            .formatted(left.timers(), fixed.problems(), left.problems()));
+    return left.isClean() ? ExitCode.DONE : ExitCode.FAILED;
   }
 
   @Command(name = "backup", description = "Makes a copy that a server can open.")
   int backup(@Parameters(paramLabel = "DIRECTORY", description = "Must not exist.") Path target)
       throws IOException {
+    if (database() != null) {
+      throw onlyADirectory("backup", "back a database up by pg_dump or mariadb-dump");
+    }
     try (Data existing = existing()) {
       existing.copyTo(target);
     }
@@ -90,6 +176,9 @@ final class StoreCommand {
               description = "Must not exist, but for a device or a pipe; - is standard output.")
           Path file)
       throws IOException {
+    if (database() != null) {
+      throw onlyADirectory("export", "use pg_dump or mariadb-dump");
+    }
     boolean standard = file.toString().equals("-");
     boolean stream = isStream(file);
     if (!standard && !stream && Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -149,6 +238,9 @@ final class StoreCommand {
       description = "Takes timers from lines of JSON; the newer version wins.")
   int importFrom(@Parameters(paramLabel = "FILE", description = "- is standard input.") Path file)
       throws IOException {
+    if (database() != null) {
+      throw onlyADirectory("import", "use the tools of the database");
+    }
     // Of a file that cannot be read no store remains, and so it is opened first.
     try (InputStream in = input(file);
         RocksTimerStore store = open()) {

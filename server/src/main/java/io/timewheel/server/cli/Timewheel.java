@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.spi.StoreException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -96,6 +98,20 @@ public final class Timewheel implements Runnable {
           return ExitCode.USAGE;
         });
     return line;
+  }
+
+  /**
+   * Lets the commands of a store take the options of a shared database.
+   *
+   * @param line what executes a line
+   * @param database the options
+   */
+  public static void addSharedStore(CommandLine line, SharedStore database) {
+    CommandLine store = requireNonNull(line.getSubcommands().get("store"));
+    ((StoreCommand) store.getCommand()).share(database);
+    for (CommandLine command : store.getSubcommands().values()) {
+      command.getCommandSpec().addMixin("database", CommandSpec.forAnnotatedObject(database));
+    }
   }
 
   /**
