@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.proof.Child.Mark;
@@ -349,10 +351,19 @@ final class ClusterLife implements AutoCloseable {
     } finally {
       last.kill();
     }
+    verifyTables();
     try (Log log = new Log(log())) {
       Effects.log(database, log);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  /** Compares indexes and counters with the rows. */
+  private void verifyTables() {
+    try (HikariDataSource pool = database.pool(2);
+        JdbcTimerStore store = DatabaseKind.of(database).builder(pool).open()) {
+      report.violations.addAll(store.verify().texts());
     }
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
+import static java.util.Objects.requireNonNull;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
@@ -82,6 +84,7 @@ public final class ClusterNode {
     }
   }
 
+  private @Nullable TransactionTimers transactions;
   private final CountDownLatch inputEnded = new CountDownLatch(1);
 
   private ClusterNode(Settings settings, Log log) {
@@ -135,6 +138,7 @@ public final class ClusterNode {
         new Drain(timer, load, log, handler, true).run();
       } else {
         load.startCallers(CALLERS, settings.seed + 10);
+        load.startUser(new UserCalls(requireNonNull(transactions), pool), settings.seed + 20);
         say(Mark.STARTED);
         inputEnded.await();
       }
@@ -170,11 +174,11 @@ public final class ClusterNode {
         JdbcTimerStore store =
             NodeStores.open(
                 DatabaseKind.of(settings.database).builder(pool), name(settings.number), clock);
+        transactions = TransactionTimers.of(store);
         return DurableTimer.builder(
                 new RecordingStore(FaultyStores.seed(settings.fault, store), log::finished))
             .handler(Load.HANDLER, handler)
-            .finishingHandler(
-                Load.IN_TRANSACTION, TransactionTimers.of(store).handler(effects), IN_TRANSACTION)
+            .finishingHandler(Load.IN_TRANSACTION, transactions.handler(effects), IN_TRANSACTION)
             .clock(clock)
             .start();
       } catch (RuntimeException e) {

@@ -168,8 +168,8 @@ final class Load {
       case 9 -> scheduleAll(random);
       case 10, 11, 12 -> cancel(shared(random));
       case 13 -> pauseAndResume(shared(random));
-      case 14, 15 -> schedule(new TimerKey(NAMESPACE, "q" + id(random)), random);
-      case 16 -> cancel(new TimerKey(NAMESPACE, "q" + id(random)));
+      case 14, 15 -> schedule(queued(random), random);
+      case 16 -> cancel(queued(random));
       case 17 -> {
         TimerKey key = new TimerKey(NAMESPACE, "m" + caller + "-" + id(random));
         schedule(key, random);
@@ -184,6 +184,41 @@ final class Load {
         if (random.nextInt(20) == 0) {
           cancel(new TimerKey(NAMESPACE, Story.RATE + random.nextInt(RATES)));
         }
+      }
+    }
+  }
+
+  private TimerKey queued(Random random) {
+    return new TimerKey(NAMESPACE, "q" + id(random));
+  }
+
+  /** Starts a caller that cancels and replaces timers of the queue in transactions of its own. */
+  void startUser(UserCalls user, long seed) {
+    Random random = new Random(seed);
+    thread("user", () -> callAsUser(user, random));
+  }
+
+  private void callAsUser(UserCalls user, Random random) {
+    boolean commits = random.nextInt(4) > 0;
+    if (random.nextBoolean()) {
+      TimerKey key = queued(random);
+      int call = calls.incrementAndGet();
+      log.invoked(call, key, Call.CANCEL, 0, 0, Log.NONE);
+      CancelResult result =
+          user.call(transaction -> transaction.cancel(key.namespace(), key.id()), commits);
+      boolean isKnown = result != null && commits;
+      log.answered(
+          call,
+          key,
+          isKnown ? Answer.valueOf(result.outcome().name()) : Answer.UNKNOWN,
+          isKnown ? result.version() : 0);
+    } else {
+      Made made = make(queued(random), random);
+      ScheduleResult result = user.call(transaction -> transaction.schedule(made.spec), commits);
+      if (result != null && commits) {
+        answered(made, result);
+      } else {
+        log.answered(made.call, made.key, Answer.UNKNOWN, 0);
       }
     }
   }
