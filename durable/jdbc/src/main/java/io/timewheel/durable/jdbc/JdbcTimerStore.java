@@ -384,6 +384,7 @@ public final class JdbcTimerStore implements TimerStore {
     } catch (StoreException e) {
       boolean mayBeForItsHint =
           channel != null
+              && e.kind() != StoreException.Kind.UNKNOWN // it may have been committed
               && e.getCause() instanceof SQLException cause
               && dialect.mayBeForItsHint(cause);
       if (!mayBeForItsHint) {

@@ -119,6 +119,11 @@ final class PostgreSqlRecords implements Records {
   private static final String REMOVE =
       "DELETE FROM timewheel_timer t USING " + READINGS + " WHERE " + IS_READING;
 
+  // Not behind the position up to which the history is forgotten: nobody would see the timer there,
+  // and nobody would take it out of the counters.
+  private static final String CHANGED_AT =
+      " greatest(changed_at, (SELECT forgotten_at + 1 FROM timewheel_history))";
+
   // What is deleted carries what is inserted instead: a join of the two would be a quadratic one.
   // The statement itself reads the part: a session that read it before would not notice a new one.
   static final String FINISH =
@@ -135,7 +140,10 @@ final class PostgreSqlRecords implements Records {
           + " RETURNING k.*), done AS (INSERT INTO timewheel_done (part, "
           + COLUMNS
           + ", payload_hash) SELECT (SELECT part FROM timewheel_history), "
-          + COLUMNS.replace(" version", " next_version").replace(" revision", " next_revision")
+          + COLUMNS
+              .replace(" version", " next_version")
+              .replace(" revision", " next_revision")
+              .replace(" changed_at", CHANGED_AT)
           + ", payload_hash FROM gone) SELECT n FROM gone";
 
   private static final String DELETE_DONE =

@@ -170,7 +170,10 @@ final class Transactions {
   /** Asks what became of a transaction whose COMMIT was not answered. */
   boolean isCommitted(String id, Exception lost) {
     AtomicInteger confirmations = new AtomicInteger();
-    for (int looks = 1; looks <= MAX_LOOKS && confirmations.get() < MAX_CONFIRMATIONS; looks++) {
+    // Once closed, no connection opens.
+    for (int looks = 1;
+        !closed && looks <= MAX_LOOKS && confirmations.get() < MAX_CONFIRMATIONS;
+        looks++) {
       try {
         Boolean committed = look(id, confirmations);
         if (committed != null) {

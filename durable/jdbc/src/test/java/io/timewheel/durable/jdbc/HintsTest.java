@@ -5,11 +5,13 @@ import static io.timewheel.durable.jdbc.Fixture.NOW;
 import static io.timewheel.durable.jdbc.Fixture.key;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -147,6 +149,18 @@ class HintsTest {
       node.commit(schedule("c", NOW + 1));
       assertThat(next(listener)).endsWith("\t" + (NOW + 1) + "\n");
     }
+  }
+
+  /** Otherwise the second try could find the timer that the first one has made. */
+  @Test
+  void doesNotTryAgainWithoutAHintIfNobodySaysHowTheCommitEnded() {
+    LossySource source = new LossySource(fixture.pool);
+    Fixture.Node node = fixture.open(source, 4);
+    source.fates.add(LossySource.Fate.HINT_REFUSED);
+    source.connections = 1;
+    assertThatThrownBy(() -> node.commit(schedule("a", NOW)))
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));
   }
 
   @Test

@@ -73,6 +73,17 @@ class HistoryPartsTest {
     assertThat(rows(0)).isZero();
   }
 
+  /** By the clock of a node that is behind, or in a transaction that took long. */
+  @Test
+  void aTimerThatFinishesBehindThePositionIsSeenAndForgottenWithTheNext() throws SQLException {
+    finish(node, "a", NOW + 100);
+    assertThat(node.store.forget(NOW + 150, 10, 10)).isOne();
+    finish(node, "late", NOW);
+    assertThat(node.store.get(key("late"))).isNotNull();
+    assertThat(node.store.forget(NOW + 150, 10, 10)).isOne();
+    assertThat(node.store.counts()).isEmpty();
+  }
+
   /** The row is committed between the check of a part and its end. */
   @Test
   void keepsARowThatIsCommittedWhileItsPartIsEmptied() throws SQLException {

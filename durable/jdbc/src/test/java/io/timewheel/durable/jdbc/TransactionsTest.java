@@ -6,6 +6,7 @@ import static io.timewheel.durable.jdbc.Fixture.key;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.spi.Outcome;
@@ -14,6 +15,7 @@ import io.timewheel.durable.spi.StoreException;
 import java.sql.SQLException;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +44,18 @@ class TransactionsTest {
     assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
     assertThat(outcome.version()).isEqualTo(node.store.get(key("a")).version());
     assertThat(source.commits).isEqualTo(1);
+  }
+
+  @Test
+  void asksForNoLostAnswerOnceItIsClosed() {
+    AtomicInteger pauses = new AtomicInteger();
+    node.onPause = pauses::incrementAndGet;
+    source.fates.add(Fate.ANSWER_LOST);
+    source.onRollback = () -> node.store.transactions().close();
+    assertThatThrownBy(() -> node.commit(schedule("a", NOW)))
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));
+    assertThat(pauses).hasValue(0);
   }
 
   @Test
