@@ -27,6 +27,7 @@ import picocli.CommandLine.Mixin;
       "  timewheel serve --port 8080 --data /var/lib/timewheel",
       "  timewheel serve --store jdbc:postgresql://db.example/timewheel \\",
       "      --store-user timewheel",
+      "  timewheel serve --observe --store jdbc:postgresql://db.example/timewheel",
       "  timewheel serve --listen 0.0.0.0 --host timers.example \\",
       "      --tokens /etc/timewheel/tokens",
       "  timewheel serve --webhook-secrets /etc/timewheel/webhook-secrets \\",
@@ -53,6 +54,12 @@ final class ServeCommand implements Callable<Integer> {
       secrets = options.webhookSecrets();
     } catch (IOException e) {
       return failed(reason(e));
+    }
+    if (options.observe && options.database.store == null) {
+      return failed(
+          "--observe: the store in %s has one owner, which fires its timers (expected: --store,"
+                  .formatted(options.data)
+              + " a database that nodes share)");
     }
     ServerConfig config = options.config();
     TimewheelServer server;
@@ -94,10 +101,11 @@ final class ServeCommand implements Callable<Integer> {
     if (opened instanceof RocksTimerStore embedded) {
       server.backups(options.data, embedded);
     }
+    TimerStore watched = server.watch(Stores.kind(options), opened);
     DurableTimerBuilder builder =
-        DurableTimer.builder(server.watch(Stores.kind(options), opened))
-            .queueCapacity(CHANGES_IN_WAIT, true);
-    if (secrets != null) {
+        options.observe ? DurableTimer.client(watched) : DurableTimer.builder(watched);
+    builder.queueCapacity(CHANGES_IN_WAIT, true);
+    if (secrets != null && !options.observe) {
       InstantSource clock = InstantSource.system();
       WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets::find, clock);
       new WebhookHandler(client, clock).addTo(builder);

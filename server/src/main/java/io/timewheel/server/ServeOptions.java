@@ -53,6 +53,12 @@ final class ServeOptions {
   @Mixin DatabaseOptions database = new DatabaseOptions();
 
   @Option(
+      names = "--observe",
+      description =
+          "Own no shards and call no URLs; serve the API and console (needs --store). Queues work.")
+  boolean observe;
+
+  @Option(
       names = "--tokens",
       paramLabel = "FILE",
       description = "The tokens that let a caller in, as `timewheel config token` makes them.")

@@ -89,6 +89,17 @@ final class WatchedStore extends ForwardingTimerStore {
     return leased;
   }
 
+  @Override
+  public List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased = super.leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
+    for (TimerRecord record : leased) {
+      traffic.fired.increment();
+      note(record, nowMillis, "firing");
+    }
+    return leased;
+  }
+
   private void note(Change change, Outcome outcome) {
     TimerRecord record = outcome.record();
     // A repeated answer comes with the record as it is since.
@@ -232,6 +243,11 @@ final class WatchedStore extends ForwardingTimerStore {
           @Override
           public void ready(String namespace, String queue) {
             listener.ready(namespace, queue);
+          }
+
+          @Override
+          public void ready(String handler) {
+            listener.ready(handler);
           }
         });
   }

@@ -182,6 +182,45 @@ class ServeTest {
     nodesJoinOn(TestDatabases.mariadb().createDatabase());
   }
 
+  @Test
+  void anObserverOwnsNoShardsOfASharedStore() throws Exception {
+    Database database = TestDatabases.postgresql().createDatabase();
+    Process observer =
+        programs.run(
+            Map.of("TIMEWHEEL_STORE_PASSWORD", database.password()),
+            "serve",
+            "--observe",
+            "--port",
+            "0",
+            "--store",
+            database.url(),
+            "--store-user",
+            database.user());
+    String address = address(observer);
+    String timer = address + "/v1/namespaces/shop/timers/a";
+    assertThat(status("PUT", timer, "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}"))
+        .isEqualTo(201);
+    assertThat(status("GET", timer, null)).isEqualTo(200);
+    String cluster =
+        client
+            .send(
+                HttpRequest.newBuilder(URI.create(address + "/v1/cluster")).build(),
+                BodyHandlers.ofString())
+            .body();
+    assertThat(cluster).contains("\"client\":true").doesNotContain("\"owner\"");
+    assertThat(status("DELETE", timer, null)).isEqualTo(200);
+  }
+
+  @Test
+  void anObserverNeedsASharedStore() throws Exception {
+    Path data = directory.resolve("data");
+    Process server = run("serve", "--observe", "--port", "0", "--data", data.toString());
+    String errors = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(server.waitFor()).isEqualTo(1);
+    assertThat(errors).contains("--observe").contains("has one owner").hasLineCount(1);
+    assertThat(data).doesNotExist();
+  }
+
   private void nodesJoinOn(Database database) throws Exception {
     String[] args = {
       "serve", "--port", "0", "--store", database.url(), "--store-user", database.user()

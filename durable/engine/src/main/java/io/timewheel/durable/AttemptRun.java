@@ -28,7 +28,7 @@ final class AttemptRun implements Runnable {
   private final Engine engine;
   private final HandlerLane lane;
   private final HandlerLane.Config config;
-  private final Shard shard;
+  private final ClaimHolder holder;
   private final TimerRecord record;
   private final Claim claim;
   private long handedAtMillis = NOT_HANDED;
@@ -41,21 +41,35 @@ final class AttemptRun implements Runnable {
   private volatile @Nullable PendingStage pending;
 
   AttemptRun(
-      Engine engine, HandlerLane lane, HandlerLane.Config config, Shard shard, TimerRecord record) {
+      Engine engine,
+      HandlerLane lane,
+      HandlerLane.Config config,
+      ClaimHolder holder,
+      TimerRecord record) {
     this.engine = engine;
     this.lane = lane;
     this.config = config;
-    this.shard = shard;
+    this.holder = holder;
     this.record = record;
     this.claim = requireNonNull(record.claim(), "claim");
   }
 
   boolean isOf(Shard owned) {
-    return shard == owned;
+    return holder == owned;
   }
 
-  boolean isOfClosedShard() {
-    return shard.isClosed();
+  /** Whether its shard was given away, or its claim lease has run out. */
+  boolean isHolderClosed() {
+    return holder.isClosed();
+  }
+
+  String handler() {
+    return config.name();
+  }
+
+  /** Whether it was leased, and is not of a shard of this node. */
+  boolean isLeased() {
+    return claim.until() != TimerRecord.NEVER;
   }
 
   boolean isOf(String namespace) {
@@ -111,7 +125,7 @@ final class AttemptRun implements Runnable {
       return;
     }
     lane.begun();
-    if (lane.isClosed() || shard.isClosed()) {
+    if (lane.isClosed() || holder.isClosed()) {
       giveBack(engine.nowMillis());
     } else if (config.handler() instanceof AsyncHandler handler) {
       try {
@@ -126,9 +140,24 @@ final class AttemptRun implements Runnable {
 
   // The attempt
 
+  /**
+   * How late it begins. The record of a leased timer has lost the time at which it was to fire: for
+   * a first attempt that is the scheduled time, and a retry counts from its claim.
+   */
+  private long lagMillis(long nowMillis) {
+    long dueMillis = record.fireAt();
+    if (isLeased()) {
+      dueMillis =
+          claim.attempt() == 1
+              ? Math.max(claim.scheduledAt(), record.createdAt())
+              : claim.beganAt();
+    }
+    return Math.max(0, nowMillis - dueMillis);
+  }
+
   private Firing began(long nowMillis) {
     engine.counters.fired.increment();
-    engine.counters.lag.record(Math.max(0, nowMillis - record.fireAt()));
+    engine.counters.lag.record(lagMillis(nowMillis));
     return new Firing(record, nowMillis, engine.isMadeUp(record));
   }
 
@@ -151,7 +180,7 @@ final class AttemptRun implements Runnable {
     } catch (Throwable e) {
       error = e;
     } finally {
-      Events.attemptEnded(event, record, config.name(), nowMillis - record.fireAt(), error);
+      Events.attemptEnded(event, record, config.name(), lagMillis(nowMillis), error);
       boolean late = endThread();
       endLimit();
       if (late && error == null && recorded == null) {
@@ -160,7 +189,7 @@ final class AttemptRun implements Runnable {
     }
     if (recorded != null) {
       engine.ends.recorded(recorded.end(), recorded.outcome());
-      shard.answered(record.key(), recorded.outcome());
+      holder.answered(record.key(), recorded.outcome());
     } else {
       recordEnd(firing, error);
     }
@@ -215,7 +244,7 @@ final class AttemptRun implements Runnable {
 
   private void ended(Firing firing, @Nullable Object event, @Nullable Throwable error) {
     endLimit();
-    long lagMillis = firing.firedAt().toEpochMilli() - record.fireAt();
+    long lagMillis = lagMillis(firing.firedAt().toEpochMilli());
     Events.attemptEnded(event, record, config.name(), lagMillis, error);
     recordEnd(firing, error);
   }
@@ -262,7 +291,7 @@ final class AttemptRun implements Runnable {
   private void postpone(long againMillis) {
     NextRun series = engine.nextRun(record, claim);
     engine.ends.record(
-        shard,
+        holder,
         new AttemptEnd(
             new Change.Finish(
                 record.key(),
@@ -325,7 +354,7 @@ final class AttemptRun implements Runnable {
   }
 
   private void record(Change.Finish.End end, NextRun next, @Nullable String error) {
-    engine.ends.record(shard, end(end, next, error));
+    engine.ends.record(holder, end(end, next, error));
   }
 
   private AttemptEnd end(Change.Finish.End end, NextRun next, @Nullable String error) {

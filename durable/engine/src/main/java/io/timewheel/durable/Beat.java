@@ -54,6 +54,7 @@ final class Beat implements TimerTask {
   private void beat() {
     lookAtClock();
     engine.shards.forEach(Shard::beat);
+    engine.leases().beat();
     engine.waits().beat();
     if (++beats % BEATS_PER_UPKEEP == 0) {
       engine.troubles.report();

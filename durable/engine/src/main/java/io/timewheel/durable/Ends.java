@@ -27,13 +27,13 @@ final class Ends {
   private final List<Rejected> kept = new ArrayList<>();
 
   /** An end that the store did not take. */
-  private record Rejected(Shard shard, AttemptEnd end) {}
+  private record Rejected(ClaimHolder holder, AttemptEnd end) {}
 
   Ends(Engine engine) {
     this.engine = engine;
   }
 
-  void record(Shard shard, AttemptEnd end) {
+  void record(ClaimHolder holder, AttemptEnd end) {
     Change.Finish change = end.change();
     engine.submitOwn(
         change,
@@ -41,11 +41,11 @@ final class Ends {
         outcome -> {
           if (outcome != null) {
             recorded(end, outcome);
-            shard.answered(change.key(), outcome);
+            holder.answered(change.key(), outcome);
           } else if (change.error() != null && !change.error().equals(PLAIN_ERROR)) {
-            record(shard, new AttemptEnd(plain(change), end.dropped()));
+            record(holder, new AttemptEnd(plain(change), end.dropped()));
           } else {
-            keep(new Rejected(shard, end));
+            keep(new Rejected(holder, end));
           }
         });
   }
@@ -109,9 +109,9 @@ final class Ends {
       }
     }
     if (full) {
-      rejected.shard.answered(rejected.end.change().key(), null);
-    } else if (rejected.shard.isClosed()) {
-      leave(rejected.shard);
+      rejected.holder.answered(rejected.end.change().key(), null);
+    } else if (rejected.holder.isClosed()) {
+      leave(rejected.holder);
     }
   }
 
@@ -122,17 +122,17 @@ final class Ends {
       again = List.copyOf(kept);
       kept.clear();
     }
-    again.forEach(rejected -> record(rejected.shard, rejected.end));
+    again.forEach(rejected -> record(rejected.holder, rejected.end));
   }
 
-  /** Leaves what could not be recorded of a shard to its next owner. */
-  void leave(Shard shard) {
+  /** Leaves what could not be recorded of a shard, or of a claim lease, to its next owner. */
+  void leave(ClaimHolder holder) {
     List<Rejected> left;
     synchronized (this) {
-      left = kept.stream().filter(rejected -> rejected.shard == shard).toList();
+      left = kept.stream().filter(rejected -> rejected.holder == holder).toList();
       kept.removeAll(left);
     }
-    left.forEach(rejected -> shard.answered(rejected.end.change().key(), null));
+    left.forEach(rejected -> holder.answered(rejected.end.change().key(), null));
   }
 
   /** How many ends wait to be asked for again. */

@@ -58,6 +58,7 @@ final class Engine {
   private final Beat beat;
   private final Queues queues;
   private final QueueConsumers consumers;
+  private final HandlerLeases leases;
   private final Releases releases;
   final Counters counters = new Counters();
   final Availability reading;
@@ -107,6 +108,7 @@ final class Engine {
     pace = new Pace(this, settings.overduePerSecond());
     queues = new Queues(this);
     consumers = new QueueConsumers(this, store);
+    leases = new HandlerLeases(this, store, lanes);
     releases = new Releases(this, store);
     forgetting = new Forgetting(this, store, settings.remember(), settings.rememberAtMost());
   }
@@ -162,6 +164,10 @@ final class Engine {
     return consumers;
   }
 
+  HandlerLeases leases() {
+    return leases;
+  }
+
   long nowMillis() {
     return clock.nowMillis();
   }
@@ -169,6 +175,14 @@ final class Engine {
   /** How long before its time something is claimed. */
   long claimAheadMillis() {
     return store.traits().claimAhead().toMillis();
+  }
+
+  /**
+   * Whether a timer is claimed ahead of its time: one whose handler runs here. Others wait for
+   * their time, and an attempt of another owner lasts until its time, too.
+   */
+  boolean isClaimedAhead(DueTimer due) {
+    return !due.queue() && due.state() != TimerState.FIRING && lanes.knows(due.handler());
   }
 
   /** A run that is later than this may have been missed; the least grace there is. */
@@ -352,10 +366,18 @@ final class Engine {
     if (record != null) {
       observe(record);
       if (record.state() == TimerState.READY) {
-        consumers.ready(record.key().namespace(), record.definition().handler());
+        ready(record.key().namespace(), record.definition());
       }
     }
     return outcome;
+  }
+
+  private void ready(String namespace, TimerDefinition definition) {
+    if (definition.queue()) {
+      consumers.ready(namespace, definition.handler());
+    } else {
+      leases.ready(definition.handler());
+    }
   }
 
   /** Learns from the committer how commits go. */
@@ -421,7 +443,11 @@ final class Engine {
     if (entry.due.queue()) {
       queues.due(entry);
     } else if (!lanes.add(entry)) {
-      parking.due(entry);
+      if (known.contains(entry.due.handler())) {
+        queues.due(entry); // another node leases it, as a consumer does
+      } else {
+        parking.due(entry);
+      }
     }
   }
 
@@ -447,6 +473,7 @@ final class Engine {
     waits.start(this::sweep, store.traits().sweep());
     sweeps.sweep();
     consumers.sweep();
+    leases.sweep();
   }
 
   /** Looks after what is left over. */
@@ -511,6 +538,9 @@ final class Engine {
   /** Live nodes know other handlers than before. */
   void known(HandlerNames ofLiveNodes) {
     known.report(ofLiveNodes);
+    if (!isClient()) {
+      releases.start(); // a blocked timer may have a node that runs it by now
+    }
   }
 
   // The end
@@ -521,6 +551,7 @@ final class Engine {
     committer.refuseCallers();
     shards.forEach(Shard::close);
     consumers.close();
+    leases.close();
     lanes.close();
   }
 

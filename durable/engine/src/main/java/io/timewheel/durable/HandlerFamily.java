@@ -66,6 +66,15 @@ final class HandlerFamily {
     return lane;
   }
 
+  /** Reserves slots of a name, whose lane is made if there is room for one more. */
+  synchronized int reserve(String name, int most) {
+    HandlerLane lane = lanes.get(name);
+    if (lane == null && lanes.size() < maxLanes && !closed) {
+      lane = create(name);
+    }
+    return lane == null ? 0 : lane.reserve(most);
+  }
+
   private HandlerLane create(String name) {
     HandlerLane lane = factory.create(config.withName(name), () -> unused(name));
     lanes.put(name, lane);

@@ -38,6 +38,9 @@ final class HandlerLane {
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
 
+  /** How many of the claims are leased, or are slots reserved for that. */
+  private int leased;
+
   /** Whether to claim until there are twice as many as the limit. */
   private boolean filling = true;
 
@@ -118,6 +121,42 @@ final class HandlerLane {
   private void release() {
     synchronized (this) {
       claims--;
+    }
+  }
+
+  // Leases
+
+  /**
+   * Reserves slots for timers that are to be leased: those that are free, and a quarter of the
+   * limit in any case, so that timers of this node's own shards never take all of them.
+   *
+   * @return how many slots; 0 if none is free
+   */
+  synchronized int reserve(int most) {
+    int quarter = (config.limit() + 3) / 4;
+    int room = Math.max(config.limit() - claims, quarter - leased);
+    int slots = closed ? 0 : Math.max(0, Math.min(most, room));
+    claims += slots;
+    leased += slots;
+    return slots;
+  }
+
+  /** Frees reserved slots for which nothing was leased. */
+  void release(int slots) {
+    synchronized (this) {
+      claims -= slots;
+      leased -= slots;
+    }
+    claimMore();
+  }
+
+  /** Takes an attempt that was leased, for a reserved slot. */
+  void leased(TimerRecord record, ClaimHolder holder) {
+    AttemptRun run = new AttemptRun(engine, this, config, holder, record);
+    if (run.isExhausted()) {
+      run.recordLoss();
+    } else {
+      ready(run);
     }
   }
 
@@ -204,7 +243,7 @@ final class HandlerLane {
     synchronized (this) {
       claimed.add(run);
     }
-    if (isClosed() || run.isOfClosedShard()) {
+    if (isClosed() || run.isHolderClosed()) {
       giveBack(other -> other == run); // nobody else will: the lane may be full until the end
     }
     runMore();
@@ -269,8 +308,10 @@ final class HandlerLane {
     synchronized (this) {
       running.remove(run);
       claims--;
+      leased -= run.isLeased() ? 1 : 0;
     }
     runMore();
+    engine.leases().freed(run.handler());
     claimMore();
   }
 

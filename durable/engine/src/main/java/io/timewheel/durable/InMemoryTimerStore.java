@@ -192,9 +192,18 @@ public final class InMemoryTimerStore implements TimerStore {
     if (record.state() == TimerState.READY) {
       for (InMemoryTimerStore session : data.sessions) {
         if (session != this && session.listener != null) {
-          session.listener.ready(record.key().namespace(), record.definition().handler());
+          ready(session.listener, record);
         }
       }
+    }
+  }
+
+  private static void ready(StoreListener engine, TimerRecord record) {
+    String handler = record.definition().handler();
+    if (record.definition().queue()) {
+      engine.ready(record.key().namespace(), handler);
+    } else {
+      engine.ready(handler);
     }
   }
 
@@ -250,6 +259,22 @@ public final class InMemoryTimerStore implements TimerStore {
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     List<TimerRecord> leased = locked(() -> data.tables.lease(requests, limit, nowMillis, tokens));
+    if (data.hints) {
+      leased.forEach(record -> hint(new Outcome(Outcome.Answer.APPLIED, 0, record)));
+    }
+    return leased;
+  }
+
+  @Override
+  public List<String> readyHandlers(@Nullable String after, int limit) {
+    return locked(() -> data.tables.readyHandlers(after, limit));
+  }
+
+  @Override
+  public List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased =
+        locked(() -> data.tables.leaseForHandlers(wanted, untilMillis, nowMillis, tokens));
     if (data.hints) {
       leased.forEach(record -> hint(new Outcome(Outcome.Answer.APPLIED, 0, record)));
     }

@@ -2,6 +2,7 @@
 package io.timewheel.durable;
 
 import io.timewheel.durable.spi.HandlerNames;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,11 @@ final class KnownHandlers {
   /** Whether no live node knows a handler. False before the start, and before the first report. */
   boolean isUnknown(String handler) {
     return reported != null && !contains(handler);
+  }
+
+  /** All of them. */
+  HandlerNames all() {
+    return HandlerNames.union(List.of(lanes.names(), reported));
   }
 
   /** Takes the store's report of the handlers of all live nodes; none, if it has one owner. */

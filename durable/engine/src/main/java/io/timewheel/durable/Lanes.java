@@ -2,6 +2,7 @@
 package io.timewheel.durable;
 
 import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -80,6 +81,34 @@ final class Lanes {
     HandlerLane lane = named.get(handler);
     HandlerFamily family = lane == null ? familyOf(handler) : null;
     return family == null ? lane : family.lane(handler);
+  }
+
+  /** Whether there are no handlers. */
+  boolean isEmpty() {
+    return named.isEmpty() && families.isEmpty();
+  }
+
+  /** Reserves slots of a handler for timers that are to be leased; see {@link HandlerLane}. */
+  int reserve(String handler, int most) {
+    HandlerLane lane = named.get(handler);
+    HandlerFamily family = lane == null ? familyOf(handler) : null;
+    return family != null ? family.reserve(handler, most) : lane == null ? 0 : lane.reserve(most);
+  }
+
+  /** Frees reserved slots for which nothing was leased. */
+  void release(String handler, int slots) {
+    HandlerLane lane = of(handler);
+    if (lane != null && slots > 0) {
+      lane.release(slots);
+    }
+  }
+
+  /** Takes an attempt that was leased, for a reserved slot. */
+  void leased(TimerRecord record, ClaimHolder holder) {
+    HandlerLane lane = of(record.definition().handler());
+    if (lane != null) { // it has a reserved slot, so it is there
+      lane.leased(record, holder);
+    }
   }
 
   /** All that there are at present. */

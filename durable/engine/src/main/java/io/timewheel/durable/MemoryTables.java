@@ -42,6 +42,7 @@ final class MemoryTables implements Transitions.Context {
   private final List<TreeMap<TimerKey, TimerRecord>> waiting = new ArrayList<>();
 
   private final Map<TimerKey, TreeSet<DuePosition>> ready = new HashMap<>();
+  private final TreeMap<String, TreeSet<DuePosition>> handlersReady = new TreeMap<>();
   private final TreeSet<DuePosition> finished = new TreeSet<>();
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
   private final Set<String> paused = new HashSet<>();
@@ -81,7 +82,11 @@ final class MemoryTables implements Transitions.Context {
     if (record.state() == TimerState.PARKED || record.isHeld()) {
       waiting.get(shardOf(record.key())).put(record.key(), record);
     }
-    if (record.state() == TimerState.READY) {
+    if (record.state() == TimerState.READY && !record.definition().queue()) {
+      handlersReady
+          .computeIfAbsent(record.definition().handler(), handler -> new TreeSet<>())
+          .add(changedAt(record));
+    } else if (record.state() == TimerState.READY) {
       ready.computeIfAbsent(queueOf(record), queue -> new TreeSet<>()).add(changedAt(record));
     }
     if (record.state().isFinished()) {
@@ -94,6 +99,13 @@ final class MemoryTables implements Transitions.Context {
     due.get(shardOf(record.key())).remove(record.due().position());
     waiting.get(shardOf(record.key())).remove(record.key());
     finished.remove(changedAt(record));
+    TreeSet<DuePosition> handler = handlersReady.get(record.definition().handler());
+    if (handler != null) {
+      handler.remove(changedAt(record));
+      if (handler.isEmpty()) {
+        handlersReady.remove(record.definition().handler());
+      }
+    }
     TreeSet<DuePosition> queue = ready.get(queueOf(record));
     if (queue != null) {
       queue.remove(changedAt(record));
@@ -237,6 +249,31 @@ final class MemoryTables implements Transitions.Context {
         }
       }
     }
+    return leased;
+  }
+
+  List<String> readyHandlers(@Nullable String after, int limit) {
+    return (after == null ? handlersReady : handlersReady.tailMap(after, false))
+        .keySet().stream().limit(limit).toList();
+  }
+
+  List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased = new ArrayList<>();
+    wanted.forEach(
+        (handler, max) -> {
+          List<TimerRecord> free =
+              handlersReady.getOrDefault(handler, new TreeSet<>()).stream()
+                  .map(position -> records.get(position.key()))
+                  .filter(record -> record != null && !paused(record.key().namespace()))
+                  .limit(max)
+                  .toList();
+          for (TimerRecord current : free) {
+            TimerRecord record = Transitions.lease(current, tokens.get(), untilMillis, nowMillis);
+            put(current, record);
+            leased.add(record);
+          }
+        });
     return leased;
   }
 

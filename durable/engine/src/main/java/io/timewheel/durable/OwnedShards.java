@@ -132,4 +132,9 @@ final class OwnedShards implements StoreListener {
   public void ready(String namespace, String queue) {
     engine.consumers().ready(namespace, queue);
   }
+
+  @Override
+  public void ready(String handler) {
+    engine.leases().ready(handler);
+  }
 }

@@ -27,7 +27,7 @@ final class Queues {
   }
 
   private void handle(DueEntry entry) {
-    if (entry.due.state() == TimerState.FIRING) {
+    if (entry.due.state() == TimerState.FIRING && entry.due.queue()) {
       if (!engine.executeStoreWork(() -> leaseIsOver(entry))) {
         readying.leave();
       }
@@ -52,6 +52,9 @@ final class Queues {
         outcome -> {
           try {
             if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
+              if (entry.due.state() == TimerState.FIRING) {
+                engine.counters.lost.increment();
+              }
               engine.dropped(entry.due.key(), dropped);
             }
           } finally {

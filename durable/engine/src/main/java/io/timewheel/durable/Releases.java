@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts back what was held by pauses that are over, and what was parked for a handler that is known
- * here: a page at a time, and the next one when the store has answered all of it. So a million of
- * them are never on their way to the store at once.
+ * Puts back what was held by pauses that are over, and timers that were blocked and whose handler a
+ * live node knows: a page at a time, and the next one when the store has answered all of it. So a
+ * million of them are never on their way to the store at once.
  */
 final class Releases {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -147,7 +147,7 @@ final class Releases {
           resumed.add(counts.getKey());
         }
       }
-      handlers = blocked ? engine.ownHandlers() : HandlerNames.NONE;
+      handlers = blocked ? engine.handlers().all() : HandlerNames.NONE;
       namespaces = paused.contains(TimerStore.EVERYTHING) ? Set.of() : resumed;
       ArrayDeque<Integer> all = new ArrayDeque<>();
       if (blocked || !namespaces.isEmpty()) {

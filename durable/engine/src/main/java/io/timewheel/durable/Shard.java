@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>What was due before the shard was acquired, or before the clock jumped, is let through at a
  * bounded rate by {@link Pace}. A handler that is merely slow is not slowed down further.
  */
-final class Shard {
+final class Shard implements ClaimHolder {
   final int number;
   final long epoch;
   private final Engine engine;
@@ -136,14 +136,17 @@ final class Shard {
   private record Handled(DueTimer due, int count) {}
 
   /**
-   * Whether a reading of a timer says nothing that is not being handled: of a handler, also that it
-   * runs. A consumer may have leased a run whose owner is not answered yet, and that lease ends.
-   * Under the lock.
+   * Whether a reading of a timer says nothing that is not being handled: of a handler, also that
+   * this version runs. A consumer may have leased a run whose owner is not answered yet, and that
+   * lease ends. Under the lock.
    */
   boolean isHandling(DueTimer due) {
     Handled handled = running.get(due.key());
     return handled != null
-        && (!due.isNewerThan(handled.due()) || (due.state() == TimerState.FIRING && !due.queue()));
+        && (!due.isNewerThan(handled.due())
+            || (due.state() == TimerState.FIRING
+                && !due.queue()
+                && due.version() == handled.due().version()));
   }
 
   /** Called under the lock; false if nothing may begin. */
@@ -166,7 +169,8 @@ final class Shard {
    * Ends what {@link DueEntry#begin} began, with what the store made of it; null if it rejected the
    * step: then the record is read again with the next upkeep.
    */
-  void answered(TimerKey key, @Nullable Outcome outcome) {
+  @Override
+  public void answered(TimerKey key, @Nullable Outcome outcome) {
     if (outcome == null) {
       rejected = true;
     }
@@ -349,7 +353,8 @@ final class Shard {
   }
 
   /** Whether the shard is being given away, or has been: what has not begun here, does not. */
-  boolean isClosed() {
+  @Override
+  public boolean isClosed() {
     lock.lock();
     try {
       return closed;

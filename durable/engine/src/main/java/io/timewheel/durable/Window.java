@@ -128,7 +128,7 @@ final class Window {
 
   /** Only what a handler will run is claimed ahead: nothing waits between a queue and its time. */
   private long millisLeft(DueEntry entry) {
-    long early = entry.due.queue() ? 0 : aheadMillis;
+    long early = engine.isClaimedAhead(entry.due) ? aheadMillis : 0;
     return EpochMillis.saturatedSubtract(
         entry.due.fireAt(), EpochMillis.saturatedAdd(engine.nowMillis(), early));
   }

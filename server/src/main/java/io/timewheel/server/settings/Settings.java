@@ -60,6 +60,7 @@ public final class Settings implements IDefaultValueProvider {
           "webhook-secrets",
           "allow-target",
           "insecure",
+          "observe",
           "log-format",
           "audit-log");
 

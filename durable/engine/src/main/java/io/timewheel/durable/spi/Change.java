@@ -133,7 +133,8 @@ public sealed interface Change {
       implements Change {}
 
   /**
-   * Makes a due timer of a queue ready to be claimed.
+   * Makes a due timer ready to be claimed: one of a queue, or one whose handler other nodes know
+   * and its owner does not. It ends an open attempt as lost, as {@link Begin} does.
    *
    * @param key the timer
    * @param version the version that was read
@@ -160,7 +161,8 @@ public sealed interface Change {
       implements Change {}
 
   /**
-   * Parks a due timer whose handler is unknown.
+   * Blocks a due timer whose handler no live node knows. It ends an open attempt as lost, as {@link
+   * Begin} does.
    *
    * @param key the timer
    * @param version the version that was read

@@ -49,8 +49,8 @@ final class EndSteps {
       }
       case GIVEN_BACK -> {
         int attempt = current.attempt() - 1;
-        TimerState state =
-            current.definition().queue() ? READY : attempt > 0 ? RETRYING : SCHEDULED;
+        boolean leased = open.until() != NEVER;
+        TimerState state = leased ? READY : attempt > 0 ? RETRYING : SCHEDULED;
         again(current, next.attempt(attempt), state, change);
       }
     }

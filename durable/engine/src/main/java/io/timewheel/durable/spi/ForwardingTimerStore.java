@@ -90,6 +90,17 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public List<String> readyHandlers(@Nullable String after, int limit) {
+    return store.readyHandlers(after, limit);
+  }
+
+  @Override
+  public List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    return store.leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
+  }
+
+  @Override
   public void pause(String scope) {
     store.pause(scope);
   }

@@ -36,7 +36,7 @@ final class OwnerSteps {
     if (!same(current, change.version(), change.revision())) {
       return answer(Answer.OUTDATED, current);
     }
-    boolean takeOver = current.state() == FIRING && open != null && open.epoch() < change.epoch();
+    boolean takeOver = isLost(current, change.epoch(), change.now());
     if (!WAITING.contains(current.state()) && !takeOver) {
       return answer(Answer.OUTDATED, current);
     }
@@ -71,17 +71,37 @@ final class OwnerSteps {
             .build(change.now()));
   }
 
+  /**
+   * Whether the open attempt is lost: it was begun by a former owner of the shard, or its claim
+   * lease has run out.
+   */
+  private static boolean isLost(TimerRecord current, long epoch, long now) {
+    Claim open = current.claim();
+    if (current.state() != FIRING || open == null) {
+      return false;
+    }
+    return open.until() == NEVER ? open.epoch() < epoch : open.until() <= now;
+  }
+
   /** Whether the run that begins is a new one of the series, for which a time was decided. */
   private static boolean isDecided(TimerRecord current, long scheduledAt) {
     return scheduledAt != NONE && current.attempt() == 0 && current.runAt() == NONE;
   }
 
   static Outcome makeReady(TimerRecord current, Change.MakeReady change, Context context) {
-    if (!same(current, change.version(), change.revision()) || !WAITING.contains(current.state())) {
+    boolean takeOver = isLost(current, change.epoch(), change.now());
+    if (!same(current, change.version(), change.revision())
+        || (!WAITING.contains(current.state()) && !takeOver)) {
       return answer(Answer.OUTDATED, current);
     }
     TimerRecord.Builder next = current.toBuilder();
-    if (context.paused(current.key().namespace())) {
+    if (takeOver) {
+      next.end(Attempt.End.LOST, null, change.now());
+      if (current.cancelRequested()) {
+        return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
+      }
+    }
+    if (context.paused(current.key().namespace()) || (takeOver && current.paused())) {
       return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
     }
     if (isDecided(current, change.scheduledAt())) {
@@ -106,10 +126,22 @@ final class OwnerSteps {
   }
 
   static Outcome park(TimerRecord current, Change.Park change) {
-    return same(current, change.version(), change.revision()) && WAITING.contains(current.state())
-        ? answer(
-            Answer.APPLIED,
-            current.toBuilder().state(PARKED, NEVER).note(change.note()).build(change.now()))
-        : answer(Answer.OUTDATED, current);
+    boolean takeOver = isLost(current, change.epoch(), change.now());
+    if (!same(current, change.version(), change.revision())
+        || (!WAITING.contains(current.state()) && !takeOver)) {
+      return answer(Answer.OUTDATED, current);
+    }
+    TimerRecord.Builder next = current.toBuilder();
+    if (takeOver) {
+      next.end(Attempt.End.LOST, null, change.now());
+      if (current.cancelRequested()) {
+        return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
+      }
+      if (current.paused()) {
+        return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
+      }
+    }
+    return answer(
+        Answer.APPLIED, next.state(PARKED, NEVER).note(change.note()).build(change.now()));
   }
 }

@@ -68,4 +68,11 @@ public interface StoreListener {
    * @param queue its name
    */
   void ready(String namespace, String queue);
+
+  /**
+   * A hint: another session has made a timer of a handler ready, whose handler it does not know.
+   *
+   * @param handler the name of the handler
+   */
+  void ready(String handler);
 }

@@ -158,6 +158,34 @@ public interface TimerStore extends AutoCloseable {
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens);
 
   /**
+   * Lists the handlers that have ready timers. An owner makes a due timer ready if other sessions
+   * know its handler and its own engine does not; so a store of one owner has none.
+   *
+   * @param after only behind this name; null to begin at the first
+   * @param limit how many names at most
+   * @return the names in the order of their code points; fewer than {@code limit} only if there are
+   *     no more
+   */
+  default List<String> readyHandlers(@Nullable String after, int limit) {
+    return List.of();
+  }
+
+  /**
+   * Claims ready timers of handlers, the longest ready first, as {@link #lease} does for queues.
+   * Leaves out the timers of paused namespaces.
+   *
+   * @param wanted the handlers, and how many timers of each at most
+   * @param untilMillis when the claim leases end
+   * @param nowMillis the time of the claims
+   * @param tokens creates a token for each claim
+   * @return the complete records
+   */
+  default List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    return List.of();
+  }
+
+  /**
    * Lets no attempt begin in a namespace until it is resumed. Timers are not changed by it; those
    * that become due are {@linkplain Outcome.Answer#HELD held}.
    *

@@ -25,7 +25,7 @@ final class Findings {
   }
 
   /** A row of the ready index. */
-  record ReadyRow(TimerKey key, String queue, long readyAt) {}
+  record ReadyRow(ReadyIndex index, TimerKey key, String target, long readyAt) {}
 
   /**
    * A problem of one timer.

@@ -13,8 +13,9 @@ import java.util.function.IntPredicate;
 
 /**
  * What one group tells other nodes, as one text: the shards into which something was put that fires
- * sooner than they look again, and the queues that have something ready. Lines of {@code A shard
- * fireAt} and {@code R namespace queue}, parted by tabs, which no name has.
+ * sooner than they look again, and the queues and handlers that have ready timers. Lines of {@code
+ * A shard fireAt}, {@code R namespace queue} and {@code H handler}, parted by tabs, which no name
+ * has.
  */
 final class Hints {
   /** Twice the time between two looks of an owner at its window. */
@@ -25,10 +26,13 @@ final class Hints {
 
   private final Map<Integer, Long> added = new TreeMap<>();
   private final Set<String> ready = new LinkedHashSet<>();
+  private final Set<String> handlersReady = new LinkedHashSet<>();
 
   void add(TimerRecord record, int shards, IntPredicate isOwn) {
     int shard = Shards.of(record.key(), shards);
-    if (record.state() == TimerState.READY) {
+    if (record.state() == TimerState.READY && !record.definition().queue()) {
+      handlersReady.add(record.definition().handler());
+    } else if (record.state() == TimerState.READY) {
       ready.add(record.key().namespace() + "\t" + record.definition().handler());
     } else if (record.isIndexed()
         && record.fireAt() - record.changedAt() < NEAR_MILLIS
@@ -38,13 +42,14 @@ final class Hints {
   }
 
   boolean isEmpty() {
-    return added.isEmpty() && ready.isEmpty();
+    return added.isEmpty() && ready.isEmpty() && handlersReady.isEmpty();
   }
 
   String text() {
     StringBuilder text = new StringBuilder();
     added.forEach((shard, fireAt) -> add(text, "A\t" + shard + "\t" + fireAt));
     ready.forEach(queue -> add(text, "R\t" + queue));
+    handlersReady.forEach(handler -> add(text, "H\t" + handler));
     return text.toString();
   }
 
@@ -62,6 +67,8 @@ final class Hints {
         engine.added(Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
       } else if (parts.length == 3 && parts[0].equals("R")) {
         engine.ready(parts[1], parts[2]);
+      } else if (parts.length == 2 && parts[0].equals("H")) {
+        engine.ready(parts[1]);
       }
     }
   }

@@ -498,6 +498,19 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   @Override
+  public List<String> readyHandlers(@Nullable String after, int limit) {
+    return transactions.read(
+        connection -> queries.readyHandlers(connection, after == null ? "" : after, limit));
+  }
+
+  @Override
+  public List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    return transactions.write(
+        connection -> leases.lease(connection, wanted, untilMillis, nowMillis, tokens));
+  }
+
+  @Override
   public void pause(String scope) {
     boolean unused =
         transactions.write(

@@ -61,6 +61,19 @@ final class MariaDbQueries extends Queries {
           + " namespace varchar(512) PATH '$[0]', queue varchar(512) PATH '$[1]')) q) queues"
           + " WHERE found = 1 ORDER BY number";
 
+  static final String TAKE_HANDLER_READY =
+      "SELECT "
+          + Rows.TIMER_COLUMNS
+          + TAKE_HANDLER_READY_FROM.formatted(
+              "timewheel_handler_ready r FORCE INDEX (PRIMARY)"
+                  + " STRAIGHT_JOIN timewheel_timer t FORCE INDEX (PRIMARY)")
+          + " FOR UPDATE SKIP LOCKED";
+
+  /** The optimizer goes from one name to the next by the index. */
+  static final String READY_HANDLERS =
+      "SELECT DISTINCT handler FROM timewheel_handler_ready FORCE INDEX (PRIMARY)"
+          + " WHERE handler > ? ORDER BY handler LIMIT ?";
+
   /** For how long it is known what became of a commit. */
   static final long COMMITS_MILLIS = 120_000;
 
@@ -249,6 +262,16 @@ final class MariaDbQueries extends Queries {
 
   private static String hex(String name) {
     return HexFormat.of().formatHex(name.getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Override
+  String takeHandlerReady() {
+    return TAKE_HANDLER_READY;
+  }
+
+  @Override
+  String readyHandlers() {
+    return READY_HANDLERS;
   }
 
   // History

@@ -334,6 +334,9 @@ final class MariaDbRecords implements Records {
   static <T> boolean[] each(Connection connection, String sql, List<T> rows, Columns<T> values)
       throws SQLException {
     boolean[] done = new boolean[rows.size()];
+    if (rows.isEmpty()) {
+      return done;
+    }
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       for (T row : rows) {
         values.set(new Parameters(connection, statement), row);
@@ -451,7 +454,13 @@ final class MariaDbRecords implements Records {
         to.connection(),
         "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)",
         4,
-        records,
+        Rows.ofQueues(records),
+        MariaDbRecords::ready);
+    insert(
+        to.connection(),
+        "INSERT INTO timewheel_handler_ready (namespace, handler, ready_at, id)",
+        4,
+        Rows.ofHandlers(records),
         MariaDbRecords::ready);
   }
 
@@ -462,7 +471,14 @@ final class MariaDbRecords implements Records {
             to.connection(),
             "DELETE FROM timewheel_ready"
                 + " WHERE namespace = ? AND queue = ? AND ready_at = ? AND id = ?",
-            records,
+            Rows.ofQueues(records),
+            MariaDbRecords::ready);
+    boolean[] unusedOfHandlers =
+        each(
+            to.connection(),
+            "DELETE FROM timewheel_handler_ready"
+                + " WHERE namespace = ? AND handler = ? AND ready_at = ? AND id = ?",
+            Rows.ofHandlers(records),
             MariaDbRecords::ready);
   }
 

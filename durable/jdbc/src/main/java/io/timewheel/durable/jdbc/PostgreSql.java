@@ -39,6 +39,7 @@ final class PostgreSql implements Dialect {
         set_config('enable_seqscan', 'off', true),
         set_config('enable_hashjoin', 'off', true),
         set_config('enable_mergejoin', 'off', true),
+        set_config('enable_bitmapscan', 'off', true),
         set_config('jit', 'off', true)\
       """;
 
@@ -59,7 +60,7 @@ final class PostgreSql implements Dialect {
         + Formats.IN_USE;
   }
 
-  private static final int FORMAT = 8;
+  private static final int FORMAT = 9;
 
   /** The number of the transaction; null if it has none. */
   private static final String NUMBER = "pg_current_xact_id_if_assigned()";

@@ -36,6 +36,20 @@ final class PostgreSqlQueries extends Queries {
               "timewheel_ready r JOIN timewheel_timer t", "q.namespace", "q.queue", "q.most")
           + " FOR NO KEY UPDATE OF t SKIP LOCKED FOR UPDATE OF r SKIP LOCKED) ready LIMIT ?";
 
+  static final String TAKE_HANDLER_READY =
+      "SELECT "
+          + Rows.TIMER_COLUMNS
+          + TAKE_HANDLER_READY_FROM.formatted("timewheel_handler_ready r JOIN timewheel_timer t")
+          + " FOR NO KEY UPDATE OF t SKIP LOCKED FOR UPDATE OF r SKIP LOCKED";
+
+  static final String READY_HANDLERS =
+      "WITH RECURSIVE names (handler) AS ("
+          + "(SELECT handler FROM timewheel_handler_ready WHERE handler > ?"
+          + " ORDER BY handler LIMIT 1) UNION ALL SELECT"
+          + " (SELECT r.handler FROM timewheel_handler_ready r WHERE r.handler > names.handler"
+          + " ORDER BY r.handler LIMIT 1) FROM names WHERE names.handler IS NOT NULL)"
+          + " SELECT handler FROM names WHERE handler IS NOT NULL LIMIT ?";
+
   static final String SWEEP =
       "SELECT t.* FROM unnest(?::integer[], ?::bigint[]) AS s (shard, since) CROSS JOIN LATERAL ("
           + SELECT_DUE
@@ -129,6 +143,16 @@ final class PostgreSqlQueries extends Queries {
           .number(limit);
       return records(statement);
     }
+  }
+
+  @Override
+  String takeHandlerReady() {
+    return TAKE_HANDLER_READY;
+  }
+
+  @Override
+  String readyHandlers() {
+    return READY_HANDLERS;
   }
 
   // History

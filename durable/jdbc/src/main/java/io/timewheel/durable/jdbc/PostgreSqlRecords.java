@@ -347,7 +347,12 @@ final class PostgreSqlRecords implements Records {
         to,
         "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)"
             + " SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[], ?::text[])",
-        records);
+        Rows.ofQueues(records));
+    ready(
+        to,
+        "INSERT INTO timewheel_handler_ready (namespace, handler, ready_at, id)"
+            + " SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[], ?::text[])",
+        Rows.ofHandlers(records));
   }
 
   @Override
@@ -359,10 +364,21 @@ final class PostgreSqlRecords implements Records {
             + " AS k (namespace, queue, ready_at, id)"
             + " WHERE r.namespace = k.namespace AND r.queue = k.queue"
             + " AND r.ready_at = k.ready_at AND r.id = k.id",
-        records);
+        Rows.ofQueues(records));
+    ready(
+        to,
+        "DELETE FROM timewheel_handler_ready r"
+            + " USING unnest(?::text[], ?::text[], ?::bigint[], ?::text[])"
+            + " AS k (namespace, handler, ready_at, id)"
+            + " WHERE r.handler = k.handler AND r.ready_at = k.ready_at"
+            + " AND r.namespace = k.namespace AND r.id = k.id",
+        Rows.ofHandlers(records));
   }
 
   private static void ready(Statements to, String sql, List<TimerRecord> records) {
+    if (records.isEmpty()) {
+      return;
+    }
     to.update(
         sql,
         values ->

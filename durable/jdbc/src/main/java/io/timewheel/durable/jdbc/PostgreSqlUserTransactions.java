@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class PostgreSqlUserTransactions implements UserTransactions {
   private static final Set<String> READ_COMMITTED = Set.of("read committed", "read uncommitted");
   private static final String ABORTED = "25P02";
-  private static final int SETTINGS = 5;
+  private static final int SETTINGS = 6;
 
   /** The server, the database, and the table: schemas of one name need not be the same. */
   private static final String TABLES =
@@ -32,16 +32,17 @@ final class PostgreSqlUserTransactions implements UserTransactions {
           + " current_setting('transaction_read_only')::boolean AS read_only,"
           + " current_setting('plan_cache_mode') AS s1, current_setting('enable_seqscan') AS s2,"
           + " current_setting('enable_hashjoin') AS s3, current_setting('enable_mergejoin') AS s4,"
-          + " current_setting('jit') AS s5) SELECT tables, isolation, read_only,"
+          + " current_setting('enable_bitmapscan') AS s5,"
+          + " current_setting('jit') AS s6) SELECT tables, isolation, read_only,"
           + " CASE WHEN NOT read_only THEN nextval(to_regclass('timewheel_version')) END,"
-          + " s1, s2, s3, s4, s5, "
+          + " s1, s2, s3, s4, s5, s6, "
           + PostgreSql.PLANNER
           + " FROM t";
 
   private static final String LEAVE =
       "SELECT set_config('plan_cache_mode', ?, true), set_config('enable_seqscan', ?, true),"
           + " set_config('enable_hashjoin', ?, true), set_config('enable_mergejoin', ?, true),"
-          + " set_config('jit', ?, true)";
+          + " set_config('enable_bitmapscan', ?, true), set_config('jit', ?, true)";
 
   // An identity from the start: one that ends and begins anew has another.
   private static final String BEGIN_HANDLER =

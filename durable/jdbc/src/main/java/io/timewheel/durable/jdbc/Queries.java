@@ -48,6 +48,14 @@ abstract class Queries {
           + " AND t.state = ? AND t.changed_at = r.ready_at AND t.handler = r.queue"
           + " ORDER BY r.ready_at, r.id LIMIT %s";
 
+  /** The same for a handler: its rows are in the order of the index, whatever the namespace. */
+  static final String TAKE_HANDLER_READY_FROM =
+      " FROM %s ON t.namespace = r.namespace AND t.id = r.id"
+          + " WHERE r.handler = ?"
+          + " AND t.state = ? AND t.changed_at = r.ready_at AND t.handler = r.handler"
+          + " AND r.namespace NOT IN (SELECT scope FROM timewheel_pause)"
+          + " ORDER BY r.ready_at, r.namespace, r.id LIMIT ?";
+
   private final String nowMillis;
   private final String get;
   private final TimerPages pages;
@@ -260,6 +268,44 @@ abstract class Queries {
       return records;
     }
   }
+
+  /** The same for a handler, in all namespaces that are not paused. */
+  List<TimerRecord> takeReady(Connection connection, String handler, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(takeHandlerReady())) {
+      new Parameters(connection, statement)
+          .text(handler)
+          .number(Codes.STATES.of(TimerState.READY))
+          .number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<TimerRecord> records = new ArrayList<>();
+        while (rows.next()) {
+          records.add(Rows.record(rows));
+        }
+        return records;
+      }
+    }
+  }
+
+  /** {@return {@link #TAKE_HANDLER_READY_FROM} with columns, tables and locks} */
+  abstract String takeHandlerReady();
+
+  /** The handlers that have ready timers, behind a name. */
+  List<String> readyHandlers(Connection connection, String after, int limit) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(readyHandlers())) {
+      new Parameters(connection, statement).text(after).number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<String> names = new ArrayList<>();
+        while (rows.next()) {
+          names.add(rows.getString(1));
+        }
+        return names;
+      }
+    }
+  }
+
+  /** {@return a statement that finds each name by the index, whatever the number of its rows} */
+  abstract String readyHandlers();
 
   // History
 

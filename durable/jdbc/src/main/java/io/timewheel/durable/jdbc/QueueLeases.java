@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Claims ready timers of many queues in one transaction. */
+/** Claims ready timers of many queues, or of many handlers, in one transaction. */
 final class QueueLeases {
   private final Dialect dialect;
   private final Queries queries;
@@ -62,11 +62,6 @@ final class QueueLeases {
           open.isEmpty()
               ? List.of()
               : queries.takeReady(connection, List.copyOf(open.values()), limit);
-      if (ready.isEmpty()) {
-        connection.rollback(); // nothing is to be committed, and nobody will ask what became of it
-        return List.of();
-      }
-      onCommit.run();
       List<Records.Step> steps = new ArrayList<>();
       for (TimerRecord record : ready) {
         LeaseRequest request =
@@ -76,12 +71,46 @@ final class QueueLeases {
             new Records.Step(
                 record, Transitions.lease(record, tokens.get(), request.untilMillis(), nowMillis)));
       }
-      Answer<boolean[]> unused = records.advance(to, steps);
-      records.removeReady(to, ready);
-      dialect.count(to, counts(steps));
-      to.send();
-      return steps.stream().map(Records.Step::after).toList();
+      return claim(to, steps);
     }
+  }
+
+  /** As {@link TimerStore#leaseForHandlers}, within a transaction. */
+  List<TimerRecord> lease(
+      Connection connection,
+      Map<String, Integer> wanted,
+      long untilMillis,
+      long nowMillis,
+      Supplier<ClaimToken> tokens)
+      throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      Answer<Long> unusedVersion = dialect.begin(to, false);
+      List<Records.Step> steps = new ArrayList<>();
+      if (!dialect.holdPauses(to).get().contains(TimerStore.EVERYTHING)) {
+        for (Map.Entry<String, Integer> handler : wanted.entrySet()) {
+          for (TimerRecord ready :
+              queries.takeReady(connection, handler.getKey(), handler.getValue())) {
+            steps.add(
+                new Records.Step(
+                    ready, Transitions.lease(ready, tokens.get(), untilMillis, nowMillis)));
+          }
+        }
+      }
+      return claim(to, steps);
+    }
+  }
+
+  private List<TimerRecord> claim(Statements to, List<Records.Step> steps) throws SQLException {
+    if (steps.isEmpty()) {
+      to.connection().rollback(); // nothing is to be committed, and nobody will ask about it
+      return List.of();
+    }
+    onCommit.run();
+    Answer<boolean[]> unused = records.advance(to, steps);
+    records.removeReady(to, steps.stream().map(Records.Step::before).toList());
+    dialect.count(to, counts(steps));
+    to.send();
+    return steps.stream().map(Records.Step::after).toList();
   }
 
   private static Map<String, Map<TimerState, Long>> counts(List<Records.Step> steps) {

@@ -36,10 +36,11 @@ final class Repair {
   private static final int BATCH = 200;
 
   private static final String ADD_READY =
-      "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)"
+      "INSERT INTO %1$s (namespace, %2$s, ready_at, id)"
           + " SELECT t.namespace, t.handler, t.changed_at, t.id FROM timewheel_timer t"
-          + " WHERE t.namespace = ? AND t.id = ? AND NOT EXISTS (SELECT 1 FROM timewheel_ready r"
-          + " WHERE r.namespace = t.namespace AND r.queue = t.handler"
+          + " WHERE t.namespace = ? AND t.id = ? AND (t.flags & 1) = %3$s"
+          + " AND NOT EXISTS (SELECT 1 FROM %1$s r"
+          + " WHERE r.namespace = t.namespace AND r.%2$s = t.handler"
           + " AND r.ready_at = t.changed_at AND r.id = t.id)";
 
   private static final String PAST =
@@ -135,7 +136,7 @@ final class Repair {
   // One timer each
 
   /** A timer that is unfinished, and locked. */
-  private record Timer(TimerState state, String handler, long changedAt) {}
+  private record Timer(TimerState state, String handler, long changedAt, ReadyIndex index) {}
 
   private List<String> fix(Connection connection, List<Problem> problems) throws SQLException {
     dialect.begin(connection);
@@ -153,10 +154,15 @@ final class Repair {
   private static @Nullable Timer lock(Connection connection, TimerKey key) throws SQLException {
     return first(
         connection,
-        "SELECT state, handler, changed_at FROM timewheel_timer WHERE namespace = ? AND id = ?"
-            + " FOR UPDATE SKIP LOCKED",
+        "SELECT state, handler, changed_at, flags FROM timewheel_timer WHERE namespace = ? AND id ="
+            + " ? FOR UPDATE SKIP LOCKED",
         key,
-        row -> new Timer(Codes.STATES.at(row.getInt(1)), row.getString(2), row.getLong(3)));
+        row ->
+            new Timer(
+                Codes.STATES.at(row.getInt(1)),
+                row.getString(2),
+                row.getLong(3),
+                Rows.isQueue(row.getInt(4)) ? ReadyIndex.QUEUES : ReadyIndex.HANDLERS));
   }
 
   private static boolean isUnfinished(Connection connection, TimerKey key) throws SQLException {
@@ -169,10 +175,18 @@ final class Repair {
     TimerKey key = problem.key();
     return switch (problem.kind()) {
       case ORPHAN -> removeOrphan(connection, requireNonNull(problem.row()), timer);
-      case UNLISTED -> isReady(timer) && update(connection, ADD_READY, to -> bind(to, key));
+      case UNLISTED -> isReady(timer) && addReady(connection, key);
       case MISPLACED -> timer != null && place(connection, key);
       case REPEATED -> removeRepeated(connection, key, timer);
     };
+  }
+
+  private static boolean addReady(Connection connection, TimerKey key) throws SQLException {
+    boolean added = false;
+    for (ReadyIndex index : ReadyIndex.values()) {
+      added |= update(connection, index.format(ADD_READY), to -> bind(to, key));
+    }
+    return added;
   }
 
   private static boolean isReady(@Nullable Timer timer) {
@@ -182,13 +196,16 @@ final class Repair {
   private static boolean removeOrphan(Connection connection, ReadyRow row, @Nullable Timer timer)
       throws SQLException {
     boolean belongs =
-        timer != null && timer.equals(new Timer(TimerState.READY, row.queue(), row.readyAt()));
+        timer != null
+            && timer.equals(new Timer(TimerState.READY, row.target(), row.readyAt(), row.index()));
     return !belongs
         && update(
             connection,
-            "DELETE FROM timewheel_ready"
-                + " WHERE namespace = ? AND id = ? AND queue = ? AND ready_at = ?",
-            to -> bind(to, row.key()).text(row.queue()).number(row.readyAt()));
+            row.index()
+                .format(
+                    "DELETE FROM %1$s"
+                        + " WHERE namespace = ? AND id = ? AND %2$s = ? AND ready_at = ?"),
+            to -> bind(to, row.key()).text(row.target()).number(row.readyAt()));
   }
 
   private boolean place(Connection connection, TimerKey key) throws SQLException {

@@ -10,6 +10,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A record as a row. */
@@ -51,6 +52,16 @@ final class Rows {
 
   static boolean isQueue(int flags) {
     return (flags & QUEUE) != 0;
+  }
+
+  /** The timers whose target is a queue. */
+  static List<TimerRecord> ofQueues(List<TimerRecord> records) {
+    return records.stream().filter(record -> record.definition().queue()).toList();
+  }
+
+  /** The timers whose target is a handler. */
+  static List<TimerRecord> ofHandlers(List<TimerRecord> records) {
+    return records.stream().filter(record -> !record.definition().queue()).toList();
   }
 
   static boolean isRecurring(int flags) {

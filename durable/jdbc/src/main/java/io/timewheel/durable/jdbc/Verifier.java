@@ -30,18 +30,18 @@ final class Verifier {
       "SELECT namespace, id, shard, state, fire_at, spec, progress FROM timewheel_timer";
 
   private static final String ORPHANS =
-      "SELECT r.namespace, r.id, r.queue, r.ready_at, t.state, t.handler, t.changed_at"
-          + " FROM timewheel_ready r LEFT JOIN timewheel_timer t"
+      "SELECT r.namespace, r.id, r.%2$s, r.ready_at, t.state, t.handler, t.changed_at"
+          + " FROM %1$s r LEFT JOIN timewheel_timer t"
           + " ON t.namespace = r.namespace AND t.id = r.id WHERE t.id IS NULL OR t.state <> "
           + READY
-          + " OR t.handler <> r.queue OR t.changed_at <> r.ready_at";
+          + " OR t.handler <> r.%2$s OR t.changed_at <> r.ready_at OR (t.flags & 1) <> %3$s";
 
   private static final String UNLISTED =
-      "SELECT t.namespace, t.id, t.handler FROM timewheel_timer t LEFT JOIN timewheel_ready r"
-          + " ON r.namespace = t.namespace AND r.queue = t.handler AND r.ready_at = t.changed_at"
+      "SELECT t.namespace, t.id, t.handler FROM timewheel_timer t LEFT JOIN %1$s r"
+          + " ON r.namespace = t.namespace AND r.%2$s = t.handler AND r.ready_at = t.changed_at"
           + " AND r.id = t.id WHERE t.state = "
           + READY
-          + " AND r.id IS NULL";
+          + " AND (t.flags & 1) = %3$s AND r.id IS NULL";
 
   private static final String REPEATED =
       "SELECT t.namespace, t.id, count(*), count(u.id) FROM timewheel_done t"
@@ -75,7 +75,9 @@ final class Verifier {
   static Findings verify(Connection connection, int shards) throws SQLException {
     Verifier verifier = new Verifier(connection, shards);
     verifier.readTimers();
-    verifier.compareReadyIndex();
+    for (ReadyIndex index : ReadyIndex.values()) {
+      verifier.compare(index);
+    }
     verifier.readHistory();
     verifier.compareCounters();
     return verifier.findings;
@@ -133,31 +135,34 @@ final class Verifier {
         .merge(state, number, Long::sum);
   }
 
-  private void compareReadyIndex() throws SQLException {
+  private void compare(ReadyIndex index) throws SQLException {
     each(
-        ORPHANS,
+        index.format(ORPHANS),
         row -> {
-          ReadyRow ready = new ReadyRow(key(row), row.getString(3), row.getLong(4));
+          ReadyRow ready = new ReadyRow(index, key(row), row.getString(3), row.getLong(4));
           String what =
-              "a row in the ready index (queue %s, ready at %d), but %s"
-                  .formatted(ready.queue(), ready.readyAt(), timerOf(row));
+              "a row in the ready index (%s %s, ready at %d), but %s"
+                  .formatted(index.column(), ready.target(), ready.readyAt(), timerOf(index, row));
           findings.add(Kind.ORPHAN, ready.key(), what, ready);
         });
     each(
-        UNLISTED,
+        index.format(UNLISTED),
         row -> {
-          String what = "ready in queue " + row.getString(3) + ", without a row in the ready index";
+          String what =
+              "ready in %s %s, without a row in the ready index"
+                  .formatted(index.column(), row.getString(3));
           findings.add(Kind.UNLISTED, key(row), what, null);
         });
   }
 
-  private static String timerOf(ResultSet orphan) throws SQLException {
+  private static String timerOf(ReadyIndex index, ResultSet orphan) throws SQLException {
     int state = orphan.getInt(5);
     if (orphan.wasNull()) {
       return "no such timer is unfinished";
     }
     return state == READY
-        ? "its timer is ready in queue %s at %d".formatted(orphan.getString(6), orphan.getLong(7))
+        ? "its timer is ready in %s %s at %d"
+            .formatted(index.column(), orphan.getString(6), orphan.getLong(7))
         : "its timer is in another state";
   }
 

@@ -54,6 +54,16 @@ CREATE TABLE IF NOT EXISTS timewheel_ready (
   PRIMARY KEY (namespace, queue, ready_at, id)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
+-- Ready timers of handlers that their owner does not know, the longest ready first. Nodes that know
+-- a handler claim its timers from all namespaces.
+CREATE TABLE IF NOT EXISTS timewheel_handler_ready (
+  handler varbinary(256) NOT NULL,
+  ready_at bigint NOT NULL,
+  namespace varbinary(256) NOT NULL,
+  id varbinary(256) NOT NULL,
+  PRIMARY KEY (handler, ready_at, namespace, id)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
 -- The history: finished timers, without their payloads. What is forgotten is deleted.
 CREATE TABLE IF NOT EXISTS timewheel_done (
   version bigint NOT NULL,

@@ -63,6 +63,19 @@ CREATE TABLE timewheel_ready (
   autovacuum_vacuum_cost_delay = 0
 );
 
+-- Ready timers of handlers that their owner does not know, the longest ready first. Nodes that know
+-- a handler claim its timers from all namespaces.
+CREATE TABLE timewheel_handler_ready (
+  handler text COLLATE "C" NOT NULL,
+  ready_at bigint NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (handler, ready_at, namespace, id)
+) WITH (
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_cost_delay = 0
+);
+
 -- The history: finished timers, without their payloads. It is written in parts, one after the
 -- other, and a part is emptied as a whole when everything in it is forgotten.
 CREATE TABLE timewheel_done (

@@ -139,6 +139,12 @@ final class Fixture implements AutoCloseable {
     }
 
     @Override
+    public void ready(String handler) {
+      hints.add("ready " + handler);
+      hinted.release();
+    }
+
+    @Override
     public void ready(String namespace, String queue) {
       hints.add("ready " + namespace + " " + queue);
       hinted.release();

@@ -339,6 +339,29 @@ class MariaDbTest {
   }
 
   @Nested
+  class HandlersOfNodes extends HandlersOfNodesTest {}
+
+  @Nested
+  class HandlersReady extends HandlerClaimsTest {
+    @Override
+    void analyze() throws SQLException {
+      fixture.execute("ANALYZE TABLE timewheel_timer PERSISTENT FOR ALL");
+      fixture.execute("ANALYZE TABLE timewheel_handler_ready PERSISTENT FOR ALL");
+    }
+
+    @Override
+    void assertPlans() throws SQLException {
+      List<String> plan = explain(fixture, MariaDbQueries.TAKE_HANDLER_READY, "'h'", "7", "1");
+      assertThat(plan).noneMatch(table -> table.matches(".*(filesort|temporary).*"));
+      assertThat(plan.get(0)).startsWith("ref ");
+      assertThat(plan.get(1)).startsWith("eq_ref ");
+      assertThat(explain(fixture, MariaDbQueries.READY_HANDLERS, "''", "10"))
+          .singleElement()
+          .satisfies(table -> assertThat(table).startsWith("range ").doesNotContain("filesort"));
+    }
+  }
+
+  @Nested
   class Queue extends QueueTest {
     @Override
     void analyze() throws SQLException {

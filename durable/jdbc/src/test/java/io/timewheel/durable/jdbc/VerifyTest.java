@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -114,6 +115,29 @@ class VerifyTest {
             + "), but its timer is ready in queue orders at "
             + NOW);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_ready")).isEqualTo(2);
+  }
+
+  @Test
+  void theIndexOfReadyTimersOfHandlers() throws SQLException {
+    Change.Begin read = node.begin("a");
+    node.commit(
+        new Change.MakeReady(
+            read.key(), read.version(), read.revision(), read.epoch(), TimerRecord.NONE, NOW));
+    assertClean();
+    fixture.execute(
+        "INSERT INTO timewheel_handler_ready (namespace, handler, ready_at, id)"
+            + " VALUES ('shop', 'orders', 1, 'absent')");
+    fixture.execute("DELETE FROM timewheel_handler_ready WHERE id = 'a'");
+    fixture.execute(ADD_READY + "'orders', " + NOW + ", 'a')");
+    assertFound(
+        "shop/absent: a row in the ready index (handler orders, ready at 1), but no such timer is"
+            + " unfinished",
+        "shop/a: a row in the ready index (queue orders, ready at "
+            + NOW
+            + "), but its timer is ready in queue orders at "
+            + NOW,
+        "shop/a: ready in handler orders, without a row in the ready index");
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_handler_ready")).isOne();
   }
 
   @Test

@@ -211,6 +211,9 @@ class Fixture implements StoreListener {
   public void known(HandlerNames ofLiveSessions) {}
 
   @Override
+  public void ready(String handler) {}
+
+  @Override
   public void acquired(int shard, long newEpoch) {
     epoch = newEpoch;
   }

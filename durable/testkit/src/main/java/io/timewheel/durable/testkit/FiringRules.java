@@ -123,13 +123,23 @@ final class FiringRules {
 
   // All attempts of a version
 
-  /** A call that may have made a version, and what it asked for. */
-  private record Origin(long dueAtMillis, long periodMillis) {
+  /**
+   * A call that may have made a version, and what it asked for.
+   *
+   * @param startMillis the start of the schedule, which a move may precede by one run
+   */
+  private record Origin(long dueAtMillis, long periodMillis, long startMillis) {
     boolean isRun(long scheduledAtMillis) {
-      long sinceFirst = scheduledAtMillis - dueAtMillis;
-      return periodMillis == 0
-          ? sinceFirst == 0
-          : sinceFirst >= 0 && sinceFirst % periodMillis == 0;
+      if (periodMillis == 0 || scheduledAtMillis == dueAtMillis) {
+        return scheduledAtMillis == dueAtMillis;
+      }
+      long sinceSecond = scheduledAtMillis - next(dueAtMillis);
+      return sinceSecond >= 0 && sinceSecond % periodMillis == 0;
+    }
+
+    /** The run after one. */
+    long next(long scheduledAtMillis) {
+      return Math.max(scheduledAtMillis + periodMillis, startMillis);
     }
   }
 
@@ -177,7 +187,7 @@ final class FiringRules {
             new Complaint("the run at " + expectedMillis + " was left out before", began));
       }
       postponed = false;
-      expectedMillis = Math.max(expectedMillis, began.scheduledAtMillis() + origin.periodMillis());
+      expectedMillis = Math.max(expectedMillis, origin.next(began.scheduledAtMillis()));
     }
     return complaints;
   }
@@ -190,7 +200,7 @@ final class FiringRules {
   private void findOrigins() {
     for (Invoked call : timer.calls(Call.SCHEDULE)) {
       Answered answer = timer.answer(call);
-      Origin origin = new Origin(call.dueAtMillis(), call.periodMillis());
+      Origin origin = new Origin(call.dueAtMillis(), call.periodMillis(), call.dueAtMillis());
       if (answer != null && timer.isMade(call)) {
         origins.put(answer.version(), List.of(origin));
       } else if (timer.isUnknown(call) || timer.isRepeated(call)) {
@@ -200,18 +210,21 @@ final class FiringRules {
     // The answer does not name the version that a move has made.
     for (Invoked move : timer.calls(Call.MOVE)) {
       if (timer.mayBeDone(move)) {
-        periodsBefore(move).forEach(p -> unnamed.add(new Origin(move.dueAtMillis(), p)));
+        schedulesBefore(move)
+            .map(call -> new Origin(move.dueAtMillis(), call.periodMillis(), call.dueAtMillis()))
+            .distinct()
+            .forEach(unnamed::add);
       }
     }
   }
 
   /** How often what was moved may have recurred; 0 if it may have been to fire once. */
   private List<Long> periodsBefore(Invoked move) {
-    return timer.calls(Call.SCHEDULE).stream()
-        .filter(call -> mayBeInForce(call, move))
-        .map(Invoked::periodMillis)
-        .distinct()
-        .toList();
+    return schedulesBefore(move).map(Invoked::periodMillis).distinct().toList();
+  }
+
+  private Stream<Invoked> schedulesBefore(Invoked move) {
+    return timer.calls(Call.SCHEDULE).stream().filter(call -> mayBeInForce(call, move));
   }
 
   private boolean mayBeInForce(Invoked call, Invoked move) {

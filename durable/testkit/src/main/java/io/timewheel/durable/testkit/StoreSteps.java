@@ -70,6 +70,9 @@ abstract class StoreSteps {
       public void known(HandlerNames ofLiveSessions) {}
 
       @Override
+      public void ready(String handler) {}
+
+      @Override
       public void acquired(int shard, long epoch) {
         epochs.put(shard, epoch);
       }

@@ -229,25 +229,6 @@ class SharedStoreTest {
   }
 
   @Test
-  void whatIsParkedStaysSoUntilANodeThatKnowsItsHandlerOwnsIt() {
-    firstSession.takeShard(0);
-    DurableTimer knowing =
-        kit.start(
-            data.join(), builder -> builder.handler("new", firing -> handle("knowing", firing)));
-    first.schedule(TimerSpec.of("ns", "a").handler("new").after(Duration.ofSeconds(1)));
-    kit.advanceBy(Duration.ofHours(2));
-    assertThat(first.stats().parked()).isEqualTo(1);
-    assertThat(fired).isEmpty();
-    kit.close(knowing);
-
-    InMemoryTimerStore session = data.join();
-    kit.start(session, builder -> builder.handler("new", firing -> handle("owner", firing)));
-    session.takeShard(0);
-    kit.settle();
-    assertThat(fired).containsExactly("owner a 1 @7200000");
-  }
-
-  @Test
   void aTakeOverOfWhatWasClaimedAheadWaitsForItsTime() {
     firstSession.takeShard(0);
     first.schedule(spec("a"));

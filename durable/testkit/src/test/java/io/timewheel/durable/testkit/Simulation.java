@@ -161,6 +161,9 @@ final class Simulation {
   private void kill() {
     Node dead = any();
     kit.kill(dead.timer);
+    if (random.nextBoolean()) {
+      dead.session.close(); // otherwise the others believe that it still knows its handlers
+    }
     nodes.remove(dead);
     nodes.add(new Node(random.nextInt(3) > 0));
     for (int shard = 0; shard < SHARDS; shard++) {

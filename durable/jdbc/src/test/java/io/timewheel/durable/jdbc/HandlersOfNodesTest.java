@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.jdbc.testing.Database;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * An application with handler A, one with handler B, and a server with a family of handlers and a
+ * queue share one database, with their threads and real clocks.
+ */
+@Timeout(300)
+class HandlersOfNodesTest {
+  private static final int TIMERS = 1_000;
+  private static final List<String> TARGETS = List.of("a", "b", "webhook:", "queue");
+
+  private final Database database = Server.of(this).empty();
+  private final List<HikariDataSource> pools = new ArrayList<>();
+  private final Map<String, DurableTimer> nodes = new ConcurrentHashMap<>();
+
+  /** The node on which each timer fired first. */
+  private final Map<String, String> fired = new ConcurrentHashMap<>();
+
+  private final CountDownLatch all = new CountDownLatch(TARGETS.size() * TIMERS);
+
+  @AfterEach
+  void close() {
+    nodes.values().forEach(DurableTimer::close);
+    pools.forEach(HikariDataSource::close);
+  }
+
+  private JdbcTimerStore store() {
+    HikariDataSource pool = database.pool(10);
+    pools.add(pool);
+    return Server.of(this).builder(pool).open();
+  }
+
+  private void start(String node) {
+    var builder = DurableTimer.builder(store());
+    if (node.equals("server")) {
+      builder.handlers("webhook:", firing -> fired(node, firing), 32, 100, null);
+    } else {
+      builder.handler(node, firing -> fired(node, firing));
+    }
+    DurableTimer timer = builder.start();
+    nodes.put(node, timer);
+    if (node.equals("server")) {
+      consume(timer);
+    }
+  }
+
+  private void consume(DurableTimer server) {
+    var unused =
+        server
+            .claim("shop", "queue", 100, Duration.ofMinutes(5), Duration.ofSeconds(20))
+            .thenAccept(
+                firings -> {
+                  for (QueueFiring firing : firings) {
+                    fired("server", firing.firing());
+                  }
+                  if (nodes.get("server") == server) {
+                    consume(server);
+                  }
+                });
+  }
+
+  private void stop(String node) {
+    nodes.remove(node).close();
+  }
+
+  private void fired(String node, Firing firing) {
+    if (fired.putIfAbsent(firing.id(), node) == null) {
+      all.countDown();
+    }
+  }
+
+  @Test
+  void everyTimerFiresOnANodeThatKnowsItsTargetWhileEachStopsAndStarts() throws Exception {
+    List<String> names = List.of("a", "b", "server");
+    names.forEach(this::start);
+    try (DurableTimer client = DurableTimer.client(store()).start()) {
+      List<TimerSpec> specs = new ArrayList<>();
+      for (int i = 0; i < TIMERS; i++) {
+        for (String target : TARGETS) {
+          TimerSpec spec =
+              TimerSpec.of("shop", target + i).after(Duration.ofMillis(1_000 + i * 6L));
+          if (target.equals("queue")) {
+            spec.queue(target);
+          } else {
+            spec.handler(target.equals("webhook:") ? target + i % 10 : target);
+          }
+          specs.add(spec);
+        }
+      }
+      client.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
+      for (String node : names) {
+        stop(node);
+        start(node);
+      }
+      all.await();
+    }
+    fired.forEach(
+        (id, node) ->
+            assertThat(node)
+                .as(id)
+                .isEqualTo(id.startsWith("a") ? "a" : id.startsWith("b") ? "b" : "server"));
+  }
+}
