@@ -14,8 +14,8 @@ import java.util.Set;
  *
  * <p>The engine's changes of a backlog, such as a million timers that become ready at once, do not
  * go first: they get as much of a batch as the callers, so that a call waits for a commit at most
- * about twice as long as without the backlog. Batches without a change of a caller grow again one
- * by one, because the next caller has to wait for the end of the present batch.
+ * about twice as long as without the backlog. The next batches stay as small without callers, who
+ * come back soon and wait for the end of the present batch; if they do not, batches grow again.
  */
 final class ChangeQueue {
   /** Of payloads and headers that wait; the last change may go beyond. */
@@ -25,7 +25,10 @@ final class ChangeQueue {
   private static final long MAX_BATCH_BYTES = 4 << 20;
 
   /** Changes of a backlog that each batch takes, however few callers there are. */
-  static final int MIN_BULK_SHARE = 32;
+  static final int MIN_BULK_SHARE = 8;
+
+  /** Batches in a row without a change of a caller after which batches of a backlog grow. */
+  static final int QUIET_BATCHES = 8;
 
   private final ArrayDeque<PendingChange> callers = new ArrayDeque<>();
   private final ArrayDeque<PendingChange> own = new ArrayDeque<>();
@@ -35,6 +38,9 @@ final class ChangeQueue {
 
   /** The number of changes of a backlog that a batch takes, unless callers have more in it. */
   private int bulkShare = MIN_BULK_SHARE;
+
+  /** Batches since the last change of a caller. */
+  private int quietBatches = QUIET_BATCHES;
 
   /** The engine's own, too, that wait for company: they are committed with whatever is next. */
   private final List<PendingChange> patient = new ArrayList<>();
@@ -179,11 +185,15 @@ final class ChangeQueue {
   }
 
   private void addBulkTo(List<PendingChange> batch, int max, int fromCallers) {
-    bulkShare = fromCallers > 0 ? Math.max(MIN_BULK_SHARE, fromCallers) : bulkShare;
+    if (fromCallers > 0) {
+      bulkShare = Math.max(MIN_BULK_SHARE, fromCallers);
+      quietBatches = 0;
+    } else if (++quietBatches > QUIET_BATCHES) {
+      bulkShare = Math.min(max, 2 * bulkShare);
+    }
     for (int i = 0; i < bulkShare && batch.size() < max && !bulk.isEmpty(); i++) {
       addTo(batch, bulk.remove());
     }
-    bulkShare = fromCallers > 0 ? bulkShare : Math.min(max, 2 * bulkShare);
   }
 
   private PendingChange removeOwn() {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.benchmarks;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.TimerSpec;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/** Work alongside the timers whose lateness is measured. */
+final class ConsumerLoad implements AutoCloseable {
+  private static final String NAMESPACE = "shop";
+  private static final Duration LEASE = Duration.ofMinutes(5);
+  private static final Duration WAIT = Duration.ofSeconds(30);
+  private static final long SLICE_NANOS = 5_000_000;
+
+  private final DurableTimer timer;
+  private final AtomicLong acks = new AtomicLong();
+  private volatile boolean closed;
+
+  ConsumerLoad(DurableTimer timer) {
+    this.timer = timer;
+  }
+
+  long acks() {
+    return acks.get();
+  }
+
+  /**
+   * Consumers of one queue that never wait long: each claims a timer, acknowledges it, and
+   * schedules another one that is due at once.
+   */
+  void busyConsumers(int count) {
+    for (int i = 0; i < count; i++) {
+      schedule(i);
+      schedule(count + i);
+      consume("busy", i);
+    }
+  }
+
+  private void schedule(long number) {
+    var unused =
+        timer.scheduleAsync(
+            TimerSpec.of(NAMESPACE, "busy-" + number).queue("busy").after(Duration.ZERO));
+  }
+
+  /** Consumers that wait, each at a queue of its own that stays empty. */
+  void idleConsumers(int count) {
+    for (int i = 0; i < count; i++) {
+      consume("idle-" + i, i);
+    }
+  }
+
+  private void consume(String queue, int consumer) {
+    if (closed) {
+      return;
+    }
+    try {
+      var unused =
+          timer
+              .claim(NAMESPACE, queue, 1, LEASE, WAIT)
+              .whenComplete((firings, failure) -> end(queue, consumer, firings));
+    } catch (IllegalStateException e) {
+      closed = true; // the durable timer is closed
+    }
+  }
+
+  private void end(String queue, int consumer, List<QueueFiring> firings) {
+    if (closed || firings == null || firings.isEmpty()) {
+      consume(queue, consumer);
+      return;
+    }
+    QueueFiring firing = firings.get(0);
+    var unused =
+        timer
+            .ack(firing.firing().fireId(), firing.lease())
+            .whenComplete(
+                (result, failure) -> {
+                  acks.incrementAndGet();
+                  String id = firing.firing().id();
+                  schedule(Long.parseLong(id, id.indexOf('-') + 1, id.length(), 10));
+                  consume(queue, consumer);
+                });
+  }
+
+  /** Other work that takes so many processors together. */
+  void otherWork(double processors) {
+    int threads = (int) Math.ceil(processors);
+    for (int i = 0; i < threads; i++) {
+      Thread thread = new Thread(() -> spin(processors / threads), "other-work-" + i);
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  private void spin(double share) {
+    while (!closed) {
+      long begunNanos = System.nanoTime();
+      while (System.nanoTime() - begunNanos < share * SLICE_NANOS) {
+        Thread.onSpinWait();
+      }
+      LockSupport.parkNanos((long) ((1 - share) * SLICE_NANOS));
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}
