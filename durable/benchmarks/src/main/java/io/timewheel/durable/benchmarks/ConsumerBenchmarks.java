@@ -11,6 +11,8 @@ import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
+import java.io.Closeable;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -77,10 +79,10 @@ final class ConsumerBenchmarks {
   }
 
   /** A durable timer on a new store, and the CPU time of the store's server. */
-  private record Subject(DurableTimer timer, Place place, AutoCloseable resources)
+  private record Subject(DurableTimer timer, Place place, Closeable resources)
       implements AutoCloseable {
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
       timer.close();
       resources.close();
     }
@@ -103,8 +105,7 @@ final class ConsumerBenchmarks {
 
   private static Subject onRocks(Consumer<String> onFire) throws Exception {
     Path directory = Files.createTempDirectory(Path.of("durable/benchmarks/target"), "consumers");
-    return subject(
-        RocksTimerStore.open(directory), Place.directory(directory), () -> {}, onFire);
+    return subject(RocksTimerStore.open(directory), Place.directory(directory), () -> {}, onFire);
   }
 
   private static Subject onServer(ServerPlace place, Consumer<String> onFire) throws Exception {
@@ -117,7 +118,7 @@ final class ConsumerBenchmarks {
   }
 
   private static Subject subject(
-      TimerStore store, Place place, AutoCloseable resources, Consumer<String> onFire) {
+      TimerStore store, Place place, Closeable resources, Consumer<String> onFire) {
     DurableTimer timer =
         DurableTimer.builder(store).handler("h", firing -> onFire.accept(firing.id())).start();
     return new Subject(timer, place, resources);
@@ -125,7 +126,9 @@ final class ConsumerBenchmarks {
 
   private void measure(String store, Opener opener) throws Exception {
     if (options.names("only", "lateness")) {
-      line("| %s | CPU | p50 | p99 | max | acks/s | other work: p50 | p99 | max | p99 |  |", store);
+      line(
+          "| %s | CPU | p50 | p99 | max | acks/s | other work: p50 | p99 | max | p99 |  |"
+              .formatted(store));
       line("|---|---|---|---|---|---|---|---|---|---|---|");
       Lateness unused = lateness(opener, load -> load.busyConsumers(32)); // warms up
       for (String consumers : options.text("consumers", "32,256,1000").split(",", -1)) {
@@ -141,8 +144,7 @@ final class ConsumerBenchmarks {
     }
   }
 
-  private void line(String format, Object... values) {
-    String text = format.formatted(values);
+  private void line(String text) {
     page.append(text).append('\n');
     System.err.println(text);
   }
@@ -160,18 +162,20 @@ final class ConsumerBenchmarks {
     Lateness other = lateness(opener, load -> load.otherWork(with.processors));
     boolean met = with.millis(99) <= Math.max(100, 2 * other.millis(99));
     line(
-        "| %s | %.2f | %.1f ms | %.1f ms | %.1f ms | %.0f | %.1f ms | %.1f ms | %.1f ms | %.2f times | %s |",
-        name,
-        with.processors,
-        with.millis(50),
-        with.millis(99),
-        with.millis(100),
-        with.acksPerSecond,
-        other.millis(50),
-        other.millis(99),
-        other.millis(100),
-        with.millis(99) / other.millis(99),
-        met ? "met" : "**NOT met**");
+        ("| %s | %.2f | %.1f ms | %.1f ms | %.1f ms | %.0f | %.1f ms | %.1f ms | %.1f ms | %.2f"
+                + " times | %s |")
+            .formatted(
+                name,
+                with.processors,
+                with.millis(50),
+                with.millis(99),
+                with.millis(100),
+                with.acksPerSecond,
+                other.millis(50),
+                other.millis(99),
+                other.millis(100),
+                with.millis(99) / other.millis(99),
+                met ? "met" : "**NOT met**"));
   }
 
   /** How late the timers of a handler fire alongside some work. */
@@ -183,7 +187,8 @@ final class ConsumerBenchmarks {
           long dueMillis = Long.parseLong(id, id.indexOf('-') + 1, id.length(), 10);
           Instant now = Instant.now();
           micros.recordValue(
-              Math.max(0, now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000 - dueMillis * 1_000));
+              Math.max(
+                  0, now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000 - dueMillis * 1_000));
           fired.release();
         };
     try (Subject subject = opener.open(onFire);
@@ -209,7 +214,9 @@ final class ConsumerBenchmarks {
       Map<String, Double> cores = new HashMap<>();
       meter.stop().putCores(cores);
       return new Lateness(
-          micros, cores.get("clientCores") + cores.get("serverCores"), acks / measuredSeconds);
+          micros,
+          cores.values().stream().mapToDouble(Double::doubleValue).sum(),
+          acks / measuredSeconds);
     }
   }
 
@@ -228,32 +235,29 @@ final class ConsumerBenchmarks {
       long dueMillis = System.currentTimeMillis() + 10_000;
       scheduleAll(timer, "backlog", backlog, Instant.ofEpochMilli(dueMillis));
       long leftMillis = dueMillis - System.currentTimeMillis();
-      if (leftMillis < 0) {
-        dueMillis = System.currentTimeMillis();
-      }
       Thread.sleep(Math.max(0, leftMillis) + 200);
       double with = ackRate(timer, held, seconds);
       long ready = ready(timer);
-      line("| %s | acks/s | with %d becoming ready | became ready |  |  |", store, backlog);
+      line(
+          "| %s | acks/s | with %d becoming ready | became ready |  |  |"
+              .formatted(store, backlog));
       line("|---|---|---|---|---|---|");
       line(
-          "| %d callers | %.0f | %.0f | %d%s | %.2f times | %s |",
-          ACKERS,
-          without,
-          with,
-          ready,
-          ready >= backlog ? " (all: too few)" : "",
-          with / without,
-          with >= without / 2 ? "met" : "**NOT met**");
+          "| %d callers | %.0f | %.0f | %d%s | %.2f times | %s |"
+              .formatted(
+                  ACKERS,
+                  without,
+                  with,
+                  ready,
+                  ready >= backlog ? " (all: too few)" : "",
+                  with / without,
+                  with >= without / 2 ? "met" : "**NOT met**"));
       line("");
     }
   }
 
   private static long ready(DurableTimer timer) {
-    return timer
-        .counts()
-        .getOrDefault(NAMESPACE, Map.of())
-        .getOrDefault(TimerState.READY, 0L);
+    return timer.counts().getOrDefault(NAMESPACE, Map.of()).getOrDefault(TimerState.READY, 0L);
   }
 
   private static void scheduleAll(DurableTimer timer, String queue, int count, Instant at) {
