@@ -206,12 +206,11 @@ final class Load {
       log.invoked(call, key, Call.CANCEL, 0, 0, Log.NONE);
       CancelResult result =
           user.call(transaction -> transaction.cancel(key.namespace(), key.id()), commits);
-      boolean isKnown = result != null && commits;
-      log.answered(
-          call,
-          key,
-          isKnown ? Answer.valueOf(result.outcome().name()) : Answer.UNKNOWN,
-          isKnown ? result.version() : 0);
+      if (result != null && commits) {
+        log.answered(call, key, Answer.valueOf(result.outcome().name()), result.version());
+      } else {
+        log.answered(call, key, Answer.UNKNOWN, 0);
+      }
     } else {
       Made made = make(queued(random), random);
       ScheduleResult result = user.call(transaction -> transaction.schedule(made.spec), commits);
