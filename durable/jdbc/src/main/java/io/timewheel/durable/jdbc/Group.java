@@ -560,8 +560,9 @@ final class Group implements Transactions.Work<List<Outcome>> {
   }
 
   /**
-   * Writes. All unfinished timers are locked, so what could wait is a timer that another
-   * transaction is just making, or takes out of the history.
+   * Writes. All unfinished timers are locked, so the writes that could wait are those of timers
+   * that another transaction creates, or takes out of the history. Only a row of the ready index
+   * that a claim has locked is waited for.
    *
    * @throws HeldTimersException if there are such timers
    */

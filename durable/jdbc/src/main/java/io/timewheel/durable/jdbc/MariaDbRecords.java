@@ -91,7 +91,9 @@ final class MariaDbRecords implements Records {
   private static final String READ =
       "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)";
 
-  // A transaction that waits for no lock fails to pass over one, with error 1180.
+  // For the statements of a batch that waits for no lock otherwise. One that passes over locks
+  // would fail with error 1180. A claim keeps the lock on an index row that it has passed over, and
+  // waits for no other transaction, so it ends soon.
   private static final String MAY_WAIT = "SET STATEMENT innodb_lock_wait_timeout = 1 FOR ";
 
   private static final String IN_ORDER = " ORDER BY t.namespace, t.id FOR UPDATE";
@@ -469,8 +471,9 @@ final class MariaDbRecords implements Records {
     boolean[] unused =
         each(
             to.connection(),
-            "DELETE FROM timewheel_ready"
-                + " WHERE namespace = ? AND queue = ? AND ready_at = ? AND id = ?",
+            MAY_WAIT
+                + "DELETE FROM timewheel_ready WHERE namespace = ? AND queue = ? AND ready_at = ?"
+                + " AND id = ?",
             Rows.ofQueues(records),
             MariaDbRecords::ready);
     boolean[] unusedOfHandlers =

@@ -20,6 +20,7 @@ import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -395,6 +396,29 @@ class MariaDbTest {
           .as("for the end of the pause, and one claim")
           .isEqualTo(before + 2);
     }
+
+    /** A claim that passes over a timer keeps the lock on its row in the index until it ends. */
+    @Test
+    @Timeout(120)
+    void aCancelWaitsForAClaimThatHasPassedOverItsTimer() throws Exception {
+      makeReady(2);
+      try (Connection claim = fixture.transaction()) {
+        execute(claim, READY + " AND id = 'id-000' FOR UPDATE");
+        CompletableFuture<Outcome> cancel =
+            CompletableFuture.supplyAsync(
+                () -> node.commit(new Change.Cancel(key("id-000"), 0, NOW)));
+        while (fixture.number(WAITING) == 0 && !cancel.isDone()) {
+          Thread.onSpinWait();
+        }
+        claim.rollback();
+        assertThat(cancel.get().answer()).isEqualTo(Answer.CANCELLED);
+      }
+      assertThat(lease(node.store, 2)).extracting(TimerRecord::key).containsExactly(key("id-001"));
+    }
+
+    private static final String WAITING =
+        "SELECT count(*) FROM information_schema.processlist"
+            + " WHERE info LIKE '%DELETE FROM timewheel_ready%' AND id <> connection_id()";
 
     /** It ends the transaction, and what is behind it in the batch begins another one. */
     @Test
