@@ -19,7 +19,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +33,9 @@ class HandlerClaimsTest {
     fixture.close();
   }
 
-  private final Supplier<ClaimToken> token = () -> new ClaimToken(9, ++tokens);
+  private ClaimToken token() {
+    return new ClaimToken(9, ++tokens);
+  }
 
   private void makeReady(String namespace, String id, String handler, long now) {
     TimerKey key = new TimerKey(namespace, id);
@@ -76,7 +77,7 @@ class HandlerClaimsTest {
   }
 
   private List<TimerRecord> claimed(String handler, int max) {
-    return node.store.leaseForHandlers(Map.of(handler, max), NOW + 10_000, NOW, token);
+    return node.store.leaseForHandlers(Map.of(handler, max), NOW + 10_000, NOW, this::token);
   }
 
   private long rows() throws SQLException {
