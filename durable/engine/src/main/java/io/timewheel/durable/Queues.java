@@ -82,7 +82,7 @@ final class Queues {
       }
       AttemptEnd lost =
           failure(record, claim, true, entry.shard().epoch, "the lease ran out", null);
-      engine.submitBulk(
+      engine.submitOwn(
           lost.change(),
           outcome -> {
             if (outcome != null) {
