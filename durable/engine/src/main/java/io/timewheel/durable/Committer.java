@@ -19,10 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A lane has queues for two. That of callers is bounded, in number and in bytes, and so is a
  * batch: a caller who finds the queue full waits, or is refused. That of the engine's own changes
  * (claims and ends of claims) goes first and is not bounded here, because windows are, and what
- * runs is. Timers that become ready come by the million: their
- * changes share each batch with those of callers. Own changes are repeated until the store answers:
- * they may be taken twice. Those of callers are repeated after an unknown outcome only if they
- * carry a request id.
+ * runs is. Timers that become ready come by the million: their changes share each batch with those
+ * of callers. Own changes are repeated until the store answers: they may be taken twice. Those of
+ * callers are repeated after an unknown outcome only if they carry a request id.
  */
 final class Committer {
   private final CommitLane.Settings settings;
