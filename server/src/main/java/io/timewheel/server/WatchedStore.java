@@ -236,6 +236,11 @@ final class WatchedStore extends ForwardingTimerStore {
           }
 
           @Override
+          public int paused(String scope) {
+            return listener.paused(scope);
+          }
+
+          @Override
           public void added(int shard, long fireAt) {
             listener.added(shard, fireAt);
           }

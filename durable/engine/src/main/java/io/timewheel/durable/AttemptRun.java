@@ -22,6 +22,9 @@ final class AttemptRun implements Runnable {
   private static final int MAX_ERROR_LENGTH = 1_000;
   private static final long NOT_HANDED = Long.MAX_VALUE;
 
+  /** The store notices by then that it does not own the shard, or has renewed its lease. */
+  private static final long NOT_LIVE_WAIT_MILLIS = 1_000;
+
   /** An attempt that has waited for a thread as long as this may have been dropped. */
   private static final long FORGOTTEN_MILLIS = 60_000;
 
@@ -40,18 +43,28 @@ final class AttemptRun implements Runnable {
   /** What an attempt waits for that holds no thread. */
   private volatile @Nullable PendingStage pending;
 
+  /** How many pauses there were before it was claimed. */
+  private final long pausesBeforeClaim;
+
+  /** True if it is not to begin, though an executor has it. */
+  private volatile boolean stopped;
+
+  private volatile boolean begun;
+
   AttemptRun(
       Engine engine,
       HandlerLane lane,
       HandlerLane.Config config,
       ClaimHolder holder,
-      TimerRecord record) {
+      TimerRecord record,
+      long pausesBeforeClaim) {
     this.engine = engine;
     this.lane = lane;
     this.config = config;
     this.holder = holder;
     this.record = record;
     this.claim = requireNonNull(record.claim(), "claim");
+    this.pausesBeforeClaim = pausesBeforeClaim;
   }
 
   boolean isOf(Shard owned) {
@@ -124,9 +137,8 @@ final class AttemptRun implements Runnable {
     if (!take()) {
       return;
     }
-    lane.begun();
-    if (lane.isClosed() || holder.isClosed()) {
-      giveBack(engine.nowMillis());
+    if (!lane.begins(this)) {
+      giveBack(engine.nowMillis() + (engine.isLive() ? 0 : NOT_LIVE_WAIT_MILLIS));
     } else if (config.handler() instanceof AsyncHandler handler) {
       try {
         start(handler);
@@ -136,6 +148,25 @@ final class AttemptRun implements Runnable {
     } else {
       end(this::attempt);
     }
+  }
+
+  /** Keeps it from beginning, if it has not begun. */
+  void stop() {
+    stopped = true;
+  }
+
+  /** Decides whether it may begin; under the lock of its lane. */
+  boolean begin() {
+    begun =
+        !stopped
+            && !holder.isClosed()
+            && engine.pauseGate.admits(record.key().namespace(), pausesBeforeClaim)
+            && engine.isLive();
+    return begun;
+  }
+
+  boolean hasBegun() {
+    return begun;
   }
 
   // The attempt
@@ -348,9 +379,11 @@ final class AttemptRun implements Runnable {
     record(Change.Finish.End.EXHAUSTED, engine.nextRun(record, claim), error);
   }
 
-  /** Not begun after all: the attempt does not count. */
+  /** Not begun after all: the attempt does not count, and comes again, not before its time. */
   void giveBack(long againMillis) {
-    end(() -> record(Change.Finish.End.GIVEN_BACK, new NextRun(againMillis, 0), null));
+    long earliestMillis = isLeased() ? againMillis : record.fireAt(); // or the end of its lease
+    NextRun again = new NextRun(Math.max(againMillis, earliestMillis), 0);
+    end(() -> record(Change.Finish.End.GIVEN_BACK, again, null));
   }
 
   private void record(Change.Finish.End end, NextRun next, @Nullable String error) {

@@ -323,34 +323,29 @@ final class Calls {
     }
   }
 
-  void pause(String scope) {
-    ask(
-        () -> {
-          store.pause(scope);
-          return scope;
-        });
-    engine.paused(scope);
+  int pause(String scope) {
+    return ask(() -> store.pause(scope));
   }
 
-  void resume(String scope) {
+  @Nullable Void resume(String scope) {
     ask(
         () -> {
           store.resume(scope);
           return scope;
         });
     engine.resumed();
+    return null;
   }
 
   /** Does something with the store on a thread for that. */
-  CompletionStage<Void> later(Runnable work) {
+  <T extends @Nullable Object> CompletionStage<T> later(Supplier<T> work) {
     engine.checkOpen();
-    CompletableFuture<Void> done = new CompletableFuture<>();
+    CompletableFuture<T> done = new CompletableFuture<>();
     boolean accepted =
-        engine.executeStoreWork(
+        engine.executeUpkeep( // all nodes may have to confirm it
             () -> {
               try {
-                work.run();
-                done.complete(null);
+                done.complete(work.get());
               } catch (RuntimeException e) {
                 done.completeExceptionally(e);
               }

@@ -406,21 +406,25 @@ public final class DurableTimer implements AutoCloseable {
   // Pauses of namespaces
 
   /**
-   * Lets no attempt begin in a namespace until it is resumed.
+   * Pauses a namespace. Once this returns, no attempt begins in it on any node until it is resumed.
+   * Attempts that run already may end.
    *
    * @param namespace the namespace
+   * @return how many attempts of handlers run in the namespace, on all nodes
+   * @throws DurableTimerException with {@link DurableTimerException.Reason#UNKNOWN} if the
+   *     namespace is paused, and a live node has not confirmed it in time. The message names it
    */
-  public void pause(String namespace) {
-    calls.pause(Limits.name("namespace", namespace));
+  public int pause(String namespace) {
+    return calls.pause(Limits.name("namespace", namespace));
   }
 
   /**
    * Pauses a namespace, as {@link #pause(String)} does.
    *
    * @param namespace the namespace
-   * @return completed when the store has it
+   * @return completed with the number of attempts that run, when all nodes have confirmed the pause
    */
-  public CompletionStage<Void> pauseAsync(String namespace) {
+  public CompletionStage<Integer> pauseAsync(String namespace) {
     Limits.name("namespace", namespace);
     return calls.later(() -> calls.pause(namespace));
   }
@@ -445,13 +449,17 @@ public final class DurableTimer implements AutoCloseable {
     return calls.later(() -> calls.resume(namespace));
   }
 
-  /** Lets no attempt begin anywhere until {@link #resumeAll}. */
-  public void pauseAll() {
-    calls.pause(TimerStore.EVERYTHING);
+  /**
+   * Pauses everything, as {@link #pause(String)} does a namespace, until {@link #resumeAll}.
+   *
+   * @return how many attempts of handlers run, on all nodes
+   */
+  public int pauseAll() {
+    return calls.pause(TimerStore.EVERYTHING);
   }
 
-  /** {@return as {@link #pauseAll}; completed when the store has it} */
-  public CompletionStage<Void> pauseAllAsync() {
+  /** {@return as {@link #pauseAll}; completed when all nodes have confirmed the pause} */
+  public CompletionStage<Integer> pauseAllAsync() {
     return calls.later(this::pauseAll);
   }
 
@@ -462,7 +470,7 @@ public final class DurableTimer implements AutoCloseable {
 
   /** {@return as {@link #resumeAll}; completed when the store has it} */
   public CompletionStage<Void> resumeAllAsync() {
-    return calls.later(this::resumeAll);
+    return calls.later(() -> calls.resume(TimerStore.EVERYTHING));
   }
 
   /** {@return the namespaces that are paused; an empty text among them means all are} */

@@ -21,6 +21,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +67,7 @@ final class Engine {
   final Ends ends = new Ends(this);
   final MissedRule missed = new MissedRule(this);
   final Troubles troubles = new Troubles();
+  final PauseGate pauseGate = new PauseGate();
   private final AtomicBoolean started = new AtomicBoolean();
   private final Forgetting forgetting;
   private final ClockSteps clockSteps;
@@ -496,11 +498,21 @@ final class Engine {
   }
 
   /**
-   * What was claimed before a namespace, or everything, was paused, and has not begun, does not.
+   * Gives back attempts of a paused scope that are claimed and have not begun.
+   *
+   * @return how many attempts of the scope run
    */
-  void paused(String scope) {
-    boolean all = scope.equals(TimerStore.EVERYTHING);
-    giveBack(() -> lanes.all().forEach(lane -> lane.giveBack(run -> all || run.isOf(scope))));
+  int paused(String scope) {
+    pauseGate.paused(scope);
+    Predicate<AttemptRun> inScope =
+        scope.equals(TimerStore.EVERYTHING) ? run -> true : run -> run.isOf(scope);
+    giveBack(() -> lanes.all().forEach(lane -> lane.giveBack(inScope)));
+    return lanes.all().stream().mapToInt(lane -> lane.begun(inScope)).sum();
+  }
+
+  /** Whether this session still owns its shards, by its own clock. */
+  boolean isLive() {
+    return store.isLive();
   }
 
   /** What was claimed of a shard that goes, and has not begun, does not begin here. */

@@ -7,6 +7,7 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,6 +36,10 @@ final class HandlerLane {
   private final Runnable onUnused;
   private final DueQueue waiting = new DueQueue();
   private final ArrayDeque<AttemptRun> claimed = new ArrayDeque<>();
+
+  /** Attempts that are claimed ahead of their time. */
+  private final Set<AttemptRun> early = new HashSet<>();
+
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
 
@@ -151,8 +156,8 @@ final class HandlerLane {
   }
 
   /** Takes an attempt that was leased, for a reserved slot. */
-  void leased(TimerRecord record, ClaimHolder holder) {
-    AttemptRun run = new AttemptRun(engine, this, config, holder, record);
+  void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
+    AttemptRun run = new AttemptRun(engine, this, config, holder, record, pausesBefore);
     if (run.isExhausted()) {
       run.recordLoss();
     } else {
@@ -175,17 +180,19 @@ final class HandlerLane {
   /** Claims an attempt, for whose run so many were dropped. */
   private void claim(DueEntry entry, long scheduledAt, long dropped) {
     Change.Begin begin = entry.claim(scheduledAt, engine.nowMillis());
+    long pausesBefore = engine.pauseGate.pauses();
     engine.submitOwn(
         begin,
         entry.due.fireAt(),
         outcome -> {
-          if (claimed(entry, begin, outcome)) {
+          if (claimed(entry, begin, pausesBefore, outcome)) {
             engine.dropped(entry.due.key(), dropped);
           }
         });
   }
 
-  private boolean claimed(DueEntry entry, Change.Begin begin, @Nullable Outcome outcome) {
+  private boolean claimed(
+      DueEntry entry, Change.Begin begin, long pausesBefore, @Nullable Outcome outcome) {
     TimerRecord record = outcome == null ? null : outcome.record();
     Claim claim = record == null ? null : record.claim();
     boolean mine =
@@ -202,7 +209,7 @@ final class HandlerLane {
     if (entry.due.state() == TimerState.FIRING) {
       engine.counters.lost.increment();
     }
-    AttemptRun run = new AttemptRun(engine, this, config, entry.shard(), record);
+    AttemptRun run = new AttemptRun(engine, this, config, entry.shard(), record, pausesBefore);
     try {
       begin(entry, record, run);
     } catch (RuntimeException | Error e) {
@@ -216,7 +223,7 @@ final class HandlerLane {
   }
 
   private synchronized boolean holds(AttemptRun run) {
-    return claimed.contains(run) || running.contains(run);
+    return early.contains(run) || claimed.contains(run) || running.contains(run);
   }
 
   /** Has an attempt that was claimed begin, at its time. */
@@ -225,19 +232,42 @@ final class HandlerLane {
       run.recordLoss();
       return;
     }
-    long early = entry.due.fireAt() - engine.nowMillis();
+    long earlyMillis = entry.due.fireAt() - engine.nowMillis();
     if (record.cancelRequested() || record.paused()) { // before its claim was answered
       run.giveBack(engine.nowMillis());
-    } else if (early > engine.claimAheadMillis() + MAX_EARLY_MILLIS) { // the clock went back
+    } else if (earlyMillis > engine.claimAheadMillis() + MAX_EARLY_MILLIS) { // the clock went back
       run.giveBack(entry.due.fireAt());
-    } else if (early > 0) { // it was claimed ahead, here or by an owner that is gone
-      engine.waits().start(() -> ready(run), Duration.ofMillis(early));
+    } else if (earlyMillis > 0) { // it was claimed ahead, here or by an owner that is gone
+      readyLater(run, earlyMillis);
     } else {
       ready(run);
     }
   }
 
   // Runs
+
+  private void readyLater(AttemptRun run, long waitMillis) {
+    synchronized (this) {
+      early.add(run);
+    }
+    try {
+      engine.waits().start(() -> readyUnlessGivenBack(run), Duration.ofMillis(waitMillis));
+    } catch (IllegalStateException e) { // the wheel was stopped
+      if (removeEarly(run)) {
+        throw e;
+      }
+    }
+  }
+
+  private void readyUnlessGivenBack(AttemptRun run) {
+    if (removeEarly(run)) {
+      ready(run);
+    }
+  }
+
+  private synchronized boolean removeEarly(AttemptRun run) {
+    return early.remove(run);
+  }
 
   private void ready(AttemptRun run) {
     synchronized (this) {
@@ -287,9 +317,15 @@ final class HandlerLane {
     runMore();
   }
 
-  /** An attempt has begun. */
-  synchronized void begun() {
+  /** A thread has taken an attempt. {@return whether the attempt begins; if not, it goes back} */
+  synchronized boolean begins(AttemptRun run) {
     refusedWaitMillis = FIRST_REFUSED_WAIT_MILLIS;
+    return !closed && run.begin();
+  }
+
+  /** {@return how many of some attempts have begun, and have not ended} */
+  synchronized int begun(Predicate<AttemptRun> which) {
+    return (int) running.stream().filter(which).filter(AttemptRun::hasBegun).count();
   }
 
   private synchronized @Nullable AttemptRun nextRun() {
@@ -368,12 +404,18 @@ final class HandlerLane {
     giveBack(run -> true);
   }
 
-  /** Gives back what waits for a place and is not to begin any more: it does not count. */
+  /**
+   * Gives back claimed attempts that have not begun; they do not count. Attempts that an executor
+   * has go back when one of its threads takes them.
+   */
   void giveBack(Predicate<AttemptRun> which) {
-    List<AttemptRun> back;
+    List<AttemptRun> back = new ArrayList<>();
     synchronized (this) {
-      back = claimed.stream().filter(which).toList();
+      claimed.stream().filter(which).forEach(back::add);
+      early.stream().filter(which).forEach(back::add);
       claimed.removeAll(back);
+      early.removeAll(back);
+      running.stream().filter(which).forEach(AttemptRun::stop);
     }
     back.forEach(run -> run.giveBack(engine.nowMillis()));
   }

@@ -189,6 +189,7 @@ final class HandlerLeases {
     }
     long nowMillis = engine.nowMillis();
     long untilMillis = nowMillis + LEASE.toMillis();
+    long pausesBefore = engine.pauseGate.pauses();
     List<TimerRecord> records = store.leaseForHandlers(wanted, untilMillis, nowMillis, this::token);
     Map<String, Integer> unused = new HashMap<>(wanted);
     List<Lease> made = new ArrayList<>();
@@ -206,7 +207,7 @@ final class HandlerLeases {
         }
       }
     }
-    made.forEach(lease -> lanes.leased(lease.record, lease));
+    made.forEach(lease -> lanes.leased(lease.record, lease, pausesBefore));
     unused.forEach(lanes::release);
     return more;
   }

@@ -18,6 +18,8 @@ import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -282,12 +284,22 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
-  public void pause(String scope) {
-    locked(
-        () -> {
-          data.tables.pause(scope);
-          return true;
-        });
+  public int pause(String scope) {
+    Set<InMemoryTimerStore> sessions =
+        locked(
+            () -> {
+              data.tables.pause(scope);
+              Set<InMemoryTimerStore> live = new LinkedHashSet<>(data.sessions);
+              live.addAll(Arrays.asList(data.owners));
+              return live;
+            });
+    int running = 0;
+    for (InMemoryTimerStore session : sessions) {
+      if (session != null && !session.closed && session.listener != null) {
+        running += session.listener.paused(scope);
+      }
+    }
+    return running;
   }
 
   @Override

@@ -104,10 +104,10 @@ final class Lanes {
   }
 
   /** Takes an attempt that was leased, for a reserved slot. */
-  void leased(TimerRecord record, ClaimHolder holder) {
+  void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
     HandlerLane lane = of(record.definition().handler());
     if (lane != null) { // it has a reserved slot, so it is there
-      lane.leased(record, holder);
+      lane.leased(record, holder, pausesBefore);
     }
   }
 

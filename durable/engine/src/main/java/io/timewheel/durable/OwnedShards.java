@@ -121,6 +121,11 @@ final class OwnedShards implements StoreListener {
   }
 
   @Override
+  public int paused(String scope) {
+    return engine.paused(scope);
+  }
+
+  @Override
   public void added(int number, long fireAt) {
     Shard shard = shards.get(number);
     if (shard != null) {

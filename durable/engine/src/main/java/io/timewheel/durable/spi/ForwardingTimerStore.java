@@ -101,8 +101,13 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
-  public void pause(String scope) {
-    store.pause(scope);
+  public boolean isLive() {
+    return store.isLive();
+  }
+
+  @Override
+  public int pause(String scope) {
+    return store.pause(scope);
   }
 
   @Override

@@ -53,6 +53,15 @@ public interface StoreListener {
   void lost(int shard);
 
   /**
+   * A scope was paused, by this session or another one. The engine gives back the attempts of the
+   * scope that are claimed and have not begun, and begins none that it claimed before this call.
+   *
+   * @param scope the namespace, or {@link TimerStore#EVERYTHING}
+   * @return how many attempts of the scope run in handlers here
+   */
+  int paused(String scope);
+
+  /**
    * A hint: another session has put something into the due index. It may come late, twice, or not
    * at all.
    *

@@ -187,11 +187,16 @@ public interface TimerStore extends AutoCloseable {
 
   /**
    * Lets no attempt begin in a namespace until it is resumed. Timers are not changed by it; those
-   * that become due are {@linkplain Outcome.Answer#HELD held}.
+   * that become due are {@linkplain Outcome.Answer#HELD held}. Returns when each live session has
+   * been {@linkplain StoreListener#paused told}, or has lost its shards: from then on no session
+   * begins an attempt that it claimed before.
    *
    * @param scope the namespace, or {@link #EVERYTHING}
+   * @return how many attempts of handlers run in the scope, in all sessions that were told
+   * @throws StoreException with {@link StoreException.Kind#UNKNOWN} if the scope is paused, and a
+   *     live session has not confirmed it in time
    */
-  void pause(String scope);
+  int pause(String scope);
 
   /**
    * Ends a pause. The engine then releases what was held.
@@ -213,6 +218,16 @@ public interface TimerStore extends AutoCloseable {
    * @return how many were forgotten; {@code limit} if there may be more
    */
   int forget(long finishedBefore, long keep, int limit);
+
+  /**
+   * Whether this session still owns the shards that it was given, by its own clock. A process that
+   * was suspended may find out too late otherwise. Asked before each attempt begins.
+   *
+   * @return false if its time is over, and other sessions may have taken its shards
+   */
+  default boolean isLive() {
+    return true;
+  }
 
   /**
    * How far the time of this store is ahead of the clock of this machine. All nodes of a shared

@@ -26,6 +26,7 @@ final class HintThread implements AutoCloseable {
   private final Dialect dialect;
   private final String channel;
   private final StoreListener engine;
+  private final Runnable onPause;
   private final NodeClock clock;
   private final Transactions.Pauses pauses;
   private final Counters counters;
@@ -36,6 +37,7 @@ final class HintThread implements AutoCloseable {
       Dialect dialect,
       String channel,
       StoreListener engine,
+      Runnable onPause,
       NodeClock clock,
       Transactions.Pauses pauses,
       Counters counters) {
@@ -43,6 +45,7 @@ final class HintThread implements AutoCloseable {
     this.dialect = dialect;
     this.channel = channel;
     this.engine = engine;
+    this.onPause = onPause;
     this.clock = clock;
     this.pauses = pauses;
     this.counters = counters;
@@ -79,7 +82,7 @@ final class HintThread implements AutoCloseable {
       List<String> hints = dialect.hints(connection, WAIT_MILLIS);
       for (String hint : hints) {
         counters.hintsReceived.increment();
-        Hints.tell(hint, engine);
+        Hints.tell(hint, engine, onPause);
       }
       boolean quiet = hints.isEmpty() && clock.nanoTime() - heardNanos >= QUIET_NANOS;
       if (quiet && !connection.isValid(ANSWER_SECONDS)) {

@@ -24,6 +24,9 @@ final class Hints {
   /** PostgreSQL takes 8,000 bytes. What does not fit is found by the next look. */
   private static final int MAX_LENGTH = 2_000;
 
+  /** Tells nodes that something was paused. */
+  static final String PAUSES = "P\n";
+
   private final Map<Integer, Long> added = new TreeMap<>();
   private final Set<String> ready = new LinkedHashSet<>();
   private final Set<String> handlersReady = new LinkedHashSet<>();
@@ -59,11 +62,13 @@ final class Hints {
     }
   }
 
-  /** Tells an engine what a text says, as far as it is understood. */
-  static void tell(String text, StoreListener engine) {
+  /** Passes on the lines of a text, as far as they are understood. */
+  static void tell(String text, StoreListener engine, Runnable onPause) {
     for (String line : text.split("\n", -1)) {
       String[] parts = line.split("\t", -1);
-      if (parts.length == 3 && parts[0].equals("A")) {
+      if (parts[0].equals("P")) {
+        onPause.run();
+      } else if (parts.length == 3 && parts[0].equals("A")) {
         engine.added(Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
       } else if (parts.length == 3 && parts[0].equals("R")) {
         engine.ready(parts[1], parts[2]);

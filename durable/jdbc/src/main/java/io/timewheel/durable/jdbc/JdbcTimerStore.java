@@ -66,6 +66,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final StoreTraits traits;
   private final History history;
   private final Ownership ownership;
+  private final ClusterPauses clusterPauses;
   private final DueBounds bounds;
   private final NodeClock clock;
   private final String node;
@@ -114,6 +115,15 @@ public final class JdbcTimerStore implements TimerStore {
     history = new History(transactions, dialect);
     ownership = new Ownership(transactions, dialect, clock, settings, shards, counters);
     ownership.askTime();
+    clusterPauses =
+        new ClusterPauses(
+            transactions,
+            dialect,
+            ownership,
+            clock,
+            pauses,
+            settings.lease().multipliedBy(2),
+            hintChannel);
     bounds = new DueBounds(clock::nanoTime);
   }
 
@@ -325,6 +335,11 @@ public final class JdbcTimerStore implements TimerStore {
     return ownership;
   }
 
+  /** Does a step that the threads of the lease do otherwise. */
+  void confirmPauses() {
+    clusterPauses.confirm();
+  }
+
   Transactions transactions() {
     return transactions;
   }
@@ -361,13 +376,21 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public void start(StoreListener listener) {
-    ownership.start(requireNonNull(listener, "listener"));
+    clusterPauses.start(requireNonNull(listener, "listener"));
+    ownership.start(listener);
     if (withThreads) {
-      threads = new LeaseThreads(ownership);
+      threads = new LeaseThreads(ownership, clusterPauses);
     }
     if (hintChannel != null) {
-      hints = new HintThread(source, dialect, hintChannel, listener, clock, pauses, counters);
+      Runnable onPause = threads == null ? clusterPauses::confirm : threads::confirmPauses;
+      hints =
+          new HintThread(source, dialect, hintChannel, listener, onPause, clock, pauses, counters);
     }
+  }
+
+  @Override
+  public boolean isLive() {
+    return ownership.leaseLeftNanos() > 0;
   }
 
   @Override
@@ -511,15 +534,8 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   @Override
-  public void pause(String scope) {
-    boolean unused =
-        transactions.write(
-            connection -> {
-              dialect.begin(connection);
-              queries.lockPauses(connection);
-              queries.pause(connection, scope);
-              return true;
-            });
+  public int pause(String scope) {
+    return clusterPauses.pause(scope);
   }
 
   @Override

@@ -17,12 +17,14 @@ final class LeaseThreads implements AutoCloseable {
   private static final long LEAST_WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final Ownership ownership;
+  private final ClusterPauses pauses;
   private final ScheduledExecutorService keeper = thread("timewheel-lease");
   private final ScheduledExecutorService watcher = thread("timewheel-lease-watch");
   private boolean failing;
 
-  LeaseThreads(Ownership ownership) {
+  LeaseThreads(Ownership ownership, ClusterPauses pauses) {
     this.ownership = ownership;
+    this.pauses = pauses;
     ownership.onRelease(this::give);
     var unused =
         keeper.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
@@ -40,6 +42,7 @@ final class LeaseThreads implements AutoCloseable {
 
   private void tick() {
     try {
+      pauses.confirm(); // or the lease runs out, and whoever pauses waits no longer
       if (ownership.wantsRenewal()) {
         ownership.renew();
       }
@@ -62,13 +65,22 @@ final class LeaseThreads implements AutoCloseable {
   }
 
   private void give() {
+    execute(ownership::give, "a shard cannot be given away yet");
+  }
+
+  /** Confirms pauses now. */
+  void confirmPauses() {
+    execute(pauses::confirm, "a pause is confirmed with the next tick");
+  }
+
+  private void execute(Runnable work, String failure) {
     try {
       keeper.execute(
           () -> {
             try {
-              ownership.give();
+              work.run();
             } catch (RuntimeException | Error e) {
-              LOG.log(System.Logger.Level.WARNING, "a shard cannot be given away yet", e);
+              LOG.log(System.Logger.Level.WARNING, failure, e);
             }
           });
     } catch (RejectedExecutionException e) {

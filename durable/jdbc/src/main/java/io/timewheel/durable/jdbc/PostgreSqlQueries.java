@@ -125,8 +125,11 @@ final class PostgreSqlQueries extends Queries {
   }
 
   @Override
-  void pause(Connection connection, String scope) throws SQLException {
-    scope(connection, "INSERT INTO timewheel_pause VALUES (?) ON CONFLICT DO NOTHING", scope);
+  long pause(Connection connection, String scope) throws SQLException {
+    String sql =
+        "INSERT INTO timewheel_pause (scope, number) VALUES (?, nextval('timewheel_version'))"
+            + " RETURNING number";
+    return insertPause(connection, sql, scope);
   }
 
   // Queues

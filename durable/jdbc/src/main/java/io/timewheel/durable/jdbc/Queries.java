@@ -233,10 +233,23 @@ abstract class Queries {
   /** Lets no transaction that holds the pauses go on beside this one. */
   abstract void lockPauses(Connection connection) throws SQLException;
 
-  abstract void pause(Connection connection, String scope) throws SQLException;
+  /** Pauses a scope that is not paused. {@return the number of the pause, larger than before} */
+  abstract long pause(Connection connection, String scope) throws SQLException;
 
   void resume(Connection connection, String scope) throws SQLException {
+    scope(connection, "DELETE FROM timewheel_pause_seen WHERE scope = ?", scope);
     scope(connection, "DELETE FROM timewheel_pause WHERE scope = ?", scope);
+  }
+
+  /** Inserts a pause, by a statement that returns its number. */
+  static long insertPause(Connection connection, String sql, String scope) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setString(1, scope);
+      try (ResultSet made = statement.executeQuery()) {
+        made.next();
+        return made.getLong(1);
+      }
+    }
   }
 
   static void scope(Connection connection, String sql, String scope) throws SQLException {

@@ -250,7 +250,7 @@ final class TransactionStore implements TimerStore {
   }
 
   @Override
-  public void pause(String scope) {
+  public int pause(String scope) {
     throw unsupported();
   }
 

@@ -102,8 +102,19 @@ CREATE TABLE IF NOT EXISTS timewheel_count (
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Namespaces that are paused; '' stands for all.
+-- number: of the last call that paused it, for nodes to confirm.
 CREATE TABLE IF NOT EXISTS timewheel_pause (
-  scope varbinary(256) PRIMARY KEY
+  scope varbinary(256) PRIMARY KEY,
+  number bigint NOT NULL
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- Which nodes have confirmed a pause, and how many of its attempts ran there.
+CREATE TABLE IF NOT EXISTS timewheel_pause_seen (
+  scope varbinary(256) NOT NULL,
+  node bigint NOT NULL,
+  number bigint NOT NULL,
+  running int NOT NULL,
+  PRIMARY KEY (scope, node)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.

@@ -121,8 +121,19 @@ CREATE TABLE timewheel_count (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- Namespaces that are paused; '' stands for all.
+-- number: of the last call that paused it, for nodes to confirm.
 CREATE TABLE timewheel_pause (
-  scope text COLLATE "C" PRIMARY KEY
+  scope text COLLATE "C" PRIMARY KEY,
+  number bigint NOT NULL
+);
+
+-- Which nodes have confirmed a pause, and how many of its attempts ran there.
+CREATE TABLE timewheel_pause_seen (
+  scope text COLLATE "C" NOT NULL,
+  node bigint NOT NULL,
+  number bigint NOT NULL,
+  running integer NOT NULL,
+  PRIMARY KEY (scope, node)
 );
 
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.

@@ -84,6 +84,10 @@ final class Fixture implements AutoCloseable {
     HandlerNames handlers = HandlerNames.NONE;
     boolean client;
     Runnable onPause = () -> {};
+
+    /** How many attempts it says that run in any scope. */
+    int running;
+
     Runnable onAcquired = () -> {};
     CompletableFuture<Void> drained = CompletableFuture.completedFuture(null);
 
@@ -130,6 +134,12 @@ final class Fixture implements AutoCloseable {
     public synchronized void lost(int shard) {
       epochs.remove(shard);
       told.add("lost " + shard);
+    }
+
+    @Override
+    public int paused(String scope) {
+      told.add("paused " + scope);
+      return running;
     }
 
     @Override

@@ -187,7 +187,7 @@ class GroupTest {
     try (Connection pauser = fixture.transaction();
         Statement statement = pauser.createStatement()) {
       statement.execute("LOCK TABLE timewheel_pause IN EXCLUSIVE MODE");
-      statement.execute("INSERT INTO timewheel_pause VALUES ('shop')");
+      statement.execute("INSERT INTO timewheel_pause VALUES ('shop', 1)");
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(() -> node.commit(node.begin("a")))
           .returns(StoreException.Kind.TRANSIENT, StoreException::kind);

@@ -100,7 +100,7 @@ class HintsTest {
   @Test
   void passesOnWhatIsReadyAndPassesOverWhatItDoesNotKnow() {
     Fixture.Node node = fixture.open();
-    Hints.tell("X\t1\nR\tshop\torders one\nA\t3\t17\n", node);
+    Hints.tell("X\t1\nR\tshop\torders one\nA\t3\t17\n", node, () -> {});
     assertThat(node.hints).containsExactly("ready shop orders one", "added 3 17");
   }
 

@@ -130,7 +130,7 @@ class MariaDbTest {
       node.commit(schedule("a", NOW));
       try (Connection pauser = fixture.transaction()) {
         new MariaDb(Formats.ofThisRelease()).queries().lockPauses(pauser);
-        execute(pauser, "INSERT INTO timewheel_pause VALUES ('shop')");
+        execute(pauser, "INSERT INTO timewheel_pause VALUES ('shop', 1)");
         assertThatExceptionOfType(StoreException.class)
             .isThrownBy(() -> node.commit(node.begin("a")))
             .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
@@ -596,6 +596,9 @@ class MariaDbTest {
 
   @Nested
   class Bounds extends DueBoundsTest {}
+
+  @Nested
+  class Pauses extends ClusterPausesTest {}
 
   @Nested
   class TwoNodes extends TwoTimersTest {}

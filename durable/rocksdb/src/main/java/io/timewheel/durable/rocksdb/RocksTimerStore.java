@@ -391,8 +391,10 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
-  public void pause(String scope) {
+  public int pause(String scope) {
     writing(open -> open.writer().pause(scope));
+    StoreListener engine = listener;
+    return engine == null ? 0 : engine.paused(scope);
   }
 
   @Override

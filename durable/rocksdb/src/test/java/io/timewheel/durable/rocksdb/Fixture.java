@@ -214,6 +214,11 @@ class Fixture implements StoreListener {
   public void ready(String handler) {}
 
   @Override
+  public int paused(String scope) {
+    return 0;
+  }
+
+  @Override
   public void acquired(int shard, long newEpoch) {
     epoch = newEpoch;
   }

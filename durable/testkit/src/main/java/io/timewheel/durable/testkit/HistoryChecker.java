@@ -24,8 +24,8 @@ import java.util.Map;
  *       end by itself; after a move, too, from its new time on;
  *   <li>what was to run now has run, and what recurs keeps its times;
  *   <li>nothing begins after CANCELLED, and one attempt at most after FIRING;
- *   <li>while a timer, its namespace or everything is paused nothing begins but what had been
- *       claimed;
+ *   <li>while a namespace or everything is paused, no attempt begins in it; while a timer is
+ *       paused, at most the attempt that was claimed before begins;
  *   <li>FIRED is said only of what has fired, and nothing begins after it; NOT_FOUND is never said
  *       of what must be there;
  *   <li>nothing begins again once its success was recorded;

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** Whoever has asked for a pause and was answered sees no more than what had been claimed. */
+/**
+ * Checks that no attempt begins after the answer to a pause of a namespace or of everything, and
+ * after that of a timer at most the one that was claimed before.
+ */
 final class PauseRules {
   private final TimerHistory timer;
   private final List<Event> events;
@@ -28,20 +31,20 @@ final class PauseRules {
       if (events.get(i) instanceof Answered answer
           && timer.isDone(answer, Call.PAUSE)
           && !mayBeUndone(answer, i)) {
-        checkNothingBegins(i, event -> event instanceof Invoked);
+        checkNothingBegins(i, 1, event -> event instanceof Invoked);
       } else if (events.get(i) instanceof ScopeAnswered answer
           && answer.pause()
           && !mayBeUndone(answer, i)) {
-        checkNothingBegins(i, event -> isResume(event, answer.scope()));
+        checkNothingBegins(i, 0, event -> isResume(event, answer.scope()));
       }
     }
   }
 
-  private void checkNothingBegins(int from, Predicate<Event> end) {
+  private void checkNothingBegins(int from, int claimed, Predicate<Event> end) {
     Map<Long, Integer> begun = new HashMap<>();
     for (int i = from; i < events.size() && !end.test(events.get(i)); i++) {
       if (events.get(i) instanceof Began began) {
-        int claimedBefore = isMadeAfter(began.version(), from) ? 0 : 1;
+        int claimedBefore = isMadeAfter(began.version(), from) ? 0 : claimed;
         if (begun.merge(began.version(), 1, Integer::sum) > claimedBefore) {
           timer.violation("begun while paused", began);
         }

@@ -86,6 +86,11 @@ abstract class StoreSteps {
       public void lost(int shard) {}
 
       @Override
+      public int paused(String scope) {
+        return 0;
+      }
+
+      @Override
       public void added(int shard, long fireAt) {}
 
       @Override

@@ -24,6 +24,7 @@ class ClaimedTest {
   private final DurableTestkit kit = DurableTestkit.create();
   private final Deque<Runnable> handed = new ArrayDeque<>();
   private final List<String> fired = new ArrayList<>();
+  private Runnable onFire = () -> {};
   private StoreListener listener;
   private final DurableTimer timer =
       kit.start(
@@ -36,8 +37,13 @@ class ClaimedTest {
           },
           builder ->
               builder
-                  .handler("h", firing -> fired.add(firing.id()), 1, null)
+                  .handler("h", firing -> handle(firing.id()), 1, null)
                   .handlerExecutor(handed::add));
+
+  private void handle(String id) {
+    fired.add(id);
+    onFire.run();
+  }
 
   @BeforeEach
   void claimOneMoreThanRun() {
@@ -89,15 +95,36 @@ class ClaimedTest {
 
   @Test
   void waitsForTheEndOfAPauseOfItsNamespace() {
-    timer.pause("ns");
+    assertThat(timer.pause("ns")).as("attempts that run").isZero();
     kit.settle();
     runAll();
-    assertThat(fired).containsExactly("first");
-    assertThat(info("second").state()).isEqualTo(TimerState.PAUSED);
+    assertThat(fired).as("no thread had begun the first one").isEmpty();
+    for (String id : List.of("first", "second")) {
+      assertThat(info(id).state()).isEqualTo(TimerState.PAUSED);
+      assertThat(info(id).attempt()).as("given back uncounted").isZero();
+    }
     timer.resume("ns");
     kit.settle();
     runAll();
     assertThat(fired).containsExactly("first", "second");
+  }
+
+  @Test
+  void doesNotBeginOnAThreadThatTakesItAfterAPause() {
+    timer.pause("ns", "first");
+    runAll();
+    assertThat(fired).containsExactly("second");
+    assertThat(info("first").state()).isEqualTo(TimerState.PAUSED);
+  }
+
+  @Test
+  void isNotAmongTheAttemptsThatAPauseFindsRunning() {
+    List<Integer> running = new ArrayList<>();
+    onFire = () -> running.add(timer.pauseAll());
+    runAll();
+    assertThat(fired).containsExactly("first");
+    assertThat(running).containsExactly(1);
+    assertThat(timer.pause("ns")).isZero();
   }
 
   @Test

@@ -7,13 +7,16 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreTraits;
@@ -67,6 +70,106 @@ class SharedStoreTest {
     assertThat(fired).containsExactly("first a 1 @1000");
     kit.advanceBy(AHEAD);
     assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+  }
+
+  @Test
+  void anAttemptThatWasClaimedAheadDoesNotBeginAfterAPauseByAnother() {
+    firstSession.takeShard(0);
+    second.schedule(spec("a"));
+    kit.advanceBy(Duration.ofMillis(950));
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(second.pause("ns")).isZero();
+    kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(fired).isEmpty();
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PAUSED);
+    assertThat(second.get("ns", "a").orElseThrow().attempt()).isZero();
+    second.resume("ns");
+    kit.settle();
+    assertThat(fired).containsExactly("first a 1 @5950");
+  }
+
+  @Test
+  void aRetryThatAPauseGivesBackDoesNotComeBeforeItsTime() {
+    InMemoryTimerStore owner = data.join();
+    kit.start(
+        owner,
+        builder ->
+            builder.handler(
+                "h",
+                firing -> {
+                  handle("owner", firing);
+                  throw new IllegalStateException("always");
+                }));
+    owner.takeShard(0);
+    second.schedule(
+        spec("a").retry(new RetryPolicy(2, Duration.ofSeconds(10), Duration.ofSeconds(10))));
+    kit.advanceBy(Duration.ofSeconds(2));
+    Duration retryAfter =
+        Duration.between(
+            DurableTestkit.START, second.get("ns", "a").orElseThrow().fireAt().orElseThrow());
+    kit.advanceBy(retryAfter.minus(Duration.ofSeconds(2)).minusMillis(50));
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    second.pauseAll();
+    second.resumeAll();
+    kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(fired).containsExactly("owner a 1 @1000", "owner a 2 @" + retryAfter.toMillis());
+  }
+
+  @Test
+  void aClaimWhoseAnswerComesAfterThePauseDoesNotBegin() {
+    InMemoryTimerStore owner = data.join();
+    kit.start(
+        new ForwardingTimerStore(owner) {
+          @Override
+          public List<Outcome> commit(List<Change> changes) {
+            List<Outcome> outcomes = super.commit(changes);
+            if (changes.stream().anyMatch(Change.Begin.class::isInstance)) {
+              second.pause("ns");
+            }
+            return outcomes;
+          }
+        },
+        builder -> builder.handler("h", firing -> handle("owner", firing)));
+    owner.takeShard(0);
+    second.schedule(spec("a"));
+    kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(fired).isEmpty();
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PAUSED);
+  }
+
+  @Test
+  void aPauseCountsWhatRunsOnAllNodes() {
+    List<Integer> running = new ArrayList<>();
+    InMemoryTimerStore owner = data.join();
+    kit.start(owner, builder -> builder.handler("h", firing -> running.add(second.pause("ns"))));
+    owner.takeShard(0);
+    second.schedule(spec("a"));
+    second.schedule(spec("b"));
+    kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(running).containsExactly(1);
+  }
+
+  @Test
+  void aNodeWhoseTimeIsOverBeginsNothingThatItHasClaimed() {
+    InMemoryTimerStore owner = data.join();
+    boolean[] live = {true};
+    kit.start(
+        new ForwardingTimerStore(owner) {
+          @Override
+          public boolean isLive() {
+            return live[0];
+          }
+        },
+        builder -> builder.handler("h", firing -> handle("owner", firing)));
+    owner.takeShard(0);
+    second.schedule(spec("a"));
+    kit.advanceBy(Duration.ofMillis(950));
+    live[0] = false; // it was suspended, and nobody has told it yet
+    kit.advanceBy(Duration.ofMillis(60));
+    assertThat(fired).isEmpty();
+    firstSession.takeShard(0);
+    kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(fired).hasSize(1).allMatch(line -> line.startsWith("first a "));
   }
 
   @Test

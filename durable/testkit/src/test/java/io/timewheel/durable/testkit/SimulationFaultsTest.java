@@ -487,7 +487,9 @@ class SimulationFaultsTest {
     }
 
     @Override
-    public void pause(String scope) {}
+    public int pause(String scope) {
+      return 0;
+    }
   }
 
   /** Fires now by moving the timer to now. */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerStore;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A pause returns when no node begins an attempt that it claimed before. */
+@Timeout(120)
+class ClusterPausesTest {
+  final Fixture fixture = new Fixture(Server.of(this));
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  private Fixture.Node node() {
+    Fixture.Node node = new Fixture.Node(fixture.builder(fixture.pool).shards(4).hints(false));
+    node.store.start(node);
+    return node;
+  }
+
+  @Test
+  void returnsWhenAllNodesHaveConfirmedItAndSumsWhatRuns() {
+    Fixture.Node here = node();
+    Fixture.Node first = node();
+    Fixture.Node second = node();
+    here.running = 1;
+    first.running = 2;
+    second.running = 4;
+    int[] waits = new int[1];
+    here.onPause =
+        () -> {
+          if (++waits[0] == 3) {
+            first.store.confirmPauses();
+          } else if (waits[0] == 5) {
+            assertThat(second.told).doesNotContain("paused shop");
+            second.store.confirmPauses();
+          }
+        };
+    assertThat(here.store.pause("shop")).isEqualTo(7);
+    assertThat(waits[0]).isEqualTo(5);
+    assertThat(List.of(here, first, second)).allMatch(node -> node.told.contains("paused shop"));
+    close(here, first, second);
+  }
+
+  private static void close(Fixture.Node... nodes) {
+    for (Fixture.Node node : nodes) {
+      node.store.close();
+    }
+  }
+
+  @Test
+  void aNodeIsToldOfEachPauseOnce() {
+    Fixture.Node here = node();
+    Fixture.Node other = node();
+    here.onPause = other.store::confirmPauses;
+    here.store.pause("shop");
+    other.store.confirmPauses();
+    assertThat(other.told).filteredOn("paused shop"::equals).hasSize(1);
+    here.store.pause("shop");
+    assertThat(other.told).filteredOn("paused shop"::equals).hasSize(2);
+    here.store.resume("shop");
+    here.store.pause("shop");
+    here.store.pause(TimerStore.EVERYTHING);
+    assertThat(other.told).filteredOn("paused shop"::equals).hasSize(3);
+    assertThat(other.told).contains("paused ");
+    close(here, other);
+  }
+
+  @Test
+  void waitsForNoNodeThatHasLostItsLease() {
+    Fixture.Node here = node();
+    Fixture.Node dead = node();
+    here.onPause =
+        () -> {
+          try {
+            fixture.execute(
+                "UPDATE timewheel_node SET lease_until = 0 WHERE node = "
+                    + dead.ownership().incarnation());
+          } catch (SQLException e) {
+            throw new IllegalStateException(e);
+          }
+        };
+    assertThat(here.store.pause("shop")).isZero();
+    assertThat(dead.told).doesNotContain("paused shop");
+    close(here, dead);
+  }
+
+  @Test
+  void waitsForNoNodeThatHasJoinedSince() {
+    Fixture.Node here = node();
+    Fixture.Node other = node();
+    Fixture.Node[] late = new Fixture.Node[1];
+    here.onPause =
+        () -> {
+          if (late[0] == null) {
+            late[0] = node();
+          } else {
+            other.store.confirmPauses();
+          }
+        };
+    here.store.pause("shop");
+    assertThat(late[0].told).doesNotContain("paused shop");
+    close(here, other, late[0]);
+  }
+
+  @Test
+  void namesTheNodesThatHaveNotConfirmedIt() {
+    Fixture.Node here = node();
+    Fixture.Node silent = node();
+    here.onPause = () -> here.clock.advanceMillis(1_000);
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> here.store.pause("shop"))
+        .withMessageContaining("(limit: PT20S): node-" + silent.ownership().incarnation())
+        .returns(StoreException.Kind.UNKNOWN, StoreException::kind);
+    assertThat(here.store.paused()).containsExactly("shop");
+    here.onPause = silent.store::confirmPauses;
+    assertThat(here.store.pause("shop")).as("asked again").isZero();
+    close(here, silent);
+  }
+
+  @Test
+  void isLiveOnlyWhileItsLeaseLasts() {
+    Fixture.Node node = node();
+    assertThat(node.store.isLive()).isTrue();
+    node.clock.advanceMillis(9_001);
+    assertThat(node.store.isLive()).isFalse();
+    close(node);
+  }
+
+  /** Real engines: one has claimed more than may run; the other one pauses. */
+  @Test
+  void noAttemptBeginsOnAnotherNodeAfterThePause() throws InterruptedException {
+    Semaphore begun = new Semaphore(0);
+    CountDownLatch goOn = new CountDownLatch(1);
+    AtomicInteger attempts = new AtomicInteger();
+    try (DurableTimer first =
+            DurableTimer.builder(fixture.builder(fixture.pool).shards(1).open())
+                .handler(
+                    "orders",
+                    firing -> {
+                      attempts.incrementAndGet();
+                      begun.release();
+                      goOn.await();
+                    },
+                    2,
+                    null)
+                .start();
+        DurableTimer second =
+            DurableTimer.builder(fixture.builder(fixture.pool).shards(1).open()).start()) {
+      for (int i = 0; i < 20; i++) {
+        first.schedule(TimerSpec.of("shop", "t" + i).after(Duration.ZERO).handler("orders"));
+      }
+      begun.acquire(2);
+      assertThat(second.pause("shop")).isEqualTo(2);
+      goOn.countDown();
+      while (second.counts().get("shop").containsKey(TimerState.FIRING)) {
+        Thread.onSpinWait();
+      }
+      assertThat(attempts).hasValue(2);
+      assertThat(second.counts().get("shop")).containsEntry(TimerState.DONE, 2L);
+      second.resume("shop");
+      begun.acquire(18);
+    }
+  }
+}
