@@ -195,11 +195,6 @@ public abstract sealed class Recurrence {
     return next(nowMillis, nowMillis);
   }
 
-  /** Before which time none may be, of runs the first of which is asked for at a time. */
-  long startMillis(long fromMillis) {
-    return Long.MIN_VALUE;
-  }
-
   /** The first run if none may be before a time. */
   long firstFrom(long millis) {
     return millis;
@@ -400,11 +395,6 @@ public abstract sealed class Recurrence {
     }
 
     @Override
-    long startMillis(long fromMillis) {
-      return fromMillis;
-    }
-
-    @Override
     long firstFrom(long millis) {
       return cron.nextMillis(EpochMillis.saturatedSubtract(millis, 1), rules);
     }
@@ -417,8 +407,7 @@ public abstract sealed class Recurrence {
 
   /**
    * Another, with a first time that was asked for: a part of what makes two of them equal. Only a
-   * run that a person has moved can be before that time. After it a cron goes on at that time; a
-   * fixed rate or delay goes on from the moved run.
+   * run that a person has moved can be before that time; the run after it is not.
    */
   private static final class From extends Recurrence {
     private final Recurrence recurrence;
@@ -437,9 +426,7 @@ public abstract sealed class Recurrence {
     @Override
     long next(long scheduledMillis, long endedMillis) {
       long nextMillis = recurrence.next(scheduledMillis, endedMillis);
-      return nextMillis < recurrence.startMillis(fromMillis)
-          ? recurrence.firstFrom(fromMillis)
-          : nextMillis;
+      return nextMillis < fromMillis ? recurrence.firstFrom(fromMillis) : nextMillis;
     }
 
     @Override
@@ -466,7 +453,7 @@ public abstract sealed class Recurrence {
 
     /** Whether a run is so long before the first time that the next one waits for that. */
     private boolean skipsRuns(long runMillis, long endedMillis) {
-      return recurrence.next(runMillis, endedMillis) < recurrence.startMillis(fromMillis);
+      return recurrence.next(runMillis, endedMillis) < fromMillis;
     }
 
     @Override

@@ -145,7 +145,7 @@ class RecurrenceTest {
   }
 
   @Example
-  void noRunOfACronThatFollowsAMovedOneIsBeforeTheStart() {
+  void noRunThatFollowsAMovedOneIsBeforeTheStart() {
     long start = Instant.parse("2026-06-01T00:00:00Z").toEpochMilli();
     long first = Instant.parse("2026-06-01T07:00:00Z").toEpochMilli();
     long moved = Instant.parse("2026-05-04T12:00:00Z").toEpochMilli();
@@ -155,9 +155,9 @@ class RecurrenceTest {
     assertThat(weekdays.count(moved, first + 1, 100)).isEqualTo(2);
     assertThat(weekdays.fromEnd(1, moved, first)).isEqualTo(moved);
     assertThat(Recurrence.fixedRate(Duration.ofHours(1)).from(start).next(moved, moved))
-        .isEqualTo(moved + 3_600_000);
+        .isEqualTo(start);
     Recurrence delay = Recurrence.fixedDelay(Duration.ofHours(1)).from(start);
-    assertThat(delay.next(moved, moved + 5)).isEqualTo(moved + 3_600_005);
+    assertThat(delay.next(moved, moved + 5)).isEqualTo(start);
     assertThat(delay.next(moved, start)).isEqualTo(start + 3_600_000);
   }
 
