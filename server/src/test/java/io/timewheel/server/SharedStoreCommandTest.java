@@ -70,6 +70,6 @@ class SharedStoreCommandTest {
     assertThat(store(database, "backup", directory.resolve("copy").toString())).isEqualTo(2);
     assertThat(err).contains("pg_dump or mariadb-dump");
     assertThat(store(database, "verify", "--data", directory.toString())).isEqualTo(2);
-    assertThat(err).contains("only one of them");
+    assertThat(err).contains("--data and --store exclude each other");
   }
 }

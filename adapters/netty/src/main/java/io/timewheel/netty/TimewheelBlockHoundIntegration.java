@@ -14,7 +14,7 @@ import reactor.blockhound.integration.BlockHoundIntegration;
  *   <li>for the lock of a stripe, which another thread holds for a handful of instructions;
  *   <li>of a thread that polls a timer, to let another thread have that lock;
  *   <li>in {@code stop()}, for the task that the timer thread is running, as Netty allows its own
- *       timer; at most 10 seconds, or the patience that {@code stop} was given.
+ *       timer; at most 10 seconds, or the limit that {@code stop} was given.
  * </ul>
  *
  * Tasks and callbacks that block on an event loop are reported, as without it.

@@ -466,7 +466,7 @@ final class CommitLane {
       Set<TimerKey> keys = HeldChanges.keys(again);
       try {
         settings.waits.start(() -> comeBack(keys), Duration.ofMillis(waitMillis));
-      } catch (IllegalStateException e) { // nobody waits for a wheel that was stopped
+      } catch (IllegalStateException e) { // the wheel was stopped, so no retry can be timed
         List<PendingChange> left;
         synchronized (this) {
           left = queue.takeHeld();
@@ -544,7 +544,7 @@ final class CommitLane {
       synchronized (this) {
         queue.forget(again);
       }
-      giveUp(again.changes, failure); // nobody waits for a wheel that was stopped
+      giveUp(again.changes, failure); // the wheel was stopped, so no retry can be timed
     }
   }
 

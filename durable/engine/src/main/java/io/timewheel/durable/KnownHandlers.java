@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The handlers that at least one live node knows: those of this engine, from its first moment on,
- * and those of the other nodes, as the store reports them. A timer whose handler is not among them
- * has nobody to run it. Whoever checks the name of a handler before it is used asks this class.
+ * and those of the other nodes, as the store reports them. No live node can run a timer whose
+ * handler is not among them. All checks of handler names use this class.
  */
 final class KnownHandlers {
   private final Lanes lanes;

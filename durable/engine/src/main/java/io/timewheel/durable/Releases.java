@@ -136,7 +136,7 @@ final class Releases {
       release(found);
     }
 
-    /** Asks the counters for which timers to look. {@return in which shards} */
+    /** Reads the counters. {@return the shards to read} */
     private ArrayDeque<Integer> begin() {
       Set<String> paused = store.paused();
       Set<String> resumed = new HashSet<>();

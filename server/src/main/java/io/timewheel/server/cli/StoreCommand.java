@@ -83,7 +83,7 @@ final class StoreCommand {
     }
     boolean isNamed = isOnLine("--store");
     if (isNamed && isOnLine("--data")) {
-      throw new CommandException(ExitCode.USAGE, "--data and --store: only one of them, please");
+      throw new CommandException(ExitCode.USAGE, "--data and --store exclude each other (expected: one of them)");
     }
     return isNamed || !isOnLine("--data") ? options : null;
   }

@@ -164,7 +164,7 @@ public record TimerRecord(
    *
    * @param handlers the handlers whose blocked timers are listed
    * @param namespaces the namespaces whose held timers are listed
-   * @return true if it waits although it need not
+   * @return true if its pause is over, or its handler is known
    */
   public boolean isReleasable(HandlerNames handlers, Set<String> namespaces) {
     return state == TimerState.PARKED

@@ -120,7 +120,7 @@ CREATE TABLE IF NOT EXISTS timewheel_pause_seen (
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
 -- newest_format: of those that it knows. nonce: random, since a server that takes over after a
 -- failover may lack the row, and give its number to another node. client: it takes no shards.
--- handlers: what it runs, a line each: "=" and a name, or "^" and a prefix. epoch: see Epoch.
+-- handlers: the handlers of the node, one per line: "=" and a name, or "^" and a prefix. epoch: see Epoch.
 CREATE TABLE IF NOT EXISTS timewheel_node (
   node bigint PRIMARY KEY,
   nonce bigint NOT NULL,

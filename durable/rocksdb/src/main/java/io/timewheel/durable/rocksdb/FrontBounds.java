@@ -50,7 +50,7 @@ final class FrontBounds {
 
   /**
    * Where a scan of a queue begins. A queue that is only looked at gets no bound of its own: idle
-   * queues would push out those of busy ones.
+   * queues would evict the bounds of busy queues.
    */
   synchronized byte[] readyFrom(String namespace, String name) {
     FrontBound bound = ready.get(new Queue(namespace, name));

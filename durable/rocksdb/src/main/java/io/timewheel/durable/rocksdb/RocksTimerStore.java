@@ -444,8 +444,8 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Verifies, and makes the indexes and the counters what the records ask for. Records that cannot
-   * be read, and payloads that are missing, stay as they are: call {@link #verify} afterwards to
+   * Verifies, and rebuilds the indexes and the counters from the records. Records that cannot be
+   * read, and payloads that are missing, stay as they are: call {@link #verify} afterwards to
    * learn whether problems remain. Nothing else uses the store meanwhile.
    *
    * @return the problems that were fixed

@@ -28,8 +28,8 @@ import org.rocksdb.Snapshot;
  * entries of each index are counted: if there are as many as were found, there are no others; if
  * not, each is traced back to its record.
  *
- * <p>A repair takes the same way. It makes the indexes and the counters what the records ask for,
- * and reports only the problems that it has fixed.
+ * <p>A repair runs the same scan, rebuilds the indexes and the counters from the records, and
+ * reports only the problems that it has fixed.
  */
 final class Verifier {
   private final Database database;
