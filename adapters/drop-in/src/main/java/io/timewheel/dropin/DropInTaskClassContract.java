@@ -13,8 +13,10 @@ import java.util.List;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +24,12 @@ import org.junit.jupiter.api.io.TempDir;
 public abstract class DropInTaskClassContract<M, T, K> implements DropIn<M, T, K> {
   private final ManualTimeSource clock = new ManualTimeSource();
   private final PolledTimer wheel = PolledTimer.builder().timeSource(clock).build();
+
+  /** So that the timer loads the events when it is made. */
+  @BeforeAll
+  static void useFlightRecorder() {
+    FlightRecorder.getFlightRecorder();
+  }
 
   @Test
   void warningNamesTheUsersClass() {
