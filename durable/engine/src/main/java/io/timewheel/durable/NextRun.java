@@ -24,25 +24,9 @@ record NextRun(long atMillis, long dropped) {
     Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
     // A run by hand, or one that its handler has postponed, leaves the series as it is.
     boolean ofSeries = record.isOfSeries();
-    long nextMillis =
-        ofSeries ? nextOfSeries(record, recurrence, claim, nowMillis) : record.dueAt();
+    long nextMillis = ofSeries ? recurrence.next(claim.scheduledAt(), nowMillis) : record.dueAt();
     Decision decision =
         Decision.of(recurrence, record.definition().missed(), graceMillis, nextMillis, nowMillis);
     return new NextRun(decision.atMillis(), decision.dropped(recurrence, nextMillis));
-  }
-
-  /** If the clock has gone back since the run was due, the next one follows by elapsed time. */
-  private static long nextOfSeries(
-      TimerRecord record, Recurrence recurrence, Claim claim, long nowMillis) {
-    long nextMillis = recurrence.next(claim.scheduledAt(), nowMillis);
-    boolean wentBack =
-        EpochMillis.saturatedSubtract(claim.scheduledAt(), nowMillis) > EngineClock.HOLD_MILLIS;
-    if (!wentBack || !record.definition().isElapsing()) {
-      return nextMillis;
-    }
-    nextMillis = recurrence.next(nowMillis, nowMillis);
-    // Not at the time of a run that was: a time is part of the identity of a run.
-    boolean meets = (claim.scheduledAt() - nowMillis) % (nextMillis - nowMillis) == 0;
-    return meets ? nextMillis + 1 : nextMillis;
   }
 }

@@ -125,43 +125,6 @@ final class OwnerSteps {
     return answer(Answer.APPLIED, next.build(change.now()));
   }
 
-  static Outcome retime(TimerRecord current, Change.Retime change) {
-    boolean before = current.changedAt() < change.steppedTo() || current.changedAt() > change.now();
-    if (!before || !same(current, change.version(), change.revision())) {
-      return answer(Answer.OUTDATED, current);
-    }
-    Claim open = current.claim();
-    long fireAt = Math.max(change.now(), current.fireAt() - change.backMillis());
-    TimerRecord.Builder next = current.toBuilder();
-    if (current.state() == RETRYING) {
-      next.state(RETRYING, fireAt);
-    } else if (current.state() == FIRING && open != null && open.until() != NEVER) {
-      next.state(FIRING, fireAt).claim(open.extended(fireAt));
-    } else if (current.state() == SCHEDULED && isElapsing(current)) {
-      long dueAt = current.dueAt() - change.backMillis() + offGrid(current, change.backMillis());
-      next.dueAt(dueAt).state(SCHEDULED, Math.max(dueAt, change.now()));
-    } else {
-      return answer(Answer.OUTDATED, current);
-    }
-    return answer(Answer.APPLIED, next.build(change.now()));
-  }
-
-  /**
-   * Whether the next run follows the last one by elapsed time; a first run may be at a set time.
-   */
-  private static boolean isElapsing(TimerRecord current) {
-    return current.definition().isElapsing()
-        && current.runAt() == NONE
-        && !(current.former() == null && current.definition().hasStart());
-  }
-
-  /** A millisecond, if the moved runs would meet the times of runs that were: a time is one run. */
-  private static long offGrid(TimerRecord current, long backMillis) {
-    Claim last = current.former();
-    long period = last == null ? 0 : current.dueAt() - last.scheduledAt();
-    return period > 0 && backMillis % period == 0 ? 1 : 0;
-  }
-
   static Outcome park(TimerRecord current, Change.Park change) {
     boolean takeOver = isLost(current, change.epoch(), change.now());
     if (!same(current, change.version(), change.revision())

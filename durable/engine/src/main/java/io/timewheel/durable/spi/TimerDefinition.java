@@ -59,16 +59,6 @@ public record TimerDefinition(
     return !recurrence.isEmpty();
   }
 
-  /** {@return whether runs follow one another by elapsed time: at a fixed rate or delay} */
-  public boolean isElapsing() {
-    return recurrence.startsWith("every ") || recurrence.startsWith("delay ");
-  }
-
-  /** {@return whether the first run of the schedule is at a time that was asked for} */
-  public boolean hasStart() {
-    return recurrence.contains(" from ");
-  }
-
   @Override
   public boolean equals(Object other) {
     return other instanceof TimerDefinition that

@@ -5,16 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -128,92 +125,6 @@ class ClockJumpTest {
     assertThat(scene.timer.stats().clockJumps()).isEqualTo(1);
     scene.advance(3_600_000);
     assertThat(scene.fired).hasSize(3);
-  }
-
-  private void goBack(Duration by) {
-    scene.kit.skew(scene.timer, by.negated());
-    scene.advance(1_000); // it is noticed within a second
-  }
-
-  @Test
-  void aBackoffGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
-    scene.handler =
-        firing -> {
-          if (scene.fired.size() == 1) {
-            throw new IllegalStateException("no luck");
-          }
-        };
-    Duration wait = Duration.ofMinutes(10);
-    scene.timer.schedule(
-        TimerSpec.of("ns", "a")
-            .handler("h")
-            .after(Duration.ofSeconds(1))
-            .retry(new RetryPolicy(2, wait, wait)));
-    scene.advance(60_000);
-    goBack(Duration.ofHours(1));
-    scene.advance(539_000);
-    assertThat(scene.fired).hasSize(1);
-    scene.advance(2_000);
-    assertThat(scene.fired).containsExactly("a@1000", "a@601000");
-  }
-
-  @Test
-  void aBackoffOfAnAttemptThatFailsAfterTheClockHasGoneBackIsNotLonger() {
-    Duration wait = Duration.ofSeconds(30);
-    scene.handler =
-        firing -> {
-          if (scene.fired.size() == 1) {
-            scene.kit.skew(scene.timer, Duration.ofHours(-1));
-            throw new IllegalStateException("no luck");
-          }
-        };
-    scene.timer.schedule(
-        TimerSpec.of("ns", "a")
-            .handler("h")
-            .after(Duration.ofMinutes(1))
-            .retry(new RetryPolicy(2, wait, wait)));
-    scene.advance(95_000);
-    assertThat(scene.fired).containsExactly("a@60000", "a@90000");
-  }
-
-  @Test
-  void aClaimLeaseGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
-    scene.timer.schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
-    scene.advance(1_000);
-    scene.timer.claim("ns", "q", 1, Duration.ofMinutes(5), Duration.ZERO);
-    scene.advance(60_000);
-    goBack(Duration.ofHours(1));
-    scene.advance(230_000);
-    assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
-    scene.advance(20_000);
-    assertThat(scene.timer.stats().lost()).isEqualTo(1);
-  }
-
-  @Test
-  void aFixedRateGoesOnByElapsedTimeAndACronByTheWallClock() {
-    scene.advance(60_000);
-    scene.timer.schedule(TimerSpec.of("ns", "rate").handler("h").every(Duration.ofMinutes(10)));
-    scene.timer.schedule(TimerSpec.of("ns", "cron").handler("h").cron("0 * * * *", ZoneOffset.UTC));
-    scene.advance(660_000);
-    assertThat(scene.fired).containsExactly("rate@660000");
-    goBack(Duration.ofHours(1)); // six times the period
-    scene.advance(1_900_000);
-    assertThat(scene.fired.subList(1, 4)).allMatch(text -> text.startsWith("rate@"));
-    assertThat(scene.fired).hasSize(4);
-    assertThat(scene.fired.get(1)).isIn("rate@1260000", "rate@1260001");
-    assertThat(scene.firings).extracting(Firing::fireId).doesNotHaveDuplicates();
-    assertThat(scene.fired).noneMatch(text -> text.startsWith("cron"));
-  }
-
-  @Test
-  void aRunThatEndsAfterTheClockHasGoneBackIsFollowedByElapsedTime() {
-    scene.handler = firing -> scene.kit.skew(scene.timer, Duration.ofHours(-1));
-    scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").every(Duration.ofMinutes(10)));
-    scene.advance(600_000);
-    scene.handler = firing -> {};
-    scene.advance(605_000);
-    assertThat(scene.fired).hasSize(2);
-    assertThat(scene.firings).extracting(Firing::fireId).doesNotHaveDuplicates();
   }
 
   @Test
