@@ -318,8 +318,8 @@ public final class DurableTimerBuilder {
   /**
    * Sets whether to refuse a timer whose handler no live node has, with an {@link
    * IllegalArgumentException}; unless set, the timer is taken, and a warning is logged once for
-   * each handler. The check begins when this timer is started. Timers that are
-   * scheduled in a transaction of the user are not checked.
+   * each handler. The check begins when this timer is started. Timers that are scheduled in a
+   * transaction of the user are not checked.
    *
    * @param strict whether to refuse
    * @return this builder

@@ -83,7 +83,8 @@ final class StoreCommand {
     }
     boolean isNamed = isOnLine("--store");
     if (isNamed && isOnLine("--data")) {
-      throw new CommandException(ExitCode.USAGE, "--data and --store exclude each other (expected: one of them)");
+      throw new CommandException(
+          ExitCode.USAGE, "--data and --store exclude each other (expected: one of them)");
     }
     return isNamed || !isOnLine("--data") ? options : null;
   }

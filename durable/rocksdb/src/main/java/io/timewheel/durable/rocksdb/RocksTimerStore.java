@@ -445,8 +445,8 @@ public final class RocksTimerStore implements TimerStore {
 
   /**
    * Verifies, and rebuilds the indexes and the counters from the records. Records that cannot be
-   * read, and payloads that are missing, stay as they are: call {@link #verify} afterwards to
-   * learn whether problems remain. Nothing else uses the store meanwhile.
+   * read, and payloads that are missing, stay as they are: call {@link #verify} afterwards to learn
+   * whether problems remain. Nothing else uses the store meanwhile.
    *
    * @return the problems that were fixed
    * @throws IllegalStateException if a scheduler was started on this store
