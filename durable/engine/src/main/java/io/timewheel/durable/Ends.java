@@ -67,6 +67,9 @@ final class Ends {
    * Counts an end that the store has answered. The record contains the end of the last claim. It
    * may differ from the end that was asked for: a handler that records its own success may have
    * failed after its commit.
+   *
+   * <p>The engine records each end of its own once, and may commit it again after a lost answer. A
+   * consumer may end its claim several times, on several nodes: only the first end counts.
    */
   void recorded(AttemptEnd end, Outcome outcome) {
     Change.Finish change = end.change();
@@ -76,8 +79,11 @@ final class Ends {
       return;
     }
     Attempt.End held = last.end();
-    boolean applied = outcome.answer() == Outcome.Answer.APPLIED;
-    if (held == Attempt.End.SUCCEEDED) {
+    boolean ofHandler = change.claimed() != null;
+    boolean ofConsumer = !ofHandler && change.epoch() == 0;
+    boolean applied =
+        outcome.answer() == Outcome.Answer.APPLIED && !(ofConsumer && outcome.repeated());
+    if ((applied || ofHandler) && held == Attempt.End.SUCCEEDED) {
       engine.counters.succeeded.increment();
     } else if (applied && held == Attempt.End.FAILED) {
       engine.counters.failed.increment();

@@ -100,11 +100,14 @@ final class EndSteps {
   /** An end that comes again, or one that comes after the timer was replaced. */
   private static Outcome repeated(TimerRecord current, Change.Finish change) {
     Claim former = current.former();
-    boolean known =
-        former != null
-            && former.token().equals(change.token())
-            && (former.end() == endOf(change.end()) || former.end() == Attempt.End.SUPERSEDED);
-    return answer(known ? Answer.APPLIED : Answer.OUTDATED, current);
+    if (former == null || !former.token().equals(change.token())) {
+      return answer(Answer.OUTDATED, current);
+    }
+    if (former.end() == endOf(change.end())) {
+      return new Outcome(Answer.APPLIED, current.version(), current, true);
+    }
+    boolean superseded = former.end() == Attempt.End.SUPERSEDED;
+    return answer(superseded ? Answer.APPLIED : Answer.OUTDATED, current);
   }
 
   private static Attempt.End endOf(Change.Finish.End end) {

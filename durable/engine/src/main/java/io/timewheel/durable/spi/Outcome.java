@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param record the record after the change; null if there is none. For a {@link Change.Begin} that
  *     was applied it is complete. For any other change a store may leave out payload, headers,
  *     attempts and requests.
+ * @param repeated true if an earlier {@link Change.Finish} had ended the same claim in the same way
  */
-public record Outcome(Answer answer, long version, @Nullable TimerRecord record) {
+public record Outcome(Answer answer, long version, @Nullable TimerRecord record, boolean repeated) {
   /**
    * Checks that there is an answer.
    *
@@ -23,9 +24,22 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record)
    * @param record the record after the change; null if there is none. For a {@link Change.Begin}
    *     that was applied it is complete. For any other change a store may leave out payload,
    *     headers, attempts and requests.
+   * @param repeated true if an earlier {@link Change.Finish} had ended the same claim in the same
+   *     way
    */
   public Outcome {
     requireNonNull(answer, "answer");
+  }
+
+  /**
+   * The outcome of a change that repeats no end of a claim.
+   *
+   * @param answer whether the step was taken, or why not
+   * @param version the version that the answer is about; 0 if there is no such timer
+   * @param record the record after the change; null if there is none
+   */
+  public Outcome(Answer answer, long version, @Nullable TimerRecord record) {
+    this(answer, version, record, false);
   }
 
   /**

@@ -9,11 +9,13 @@ import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -145,8 +147,12 @@ abstract class QueueContract extends AttemptContract {
                     null,
                     NOW))
             .answer());
-    assertEquals(Answer.APPLIED, commit(end(leased, Change.Finish.End.SUCCEEDED, NOW)).answer());
-    assertEquals(Answer.APPLIED, commit(end(leased, Change.Finish.End.SUCCEEDED, NOW)).answer());
+    Outcome first = commit(end(leased, Change.Finish.End.SUCCEEDED, NOW));
+    assertEquals(Answer.APPLIED, first.answer());
+    assertFalse(first.repeated());
+    Outcome second = commit(end(leased, Change.Finish.End.SUCCEEDED, NOW));
+    assertEquals(Answer.APPLIED, second.answer());
+    assertTrue(second.repeated());
     assertEquals(DONE, read(key("a")).state());
   }
 

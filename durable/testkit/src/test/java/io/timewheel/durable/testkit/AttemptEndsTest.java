@@ -13,10 +13,12 @@ import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerRecord;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -310,6 +312,96 @@ class AttemptEndsTest {
       scene.kit.settle();
     }
     assertThat(stats().failed()).isEqualTo(1);
+    assertThat(stats().setAside()).isEqualTo(1);
+  }
+
+  private void ack(QueueFiring claimed) {
+    scene.timer.ack(claimed.firing().fireId(), claimed.lease());
+  }
+
+  private void nack(QueueFiring claimed) {
+    scene.timer.nack(claimed.firing().fireId(), claimed.lease(), "no luck", null);
+  }
+
+  @Test
+  void successesOfAConsumerInFlightTogetherAreCountedOnce() {
+    QueueFiring claimed = claim();
+    ack(claimed);
+    ack(claimed);
+    scene.kit.settle();
+    assertThat(stats().succeeded()).isEqualTo(1);
+  }
+
+  @Test
+  void failuresOfAConsumerInFlightTogetherAreCountedOnce() {
+    QueueFiring claimed = claim();
+    nack(claimed);
+    nack(claimed);
+    scene.kit.settle();
+    assertThat(stats().failed()).isEqualTo(1);
+    assertThat(stats().setAside()).isEqualTo(1);
+    assertThat(log.lines()).hasSize(1);
+  }
+
+  @Test
+  void aFailureOfAConsumerAfterItsSuccessIsNotCounted() {
+    QueueFiring claimed = claim();
+    ack(claimed);
+    nack(claimed);
+    scene.kit.settle();
+    assertThat(stats().succeeded()).isEqualTo(1);
+    assertThat(stats().failed()).isZero();
+    assertThat(stats().setAside()).isZero();
+  }
+
+  private static boolean isLoss(Change change) {
+    return change instanceof Change.Finish finish
+        && finish.end() == Change.Finish.End.LOST_EXHAUSTED;
+  }
+
+  @Test
+  void aSuccessOnAnotherNodeBeforeTheLossIsCommittedIsNotCountedHere() {
+    QueueFiring claimed = claim();
+    ClaimToken token = scene.data.get(claimed.firing().key()).claim().token();
+    scene.store.faults(
+        changes -> {
+          changes.stream()
+              .filter(AttemptEndsTest::isLoss)
+              .forEach(
+                  loss ->
+                      commit(
+                          new Change.Finish(
+                              loss.key(),
+                              token,
+                              0,
+                              Change.Finish.End.SUCCEEDED,
+                              TimerRecord.NEVER,
+                              null,
+                              loss.now())));
+          return FaultyStore.Fault.NONE;
+        });
+    scene.advance(40_000);
+    assertThat(ends()).containsExactly(Attempt.End.SUCCEEDED);
+    assertThat(stats().succeeded()).isZero();
+    assertThat(stats().lost()).isZero();
+    assertThat(stats().setAside()).isZero();
+  }
+
+  @Test
+  void aLossIsCountedOnceThoughTheAnswerOfTheStoreWasLost() {
+    claim();
+    boolean[] isAnswerLost = new boolean[1];
+    scene.store.faults(
+        changes -> {
+          if (isAnswerLost[0] || changes.stream().noneMatch(AttemptEndsTest::isLoss)) {
+            return FaultyStore.Fault.NONE;
+          }
+          isAnswerLost[0] = true;
+          return FaultyStore.Fault.DONE_BUT_FAILED;
+        });
+    scene.advance(50_000);
+    assertThat(isAnswerLost[0]).isTrue();
+    assertThat(stats().lost()).isEqualTo(1);
     assertThat(stats().setAside()).isEqualTo(1);
   }
 }
