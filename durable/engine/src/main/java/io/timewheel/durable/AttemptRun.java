@@ -309,7 +309,7 @@ final class AttemptRun implements Runnable {
     } else if (decision == null) {
       record(succeeded(), engine.nextRun(record, claim), null);
     } else if (decision.again() != null) {
-      postpone(EpochMillis.ceil(decision.again()));
+      postpone(firing, decision.again());
     } else {
       exhausted(decision.reason());
     }
@@ -319,36 +319,10 @@ final class AttemptRun implements Runnable {
    * The present run comes later, and leaves the series as it is: what that drops is counted when it
    * leaves it out, not with each time that a run beside it is postponed again.
    */
-  private void postpone(long againMillis) {
+  private void postpone(Firing firing, Instant again) {
     NextRun series = engine.nextRun(record, claim);
-    engine.ends.record(
-        holder,
-        new AttemptEnd(
-            new Change.Finish(
-                record.key(),
-                claim.token(),
-                claim.epoch(),
-                Change.Finish.End.RESCHEDULED,
-                besideSeries(againMillis, series.atMillis()),
-                series.atMillis(),
-                null,
-                record,
-                engine.nowMillis()),
-            record.isOfSeries() ? series.dropped() : 0));
-  }
-
-  /**
-   * Not at a time of the series itself, but right after it: the time is part of the identity of a
-   * run, and the series has a run of its own then.
-   */
-  private long besideSeries(long millis, long seriesMillis) {
-    boolean mayBe = record.definition().isRecurring() && millis >= seriesMillis;
-    if (!mayBe) {
-      return millis;
-    }
-    Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
-    boolean meets = recurrence.fromEnd(1, seriesMillis, millis + 1) == millis;
-    return meets ? millis + 1 : millis;
+    Change.Finish end = firing.rescheduled(end(succeeded(), series, null).change(), again);
+    engine.ends.record(holder, new AttemptEnd(end, record.isOfSeries() ? series.dropped() : 0));
   }
 
   /** With its stack trace, which the history does not keep. */

@@ -3,7 +3,9 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Instant;
 import java.util.Map;
@@ -111,10 +113,53 @@ public final class Firing {
    * @throws IllegalArgumentException if that never comes
    */
   public void reschedule(Instant at) {
-    if (EpochMillis.ceil(requireNonNull(at, "at")) == EpochMillis.NEVER) {
+    long unused = millis(at);
+    decision = new Decision(at, "");
+  }
+
+  /**
+   * Returns the change that reschedules this run in place of a success, as {@link #reschedule}
+   * does. A {@link FinishingHandler} commits it instead of the success that it was given.
+   *
+   * @param success the change that records the success of this attempt
+   * @param at when this run fires again
+   * @return the change to commit
+   * @throws IllegalArgumentException if that never comes
+   */
+  public Change.Finish rescheduled(Change.Finish success, Instant at) {
+    return new Change.Finish(
+        success.key(),
+        success.token(),
+        success.epoch(),
+        Change.Finish.End.RESCHEDULED,
+        besideSeries(millis(at), success.nextAt()),
+        success.nextAt(),
+        null,
+        success.claimed(),
+        success.now());
+  }
+
+  /** Rounded up; a time before 1970 is that of 1970. */
+  private static long millis(Instant at) {
+    long millis = EpochMillis.ceil(requireNonNull(at, "at"));
+    if (millis == EpochMillis.NEVER) {
       throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)");
     }
-    decision = new Decision(at, "");
+    return Math.max(0, millis);
+  }
+
+  /**
+   * Not at a time of the series itself, but right after it: the time is part of the identity of a
+   * run, and the series has a run of its own then.
+   */
+  private long besideSeries(long millis, long seriesMillis) {
+    boolean mayBe = record.definition().isRecurring() && millis >= seriesMillis;
+    if (!mayBe) {
+      return millis;
+    }
+    Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
+    boolean meets = recurrence.fromEnd(1, seriesMillis, millis + 1) == millis;
+    return meets ? millis + 1 : millis;
   }
 
   /**

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.FireId;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Map;
 
 /**
@@ -92,33 +89,14 @@ public final class TransactionFiring {
   }
 
   /**
-   * Has this run fire again at another time, as {@link Firing#reschedule} does. What the handler
-   * has done is committed. Keep it off the times of its own series: it shares its {@link #fireId}
-   * with the run that the series has then.
+   * Reschedules this run, as {@link Firing#reschedule} does. The effects of the handler are
+   * committed.
    *
    * @param at when
    * @throws IllegalArgumentException if that never comes
    */
   public void reschedule(Instant at) {
-    long millis;
-    try {
-      boolean past = requireNonNull(at, "at").isBefore(Instant.EPOCH);
-      boolean whole = at.equals(at.truncatedTo(ChronoUnit.MILLIS));
-      millis = past ? 0 : Math.addExact(at.toEpochMilli(), whole ? 0 : 1);
-    } catch (ArithmeticException e) {
-      throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)", e);
-    }
-    finish =
-        new Change.Finish(
-            success.key(),
-            success.token(),
-            success.epoch(),
-            Change.Finish.End.RESCHEDULED,
-            millis,
-            success.nextAt(),
-            null,
-            success.claimed(),
-            success.now());
+    finish = firing.rescheduled(success, at);
   }
 
   /** {@return timer, attempt and scheduled time; not the payload} */

@@ -9,13 +9,16 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.timewheel.durable.Attempt;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.FireId;
 import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -296,6 +299,30 @@ class TransactionHandlerTest {
         .schedule(spec("a"));
     assertThat(ledger.awaitDone("a").attempts()).hasSize(2);
     assertThat(ledger.effects()).containsExactly("a 1", "a 1");
+  }
+
+  @Test
+  void aRunThatIsRescheduledOntoItsSeriesHasAFireIdOfItsOwn() {
+    Duration period = Duration.ofSeconds(1);
+    List<FireId> runs = new CopyOnWriteArrayList<>();
+    ledger
+        .start(
+            timers ->
+                finishing(
+                    timers,
+                    (firing, connection) -> {
+                      if (runs.isEmpty()) {
+                        Instant next = firing.scheduledAt().plus(period);
+                        firing.reschedule(next.minusNanos(1)); // rounded up
+                      }
+                      runs.add(firing.fireId());
+                    }),
+            4)
+        .schedule(TimerSpec.of("shop", "a").every(period).at(Instant.now()).handler("orders"));
+    ledger.await("a", info -> runs.size() >= 3);
+    assertThat(runs.subList(0, 3)).doesNotHaveDuplicates();
+    assertThat(runs.get(1).scheduledAtMillis())
+        .isEqualTo(runs.get(0).scheduledAtMillis() + period.toMillis() + 1);
   }
 
   // The connection
