@@ -177,12 +177,14 @@ final class Verifier {
     try {
       key = Keys.timer(timer);
     } catch (MalformedException e) {
+      hasAllRecords = false;
       problem(hex(Family.TIMERS, timer), "not a key: " + e.getMessage());
       return;
     }
     try {
       visitRecord(timer, RecordCodec.decode(key, at.value(), RecordCodec.LEFT_OUT));
     } catch (MalformedException e) {
+      hasAllRecords = false;
       problem(key, "the record cannot be read: " + e.getMessage());
     }
   }

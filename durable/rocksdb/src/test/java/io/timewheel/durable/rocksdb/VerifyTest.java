@@ -159,9 +159,25 @@ class VerifyTest {
   void findsARecordThatCannotBeRead() throws RocksDBException {
     find(Family.TIMERS, "scheduled");
     damage(batch -> batch.put(Family.TIMERS, entry, new byte[] {9, 9}));
-    assertThat(verify(1).texts())
+    assertThat(verify(2).texts()) // the counter includes the unreadable record
         .containsExactly(
             "shop/scheduled: the record cannot be read: it has format 9 (expected: 1)",
+            "the counter of shop in state SCHEDULED: 2 (expected: 1)");
+  }
+
+  @Test
+  void repairsNoCounterWhileARecordHasAnUnreadableKey() throws RocksDBException {
+    find(Family.TIMERS, "scheduled");
+    damage(
+        batch -> {
+          batch.delete(Family.TIMERS, entry);
+          batch.put(Family.TIMERS, new byte[] {'x'}, value);
+        });
+    assertThat(verify(2).texts())
+        .hasSize(3)
+        .anyMatch(text -> text.startsWith("a key of the family TIMERS, 78: not a key"))
+        .contains(
+            "shop/scheduled: an entry in the family DUE, but no record",
             "the counter of shop in state SCHEDULED: 2 (expected: 1)");
   }
 
