@@ -59,11 +59,24 @@ final class Events {
         && !loaded
         && JfrEvents.Recorder.isInitialized()
         && LOADING.compareAndSet(false, true)) {
+      startLoading();
+    }
+    return loaded;
+  }
+
+  /** If no thread can be started, the next event tries again. */
+  private static void startLoading() {
+    boolean started = false;
+    try {
       Thread loader = new Thread(null, Events::load, "timewheel-events", 0, false);
       loader.setDaemon(true);
       loader.start();
+      started = true;
+    } finally {
+      if (!started) {
+        LOADING.set(false);
+      }
     }
-    return loaded;
   }
 
   /** A timeout was taken from its wheel: it is about to be run or handed to the executor. */

@@ -9,6 +9,8 @@ import java.io.InputStream;
 import java.util.function.IntSupplier;
 import jdk.jfr.FlightRecorder;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
 /** The events cannot be made because of an error that is not the lack of the module. */
 class EventsTest {
@@ -22,6 +24,50 @@ class EventsTest {
     assertThat(loader.threwError).as("the look, before any task is there").isTrue();
 
     assertThat(timer.getAsInt()).as("runs").isEqualTo(1);
+  }
+
+  @Test
+  @EnabledForJreRange(max = JRE.JAVA_20) // later ones do not ask the thread for its class loader
+  void triesAgainToLoadTheEventsIfNoThreadCouldBeStarted() throws Exception {
+    FlightRecorder.getFlightRecorder();
+    IntSupplier looks =
+        (IntSupplier)
+            new OutOfMemory()
+                .loadClass(TwoLooks.class.getName())
+                .getDeclaredConstructor()
+                .newInstance();
+    assertThat(looks.getAsInt()).as("threads that were to load the events").isEqualTo(2);
+  }
+
+  /** Two events, on a thread that can make no other. It is used in its own class loader. */
+  public static final class TwoLooks extends Thread implements IntSupplier {
+    private int tries;
+
+    public TwoLooks() {}
+
+    @Override
+    public void run() {
+      for (int i = 0; i < 2; i++) {
+        Object unused = Events.taskBegins();
+      }
+    }
+
+    @Override
+    public ClassLoader getContextClassLoader() {
+      tries++;
+      throw new OutOfMemoryError("on purpose");
+    }
+
+    @Override
+    public int getAsInt() {
+      start();
+      try {
+        join();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      return tries;
+    }
   }
 
   /** A timer with one task. It is used in its own class loader. */

@@ -54,11 +54,24 @@ final class Events {
         && !loaded
         && JfrEvents.Recorder.isInitialized()
         && LOADING.compareAndSet(false, true)) {
+      startLoading();
+    }
+    return loaded;
+  }
+
+  /** If no thread can be started, the next event tries again. */
+  private static void startLoading() {
+    boolean started = false;
+    try {
       Thread loader = new Thread(null, Events::load, "timewheel-durable-events", 0, false);
       loader.setDaemon(true);
       loader.start();
+      started = true;
+    } finally {
+      if (!started) {
+        LOADING.set(false);
+      }
     }
-    return loaded;
   }
 
   /** {@return what to pass to {@link #attemptEnded}; null if no recording wants the event} */
