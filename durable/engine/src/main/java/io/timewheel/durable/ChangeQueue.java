@@ -279,13 +279,14 @@ final class ChangeQueue {
   // Changes of held timers
 
   /**
-   * Puts changes back that were tried.
+   * Puts tried changes back; refuses those of callers for which there is no room.
    *
    * @return how long they wait for the next try
    */
-  long hold(List<PendingChange> tried) {
-    held.putBack(tried);
-    callersBytes += bytesOf(tried);
+  long hold(List<PendingChange> tried, long nowNanos) {
+    List<PendingChange> noRoom = held.putBack(tried, nowNanos);
+    refused.addAll(noRoom);
+    callersBytes += bytesOf(tried) - bytesOf(noRoom);
     return held.waitMillis(HeldChanges.keys(tried));
   }
 

@@ -337,13 +337,17 @@ final class CommitLane {
       noRoom = queue.takeRefused();
       notifyAll();
     }
-    for (PendingChange item : noRoom) {
+    failWithoutRoom(noRoom);
+    return batch;
+  }
+
+  private static void failWithoutRoom(List<PendingChange> items) {
+    for (PendingChange item : items) {
       item.fail(
           Reason.BUSY,
-          "another transaction holds this timer, and too many calls wait for it",
+          "another transaction holds this timer, and too many calls wait for held timers",
           null);
     }
-    return batch;
   }
 
   private void commit(List<PendingChange> batch) {
@@ -447,13 +451,16 @@ final class CommitLane {
     List<PendingChange> again = requireNonNull(parts.get(false));
     boolean open;
     long waitMillis = 0;
+    List<PendingChange> noRoom;
     synchronized (this) {
       open = !closed;
       if (open && !again.isEmpty()) {
-        waitMillis = queue.hold(again);
+        waitMillis = queue.hold(again, nowNanos);
       }
+      noRoom = queue.takeRefused();
       queue.answered(tooLong);
     }
+    failWithoutRoom(noRoom);
     for (PendingChange item : tooLong) {
       item.fail(
           Reason.BUSY,

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -74,7 +75,7 @@ final class HeldChanges {
    * @return false if it is a caller's, and there is no room for it
    */
   boolean add(PendingChange change) {
-    if (!change.isOwn() && (callers >= maxCallers || bytes >= maxBytes)) {
+    if (!hasRoom(change)) {
       return false;
     }
     held(change.change.key()).changes.addLast(change);
@@ -82,17 +83,37 @@ final class HeldChanges {
     return true;
   }
 
-  /** Puts changes back that were tried, before those that came later. */
-  void putBack(List<PendingChange> tried) {
-    for (int i = tried.size() - 1; i >= 0; i--) {
-      PendingChange change = tried.get(i);
-      held(change.change.key()).changes.addFirst(change);
-      count(change, 1);
+  /** A change that has waited here before keeps its room; the engine's own need none. */
+  private boolean hasRoom(PendingChange change) {
+    return change.isOwn() || change.wasHeld() || (callers < maxCallers && bytes < maxBytes);
+  }
+
+  /**
+   * Puts tried changes back, before later changes of their timers.
+   *
+   * @return changes of callers for which there is no room: their timers were just found held
+   */
+  List<PendingChange> putBack(List<PendingChange> tried, long nowNanos) {
+    List<PendingChange> again = new ArrayList<>();
+    List<PendingChange> noRoom = new ArrayList<>();
+    for (PendingChange change : tried) {
+      if (hasRoom(change)) {
+        change.becomesHeld(nowNanos);
+        count(change, 1);
+        again.add(change);
+      } else {
+        noRoom.add(change);
+      }
     }
-    for (TimerKey key : keys(tried)) {
+    for (int i = again.size() - 1; i >= 0; i--) {
+      PendingChange change = again.get(i);
+      held(change.change.key()).changes.addFirst(change);
+    }
+    for (TimerKey key : keys(again)) {
       held(key).tries++;
       due.remove(key);
     }
+    return noRoom;
   }
 
   /** {@return the timers of some changes} */
@@ -115,7 +136,13 @@ final class HeldChanges {
 
   /** {@return how long to wait before the next try of some timers} */
   long waitMillis(Collection<TimerKey> keys) {
-    int tries = keys.stream().mapToInt(key -> held(key).tries).min().orElse(1);
+    int tries =
+        keys.stream()
+            .map(timers::get)
+            .filter(Objects::nonNull)
+            .mapToInt(held -> held.tries)
+            .min()
+            .orElse(1);
     return Math.min(LONGEST_WAIT_MILLIS, FIRST_WAIT_MILLIS << Math.min(tries - 1, 20));
   }
 

@@ -79,15 +79,24 @@ final class PendingChange {
         : unknown && hasRequestId() && tries < MAX_TRIES_OF_UNKNOWN;
   }
 
-  /**
-   * Whether its timer is held by another transaction for longer than a caller waits. The engine's
-   * own changes wait for any time.
-   */
-  boolean isHeldTooLong(long nowNanos) {
+  /** Starts the wait for its timer, which another transaction holds, unless it has started. */
+  void becomesHeld(long nowNanos) {
     if (heldNanos == null) {
       heldNanos = nowNanos;
     }
-    return !isOwn() && nowNanos - heldNanos >= HELD_LIMIT.toNanos();
+  }
+
+  /** Returns true if it has waited for its timer, which another transaction held. */
+  boolean wasHeld() {
+    return heldNanos != null;
+  }
+
+  /**
+   * Returns true if its timer is held by another transaction for longer than a caller waits. The
+   * engine's own changes wait for any time.
+   */
+  boolean isHeldTooLong(long nowNanos) {
+    return !isOwn() && heldNanos != null && nowNanos - heldNanos >= HELD_LIMIT.toNanos();
   }
 
   private boolean hasRequestId() {
