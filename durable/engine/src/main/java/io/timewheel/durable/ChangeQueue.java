@@ -141,7 +141,7 @@ final class ChangeQueue {
   }
 
   /** Takes what is to be committed next. */
-  List<PendingChange> takeBatch(int max) {
+  List<PendingChange> takeBatch(int max, long nowNanos) {
     boolean others = !own.isEmpty() || !callers.isEmpty() || !bulk.isEmpty();
     suspectsTurn = (!suspects.isEmpty() || held.isDue()) && !(suspectsTurn && others);
     if (suspectsTurn && held.isDue()) {
@@ -164,16 +164,16 @@ final class ChangeQueue {
         && batchBytes < MAX_BATCH_BYTES
         && !(own.isEmpty() && callers.isEmpty())) {
       PendingChange change = own.isEmpty() ? callers.remove() : removeOwn();
-      batchBytes += addTo(batch, change) ? change.bytes : 0;
+      batchBytes += addTo(batch, change, nowNanos) ? change.bytes : 0;
     }
-    addBulkTo(batch, max, callersBefore - callers.size());
+    addBulkTo(batch, max, callersBefore - callers.size(), nowNanos);
     return batch;
   }
 
   /** Adds a change to a batch; returns false if its timer is held, and the change has to wait. */
-  private boolean addTo(List<PendingChange> batch, PendingChange change) {
+  private boolean addTo(List<PendingChange> batch, PendingChange change, long nowNanos) {
     boolean waits = held.holds(change.change.key());
-    if (waits && held.add(change)) {
+    if (waits && held.add(change, nowNanos)) {
       return false;
     }
     callersBytes -= change.bytes;
@@ -184,7 +184,7 @@ final class ChangeQueue {
     return batch.add(change);
   }
 
-  private void addBulkTo(List<PendingChange> batch, int max, int fromCallers) {
+  private void addBulkTo(List<PendingChange> batch, int max, int fromCallers, long nowNanos) {
     if (fromCallers > 0) {
       bulkShare = Math.max(MIN_BULK_SHARE, fromCallers);
       quietBatches = 0;
@@ -192,7 +192,7 @@ final class ChangeQueue {
       bulkShare = Math.min(max, 2 * bulkShare);
     }
     for (int i = 0; i < bulkShare && batch.size() < max && !bulk.isEmpty(); i++) {
-      addTo(batch, bulk.remove());
+      addTo(batch, bulk.remove(), nowNanos);
     }
   }
 
@@ -288,6 +288,13 @@ final class ChangeQueue {
     refused.addAll(noRoom);
     callersBytes += bytesOf(tried) - bytesOf(noRoom);
     return held.waitMillis(HeldChanges.keys(tried));
+  }
+
+  /** Takes the changes of tried timers that have waited too long. */
+  List<PendingChange> takeHeldTooLong(Set<TimerKey> tried, long nowNanos) {
+    List<PendingChange> taken = held.takeHeldTooLong(tried, nowNanos);
+    callersBytes -= bytesOf(taken);
+    return taken;
   }
 
   /** The time has come for another try of some held timers. */

@@ -333,7 +333,7 @@ final class CommitLane {
     List<PendingChange> noRoom;
     synchronized (this) {
       refused = false;
-      batch = queue.takeBatch(settings.store.traits().maxBatch());
+      batch = queue.takeBatch(settings.store.traits().maxBatch(), settings.waits.nanoTime());
       noRoom = queue.takeRefused();
       notifyAll();
     }
@@ -444,21 +444,21 @@ final class CommitLane {
   }
 
   private void repeatWhenReleased(List<PendingChange> tried, HeldTimersException failure) {
+    Set<TimerKey> keys = HeldChanges.keys(tried);
     long nowNanos = settings.waits.nanoTime();
-    Map<Boolean, List<PendingChange>> parts =
-        tried.stream().collect(Collectors.partitioningBy(item -> item.isHeldTooLong(nowNanos)));
-    List<PendingChange> tooLong = requireNonNull(parts.get(true));
-    List<PendingChange> again = requireNonNull(parts.get(false));
+    List<PendingChange> noRoom = List.of();
+    List<PendingChange> tooLong = List.of();
     boolean open;
     long waitMillis = 0;
-    List<PendingChange> noRoom;
     synchronized (this) {
       open = !closed;
-      if (open && !again.isEmpty()) {
-        waitMillis = queue.hold(again, nowNanos);
+      if (open) {
+        waitMillis = queue.hold(tried, nowNanos);
+        noRoom = queue.takeRefused();
+        tooLong = queue.takeHeldTooLong(keys, nowNanos);
+        queue.answered(tried);
+        notifyAll();
       }
-      noRoom = queue.takeRefused();
-      queue.answered(tooLong);
     }
     failWithoutRoom(noRoom);
     for (PendingChange item : tooLong) {
@@ -468,9 +468,8 @@ final class CommitLane {
           failure);
     }
     if (!open) {
-      giveUp(again.stream().filter(item -> !item.isOwn()).toList(), Engine.closed());
-    } else if (!again.isEmpty()) {
-      Set<TimerKey> keys = HeldChanges.keys(again);
+      giveUp(tried.stream().filter(item -> !item.isOwn()).toList(), Engine.closed());
+    } else {
       try {
         settings.waits.start(() -> comeBack(keys), Duration.ofMillis(waitMillis));
       } catch (IllegalStateException e) { // the wheel was stopped, so no retry can be timed

@@ -74,10 +74,11 @@ final class HeldChanges {
    *
    * @return false if it is a caller's, and there is no room for it
    */
-  boolean add(PendingChange change) {
+  boolean add(PendingChange change, long nowNanos) {
     if (!hasRoom(change)) {
       return false;
     }
+    change.becomesHeld(nowNanos);
     held(change.change.key()).changes.addLast(change);
     count(change, 1);
     return true;
@@ -114,6 +115,23 @@ final class HeldChanges {
       due.remove(key);
     }
     return noRoom;
+  }
+
+  /**
+   * Takes the changes of tried timers that have waited too long, including those that were not part
+   * of the batch.
+   */
+  List<PendingChange> takeHeldTooLong(Set<TimerKey> tried, long nowNanos) {
+    List<PendingChange> taken = new ArrayList<>();
+    for (TimerKey key : tried) {
+      Held held = timers.get(key);
+      if (held != null) {
+        held.changes.stream().filter(change -> change.isHeldTooLong(nowNanos)).forEach(taken::add);
+        held.changes.removeIf(change -> change.isHeldTooLong(nowNanos));
+      }
+    }
+    taken.forEach(change -> count(change, -1));
+    return taken;
   }
 
   /** {@return the timers of some changes} */

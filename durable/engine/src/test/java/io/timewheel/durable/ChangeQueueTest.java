@@ -45,7 +45,7 @@ class ChangeQueueTest {
   }
 
   private List<String> take() {
-    return queue.takeBatch(MAX).stream().map(item -> item.change.key().id()).toList();
+    return queue.takeBatch(MAX, 0).stream().map(item -> item.change.key().id()).toList();
   }
 
   private static long count(List<String> ids, String prefix) {

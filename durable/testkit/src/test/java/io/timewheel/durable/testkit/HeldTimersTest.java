@@ -16,6 +16,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -40,9 +41,23 @@ class HeldTimersTest {
   private final List<String> fired = new ArrayList<>();
   private final Stand stand = new Stand();
   private final InMemoryTimerStore data = InMemoryTimerStore.create();
+  private int maxBatch = 1_000;
   private final DurableTimer timer =
       stand.start(
           new ForwardingTimerStore(data) {
+            @Override
+            public StoreTraits traits() {
+              StoreTraits traits = super.traits();
+              return new StoreTraits(
+                  traits.shards(),
+                  traits.committers(),
+                  maxBatch,
+                  traits.window(),
+                  traits.claimAhead(),
+                  traits.sweep(),
+                  traits.lease());
+            }
+
             @Override
             public List<Outcome> commit(List<Change> changes) {
               asked.add(ids(changes));
@@ -152,6 +167,25 @@ class HeldTimersTest {
     advance(2 * LIMIT_MILLIS);
     assertThat(asked).as("nothing is left to try").isEmpty();
     assertThat(timer.stats().queued()).isZero();
+  }
+
+  @Test
+  void callsBeyondOneBatchDoNotWaitLonger() {
+    maxBatch = 10;
+    hold("x");
+    List<CompletableFuture<?>> waiting = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      waiting.add(schedule("x"));
+      stand.settle();
+    }
+    advance(LIMIT_MILLIS - LONGEST_WAIT_MILLIS);
+    assertThat(waiting).noneMatch(CompletableFuture::isDone);
+    advance(2 * LONGEST_WAIT_MILLIS);
+    waiting.forEach(HeldTimersTest::assertBusy);
+    assertThat(timer.stats().queued()).isZero();
+    asked.clear();
+    advance(LIMIT_MILLIS);
+    assertThat(asked).as("nothing is left to try").isEmpty();
   }
 
   @Test
