@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -278,16 +279,11 @@ final class ChangeQueue {
 
   // Changes of held timers
 
-  /**
-   * Puts tried changes back; refuses those of callers for which there is no room.
-   *
-   * @return how long they wait for the next try
-   */
-  long hold(List<PendingChange> tried, long nowNanos) {
+  /** Puts tried changes back; refuses those of callers for which there is no room. */
+  void hold(List<PendingChange> tried, long nowNanos) {
     List<PendingChange> noRoom = held.putBack(tried, nowNanos);
     refused.addAll(noRoom);
     callersBytes += bytesOf(tried) - bytesOf(noRoom);
-    return held.waitMillis(HeldChanges.keys(tried));
   }
 
   /** Takes the changes of tried timers that have waited too long. */
@@ -295,6 +291,15 @@ final class ChangeQueue {
     List<PendingChange> taken = held.takeHeldTooLong(tried, nowNanos);
     callersBytes -= bytesOf(taken);
     return taken;
+  }
+
+  /**
+   * Starts the next wait of those tried timers that are still held.
+   *
+   * @return the timers by their wait in milliseconds
+   */
+  Map<Long, Set<TimerKey>> startWaits(Set<TimerKey> tried) {
+    return held.startWaits(tried);
   }
 
   /** The time has come for another try of some held timers. */

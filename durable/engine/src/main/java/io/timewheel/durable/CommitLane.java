@@ -449,13 +449,14 @@ final class CommitLane {
     List<PendingChange> noRoom = List.of();
     List<PendingChange> tooLong = List.of();
     boolean open;
-    long waitMillis = 0;
+    Map<Long, Set<TimerKey>> waits = Map.of();
     synchronized (this) {
       open = !closed;
       if (open) {
-        waitMillis = queue.hold(tried, nowNanos);
+        queue.hold(tried, nowNanos);
         noRoom = queue.takeRefused();
         tooLong = queue.takeHeldTooLong(keys, nowNanos);
+        waits = queue.startWaits(keys);
         queue.answered(tried);
         notifyAll();
       }
@@ -471,7 +472,9 @@ final class CommitLane {
       giveUp(tried.stream().filter(item -> !item.isOwn()).toList(), Engine.closed());
     } else {
       try {
-        settings.waits.start(() -> comeBack(keys), Duration.ofMillis(waitMillis));
+        waits.forEach(
+            (millis, waiting) ->
+                settings.waits.start(() -> comeBack(waiting), Duration.ofMillis(millis)));
       } catch (IllegalStateException e) { // the wheel was stopped, so no retry can be timed
         List<PendingChange> left;
         synchronized (this) {

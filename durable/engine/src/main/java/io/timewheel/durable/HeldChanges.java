@@ -5,10 +5,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -49,6 +49,10 @@ final class HeldChanges {
   private static final class Held {
     final ArrayDeque<PendingChange> changes = new ArrayDeque<>();
     int tries;
+
+    long waitMillis() {
+      return Math.min(LONGEST_WAIT_MILLIS, FIRST_WAIT_MILLIS << Math.min(tries - 1, 20));
+    }
   }
 
   boolean isEmpty() {
@@ -110,10 +114,6 @@ final class HeldChanges {
       PendingChange change = again.get(i);
       held(change.change.key()).changes.addFirst(change);
     }
-    for (TimerKey key : keys(again)) {
-      held(key).tries++;
-      due.remove(key);
-    }
     return noRoom;
   }
 
@@ -152,16 +152,22 @@ final class HeldChanges {
     }
   }
 
-  /** {@return how long to wait before the next try of some timers} */
-  long waitMillis(Collection<TimerKey> keys) {
-    int tries =
-        keys.stream()
-            .map(timers::get)
-            .filter(Objects::nonNull)
-            .mapToInt(held -> held.tries)
-            .min()
-            .orElse(1);
-    return Math.min(LONGEST_WAIT_MILLIS, FIRST_WAIT_MILLIS << Math.min(tries - 1, 20));
+  /**
+   * Starts the next wait of those tried timers that are still held.
+   *
+   * @return the timers by their wait in milliseconds: each keeps its own backoff
+   */
+  Map<Long, Set<TimerKey>> startWaits(Set<TimerKey> tried) {
+    Map<Long, Set<TimerKey>> waits = new HashMap<>();
+    for (TimerKey key : tried) {
+      due.remove(key);
+      Held held = timers.get(key);
+      if (held != null && !held.changes.isEmpty()) {
+        held.tries++;
+        waits.computeIfAbsent(held.waitMillis(), same -> new HashSet<>()).add(key);
+      }
+    }
+    return waits;
   }
 
   /** The time has come for another try of some timers. */

@@ -188,6 +188,27 @@ class HeldTimersTest {
     assertThat(asked).as("nothing is left to try").isEmpty();
   }
 
+  private long triesOf(String id) {
+    return asked.stream().filter(ids -> ids.contains(id)).count();
+  }
+
+  @Test
+  void heldTimersKeepTheirBackoffWhileOthersArrive() {
+    hold("x");
+    CompletableFuture<?> waiting = schedule("x");
+    advance(2_000);
+    hold("new0"); // forgets the tries so far
+    schedule("new0");
+    for (int i = 1; i <= 40; i++) {
+      held.add(new TimerKey("shop", "new" + i));
+      schedule("new" + i);
+      advance(20);
+    }
+    assertThat(triesOf("x")).as("every 500 ms").isBetween(1L, 2L);
+    assertThat(triesOf("new0")).as("after 10, 20, 40 ms and so on").isBetween(5L, 8L);
+    assertThat(waiting).isNotDone();
+  }
+
   @Test
   void heldTimersAreReleasedEachByItself() {
     hold("x");
