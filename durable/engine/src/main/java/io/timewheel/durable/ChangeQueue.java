@@ -59,6 +59,9 @@ final class ChangeQueue {
 
   private boolean suspectsTurn;
 
+  /** True if the last turn of suspects and held timers went to held timers. */
+  private boolean heldTurn;
+
   /** How many changes of callers are to be repeated: they count until they are answered. */
   private int repeated;
 
@@ -145,12 +148,13 @@ final class ChangeQueue {
   List<PendingChange> takeBatch(int max, long nowNanos) {
     boolean others = !own.isEmpty() || !callers.isEmpty() || !bulk.isEmpty();
     suspectsTurn = (!suspects.isEmpty() || held.isDue()) && !(suspectsTurn && others);
-    if (suspectsTurn && held.isDue()) {
-      List<PendingChange> due = held.takeDue(max);
-      callersBytes -= bytesOf(due);
-      return due;
-    }
     if (suspectsTurn) {
+      heldTurn = held.isDue() && !(heldTurn && !suspects.isEmpty());
+      if (heldTurn) {
+        List<PendingChange> due = held.takeDue(max);
+        callersBytes -= bytesOf(due);
+        return due;
+      }
       FailedChanges failed = suspects.remove();
       repeated -= failed.callers();
       callersBytes -= bytesOf(failed.changes);

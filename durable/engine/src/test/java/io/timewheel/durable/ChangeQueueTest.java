@@ -127,6 +127,25 @@ class ChangeQueueTest {
   }
 
   @Test
+  void heldTimersAlternateWithSuspects() {
+    List<String> taken = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      FailedChanges failed = new FailedChanges(List.of(own("suspect")), true);
+      queue.putAside(failed);
+      queue.comeBack(failed);
+    }
+    List<PendingChange> held = List.of(own("held"));
+    for (List<PendingChange> batch = held; taken.size() < 6; batch = queue.takeBatch(MAX, 0)) {
+      batch.forEach(item -> taken.add(item.change.key().id()));
+      if (batch.equals(held)) {
+        queue.hold(batch, 0);
+        queue.comeBack(HeldChanges.keys(batch)); // due again at once
+      }
+    }
+    assertThat(taken).containsExactly("held", "held", "suspect", "held", "suspect", "held");
+  }
+
+  @Test
   void aCloseFindsTheBacklog() {
     addBulk(3);
     assertThat(queue.ownWaiting()).isEqualTo(3);
