@@ -312,14 +312,16 @@ final class CommitLane {
   /** Commits one batch, and goes on in a task of its own, so that others get their turn. */
   private void drain() {
     boolean start;
+    List<PendingChange> batch = List.of();
     try {
-      List<PendingChange> batch = take();
+      batch = take();
       if (!batch.isEmpty()) {
         commit(batch);
       }
     } finally {
       synchronized (this) {
         draining = false;
+        queue.answered(batch); // even if an exception escapes: later changes of its timers wait
         start = startDraining();
       }
       if (start) {
@@ -370,7 +372,6 @@ final class CommitLane {
       return;
     }
     settings.listener.answered();
-    answered(batch);
     tellEngine(batch, outcomes);
     complete(batch, outcomes, false);
   }
@@ -421,10 +422,6 @@ final class CommitLane {
 
   // Held timers
 
-  private synchronized void answered(List<PendingChange> batch) {
-    queue.answered(batch);
-  }
-
   /** Commits the other changes at once; those of held timers are repeated after a while. */
   private void held(List<PendingChange> batch, HeldTimersException failure) {
     Map<Boolean, List<PendingChange>> parts =
@@ -457,7 +454,6 @@ final class CommitLane {
         noRoom = queue.takeRefused();
         tooLong = queue.takeHeldTooLong(keys, nowNanos);
         waits = queue.startWaits(keys);
-        queue.answered(tried);
         notifyAll();
       }
     }
@@ -495,7 +491,6 @@ final class CommitLane {
   // Failures
 
   private void failed(List<PendingChange> batch, StoreException failure) {
-    answered(batch);
     if (failure.kind() == StoreException.Kind.REJECTED && batch.size() > 1) {
       commit(List.copyOf(batch.subList(0, batch.size() / 2)));
       commit(List.copyOf(batch.subList(batch.size() / 2, batch.size())));

@@ -42,6 +42,7 @@ class HeldTimersTest {
   private final Stand stand = new Stand();
   private final InMemoryTimerStore data = InMemoryTimerStore.create();
   private int maxBatch = 1_000;
+  private RuntimeException failure;
   private final DurableTimer timer =
       stand.start(
           new ForwardingTimerStore(data) {
@@ -61,6 +62,9 @@ class HeldTimersTest {
             @Override
             public List<Outcome> commit(List<Change> changes) {
               asked.add(ids(changes));
+              if (failure != null) {
+                throw failure;
+              }
               List<TimerKey> found =
                   changes.stream().map(Change::key).filter(held::contains).distinct().toList();
               if (!found.isEmpty()) {
@@ -267,6 +271,27 @@ class HeldTimersTest {
     CompletableFuture<?> refusedBefore = schedule("x149");
     stand.settle();
     assertThat(refusedBefore).isCompleted();
+    assertThat(timer.stats().queued()).isZero();
+  }
+
+  @Test
+  void anExceptionThatCannotBeReadLeavesNoTimerHeld() {
+    hold("x");
+    schedule("x");
+    stand.settle();
+    failure =
+        new IllegalStateException() {
+          @Override
+          public String toString() {
+            throw new UnsupportedOperationException();
+          }
+        };
+    advance(LONGEST_WAIT_MILLIS);
+    failure = null;
+    held.clear();
+    CompletableFuture<?> later = schedule("x");
+    advance(LONGEST_WAIT_MILLIS);
+    assertThat(later).isCompleted();
     assertThat(timer.stats().queued()).isZero();
   }
 
