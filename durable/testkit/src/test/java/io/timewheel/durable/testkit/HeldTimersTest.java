@@ -202,10 +202,10 @@ class HeldTimersTest {
     CompletableFuture<?> waiting = schedule("x");
     advance(2_000);
     hold("new0"); // forgets the tries so far
-    schedule("new0");
+    CompletableFuture<?> unusedFirst = schedule("new0");
     for (int i = 1; i <= 40; i++) {
       held.add(new TimerKey("shop", "new" + i));
-      schedule("new" + i);
+      CompletableFuture<?> unused = schedule("new" + i);
       advance(20);
     }
     assertThat(triesOf("x")).as("every 500 ms").isBetween(1L, 2L);
@@ -277,12 +277,12 @@ class HeldTimersTest {
   @Test
   void anExceptionThatCannotBeReadLeavesNoTimerHeld() {
     hold("x");
-    schedule("x");
+    CompletableFuture<?> unused = schedule("x");
     stand.settle();
     failure =
         new IllegalStateException() {
           @Override
-          public String toString() {
+          public String getMessage() {
             throw new UnsupportedOperationException();
           }
         };
