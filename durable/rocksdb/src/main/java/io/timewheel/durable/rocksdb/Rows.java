@@ -65,13 +65,18 @@ final class Rows {
     unindex(timer, before.record(), null, batch);
   }
 
+  /** Whether consumers may claim a timer: a store of one owner makes no timer of a handler ready. */
+  static boolean isInReadyIndex(TimerRecord record) {
+    return record.state() == TimerState.READY && record.definition().queue();
+  }
+
   private void index(byte[] timer, TimerRecord record, Batch batch) throws RocksDBException {
     if (record.isIndexed()) {
       byte[] key = due(timer, record);
       bounds.due().insert(key, batch);
       batch.put(Family.DUE, key, RecordCodec.encodeDue(record, scratch));
     }
-    if (record.state() == TimerState.READY) {
+    if (isInReadyIndex(record)) {
       byte[] key = ready(record);
       bounds.ready(record).insert(key, batch);
       batch.put(Family.READY, key, RecordCodec.PRESENT);
@@ -90,7 +95,7 @@ final class Rows {
       batch.delete(Family.DUE, due(timer, old));
       bounds.deleted(bounds.due());
     }
-    if (old.state() == TimerState.READY) {
+    if (isInReadyIndex(old)) {
       batch.delete(Family.READY, ready(old));
       bounds.deleted(bounds.ready(old));
     }

@@ -2,7 +2,6 @@
 package io.timewheel.durable.rocksdb;
 
 import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.rocksdb.RecordCodec.Stored;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.TimerRecord;
@@ -228,7 +227,7 @@ final class Verifier {
             to -> to.delete(Family.META, Meta.DUE_FROM));
       }
     }
-    if (record.state() == TimerState.READY) {
+    if (Rows.isInReadyIndex(record)) {
       expect(Family.READY, Rows.ready(record), key, RecordCodec.PRESENT);
     }
     if (record.state().isFinished()) {
@@ -305,7 +304,7 @@ final class Verifier {
     return switch (family) {
       case DUE -> record.isIndexed() ? Rows.due(timer, record) : null;
       case FINISHED -> record.state().isFinished() ? Rows.finished(timer, record) : null;
-      case READY -> record.state() == TimerState.READY ? Rows.ready(record) : null;
+      case READY -> Rows.isInReadyIndex(record) ? Rows.ready(record) : null;
       default -> stored.payloadApart() ? timer : null;
     };
   }

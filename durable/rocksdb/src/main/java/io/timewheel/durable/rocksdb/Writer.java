@@ -365,7 +365,7 @@ final class Writer implements Transitions.Context {
         key -> {
           Cell cell = readIfSound(Keys.ready(key).key());
           TimerRecord record = cell == null ? null : cell.after;
-          if (cell != null && record != null && record.state() == TimerState.READY) {
+          if (cell != null && record != null && Rows.isInReadyIndex(record)) {
             cells.add(cell);
           }
           return cells.size() < wanted;
