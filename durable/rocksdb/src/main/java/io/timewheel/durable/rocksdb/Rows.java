@@ -65,7 +65,9 @@ final class Rows {
     unindex(timer, before.record(), null, batch);
   }
 
-  /** Whether consumers may claim a timer: a store of one owner makes no timer of a handler ready. */
+  /**
+   * Whether consumers may claim a timer: a store of one owner makes no timer of a handler ready.
+   */
   static boolean isInReadyIndex(TimerRecord record) {
     return record.state() == TimerState.READY && record.definition().queue();
   }

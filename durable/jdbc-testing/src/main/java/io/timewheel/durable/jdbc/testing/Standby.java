@@ -81,10 +81,23 @@ public final class Standby implements AutoCloseable {
     await(primary, "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'", 1);
   }
 
-  /** Cuts the standby off: it keeps what it has, and gets nothing more. */
+  /**
+   * Cuts the standby off once it has replayed all commits so far: it gets none of the later ones.
+   */
   public void cutOff() {
+    awaitReplay();
     configure(server, "primary_conninfo", "");
     await(server, "SELECT count(*) FROM pg_stat_wal_receiver", 0);
+  }
+
+  private void awaitReplay() {
+    String written = "SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint";
+    String replayed = "SELECT (pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0') >= %d)::integer";
+    try {
+      await(server, replayed.formatted(primary.administration().number(written)), 1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(written, e);
+    }
   }
 
   /** Makes the standby a primary. That the former one is gone is up to the caller. */
