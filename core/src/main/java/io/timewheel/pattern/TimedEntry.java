@@ -25,13 +25,16 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   starter or run                        settler, or a thread that hastens
  *   1 seen = changes                      1 changes = SETTLED, or one more
- *   2 makes the timeout pending           2 cancels or moves the timeout, if it is pending
+ *   2 makes the timeout pending           2 reads the deadline; cancels or moves the timeout,
+ *                                           if it is pending
  *   3 if (changes != seen) looks again;
  *     if (changes == SETTLED) cancels
  * </pre>
  *
- * {@code changes} is volatile and the timeout's own state is guarded by a lock, so at least one
- * side sees the other.
+ * Each side writes and then reads the variable that the other side writes, with a full fence
+ * between the two. So at least one side sees the other. Cancelling and moving take the lock of the
+ * timeout, but reading its deadline does not: without the fence, step 3 could overtake step 2, and
+ * both sides could see the old values.
  */
 abstract class TimedEntry implements TimerTask {
   /** A delay that does not end: the timeout keeps its place and does not fire. */
@@ -84,9 +87,11 @@ abstract class TimedEntry implements TimerTask {
 
   private void lookAgain(Timeout pending, int before, LongSupplier delayNanos) {
     int seen = before;
+    VarHandle.fullFence();
     for (int now = changes; now != seen && now != SETTLED; now = changes) {
       seen = now;
       pending.reschedule(delayNanos.getAsLong(), NANOSECONDS);
+      VarHandle.fullFence();
     }
     // Also if it was settled before: then the settler found nothing pending.
     if (changes == SETTLED) {
@@ -100,6 +105,7 @@ abstract class TimedEntry implements TimerTask {
     while (seen != SETTLED && !CHANGES.compareAndSet(this, seen, (seen + 1) & Integer.MAX_VALUE)) {
       seen = changes;
     }
+    VarHandle.fullFence();
     Timeout pending = timeout;
     if (pending != null && pending.remaining(NANOSECONDS) > delayNanos) {
       pending.reschedule(delayNanos, NANOSECONDS);
