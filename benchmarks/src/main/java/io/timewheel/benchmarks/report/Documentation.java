@@ -58,7 +58,8 @@ final class Documentation {
     Sections readmeSections = new Sections("README.md", Files.readString(readme()));
     Sections pageSections = new Sections("docs/BENCHMARKS.md", Files.readString(page()));
     Text text = recording == null ? null : new Text(new Measurements(recording));
-    readmeSections.replace("figures", text == null ? NOT_RECORDED : text.headline());
+    readmeSections.replace("figures", text == null ? NOT_RECORDED : text.brief());
+    pageSections.replace("headline", text == null ? NOT_RECORDED : text.headline());
     pageSections.replace("targets", text == null ? NOT_RECORDED : text.targets());
     Map<Path, String> files = new TreeMap<>();
     files.put(readme(), readmeSections.text());

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The figures by which a user chooses a timer: a plot of the throughput, and a table of what a
- * timer gives and takes, with the best of the other libraries beside ours.
+ * The figures by which a user chooses a timer: a plot of the throughput, and a table that compares
+ * our timers with the best of the other libraries.
  *
  * <p>The plot is text: its layout depends on no font of the machine that made it.
  */
@@ -26,16 +26,27 @@ final class Headline {
 
   private record Figure(String label, Variant variant, Metric metric) {}
 
+  private static final Figure THROUGHPUT =
+      new Figure("start and cancel, 2 threads: million a second", TWO_THREADS, Metrics.OPERATIONS);
+
+  private static final Figure MEMORY =
+      new Figure(
+          "memory: bytes of heap per pending timeout, with 6M pending",
+          new Variant(Workload.LOAD, "6M, 1 s to 24 h"),
+          Metrics.HEAP_BYTES);
+
+  private static final Figure MASS_EXPIRY =
+      new Figure(
+          "mass expiry, 6M due within a second: ms by which the last one overruns it",
+          new Variant(Workload.EXPIRE, "6M in a second"),
+          Metrics.OVERRUN);
+
   private static final List<Figure> FIGURES =
       List.of(
           new Figure(
               "start and cancel, 1 thread: million a second", ONE_THREAD, Metrics.OPERATIONS),
-          new Figure(
-              "start and cancel, 2 threads: million a second", TWO_THREADS, Metrics.OPERATIONS),
-          new Figure(
-              "memory: bytes of heap per pending timeout, with 6M pending",
-              new Variant(Workload.LOAD, "6M, 1 s to 24 h"),
-              Metrics.HEAP_BYTES),
+          THROUGHPUT,
+          MEMORY,
           new Figure(
               "lateness with a tick of 1 ms: p99 in ms",
               new Variant(Workload.LATENESS, "1 ms tick"),
@@ -44,10 +55,7 @@ final class Headline {
               "idle with 6M pending: ms of CPU in 20 s",
               new Variant(Workload.IDLE, "6M pending"),
               Metrics.CPU),
-          new Figure(
-              "mass expiry, 6M due within a second: ms by which the last one overruns it",
-              new Variant(Workload.EXPIRE, "6M in a second"),
-              Metrics.OVERRUN));
+          MASS_EXPIRY);
 
   private static final Set<String> COLUMNS =
       Set.of(Subjects.US, Subjects.HASHED, Subjects.NETTY, Subjects.SCHEDULED_THREAD_POOL);
@@ -60,7 +68,12 @@ final class Headline {
 
   /** Returns the plot, if its workload was recorded, and the table. */
   String text() {
-    return plot() + table();
+    return plot() + table(FIGURES, COLUMNS);
+  }
+
+  /** Returns the three figures of the README. */
+  String brief() {
+    return table(List.of(THROUGHPUT, MEMORY, MASS_EXPIRY), Set.of(Subjects.US, Subjects.NETTY));
   }
 
   private String plot() {
@@ -112,15 +125,15 @@ final class Headline {
     plot.append(String.join(GAP, cells).stripTrailing()).append('\n');
   }
 
-  private String table() {
+  private String table(List<Figure> figures, Set<String> subjects) {
     List<SubjectInfo> columns =
         measurements.recording().subjects().stream()
-            .filter(subject -> COLUMNS.contains(subject.id()))
+            .filter(subject -> subjects.contains(subject.id()))
             .toList();
     StringBuilder table = new StringBuilder("| ");
     columns.forEach(subject -> table.append(" | ").append(Tables.escaped(subject.label())));
     table.append(" | best of the others |\n|---|").append("--:|".repeat(columns.size() + 1));
-    for (Figure figure : FIGURES) {
+    for (Figure figure : figures) {
       table.append("\n| ").append(figure.label());
       columns.forEach(subject -> table.append(" | ").append(cell(figure, subject)));
       table.append(" | ").append(best(figure)).append(" |");
@@ -135,20 +148,20 @@ final class Headline {
         .orElse("–");
   }
 
-  /** Returns the figure of the peer against which we do worst, and whether that is better. */
+  /** Returns the figure of the library against which we do worst, and whether that is better. */
   private String best(Figure figure) {
     return measurements
-        .bestPeer(figure.variant(), figure.metric())
+        .bestOther(figure.variant(), figure.metric())
         .map(
-            peer -> {
+            other -> {
               double times =
                   measurements
-                      .advantage(figure.variant(), figure.metric(), peer.id())
+                      .advantage(figure.variant(), figure.metric(), other.id())
                       .orElseThrow()
                       .median();
-              return cell(figure, peer)
+              return cell(figure, other)
                   + " "
-                  + Tables.escaped(peer.label())
+                  + Tables.escaped(other.label())
                   + (times < 1 ? "<br>**" + Tables.LOSS + "**" : "");
             })
         .orElse("–");

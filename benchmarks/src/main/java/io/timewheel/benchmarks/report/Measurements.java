@@ -6,11 +6,13 @@ import io.timewheel.benchmarks.results.Run;
 import io.timewheel.benchmarks.results.SubjectInfo;
 import io.timewheel.benchmarks.workloads.Workload;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -132,8 +134,17 @@ final class Measurements {
 
   /** Returns the peer against which we do worst, if any peer and we were measured. */
   Optional<SubjectInfo> bestPeer(Variant variant, Metric metric) {
+    return best(variant, metric, EnumSet.of(Subjects.Kind.PEER));
+  }
+
+  /** Returns the best of all other libraries, a passive wheel included. */
+  Optional<SubjectInfo> bestOther(Variant variant, Metric metric) {
+    return best(variant, metric, EnumSet.of(Subjects.Kind.PEER, Subjects.Kind.PASSIVE));
+  }
+
+  private Optional<SubjectInfo> best(Variant variant, Metric metric, Set<Subjects.Kind> kinds) {
     return recording.subjects().stream()
-        .filter(subject -> Subjects.kind(subject.id()) == Subjects.Kind.PEER)
+        .filter(subject -> kinds.contains(Subjects.kind(subject.id())))
         .filter(subject -> advantage(variant, metric, subject.id()).isPresent())
         .min(
             (one, other) ->

@@ -28,6 +28,11 @@ final class Text {
   }
 
   /** Returns the figures of the README. */
+  String brief() {
+    return warning() + new Headline(measurements).brief() + "\n" + where() + "\n";
+  }
+
+  /** Returns the first figures of {@code docs/BENCHMARKS.md}. */
   String headline() {
     return warning() + new Headline(measurements).text() + "\n" + where() + "\n";
   }

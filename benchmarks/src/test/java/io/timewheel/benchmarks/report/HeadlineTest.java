@@ -60,6 +60,25 @@ class HeadlineTest {
 
     assertThat(text())
         .contains("overruns it | 300 | 2 | 1.50 | 1.50 The netty42<br>**we lose** |\n")
-        .contains("with 6M pending | 40 | – | 56 | 48 The kafka |\n");
+        .contains("with 6M pending | 40 | – | 56 | 30 The agrona<br>**we lose** |\n");
+  }
+
+  @Test
+  void briefTableHasThreeRowsAndTwoTimers() {
+    recordings
+        .values("churn", "2 threads", "timewheel", "opsPerSecond", 24e6)
+        .values("churn", "2 threads", "netty42", "opsPerSecond", 3e6)
+        .values("load", "6M, 1 s to 24 h", "timewheel", "heapBytesPerPending", 40)
+        .values("load", "6M, 1 s to 24 h", "netty42", "heapBytesPerPending", 56);
+
+    assertThat(new Headline(recordings.measurements()).brief())
+        .isEqualTo(
+            """
+            |  | The timewheel | The netty42 | best of the others |
+            |---|--:|--:|--:|
+            | start and cancel, 2 threads: million a second | 24 | 3 | 3 The netty42 |
+            | memory: bytes of heap per pending timeout, with 6M pending | 40 | 56 | 56 The netty42 |
+            | mass expiry, 6M due within a second: ms by which the last one overruns it | – | – | – |
+            """);
   }
 }
