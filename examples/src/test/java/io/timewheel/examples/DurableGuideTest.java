@@ -138,7 +138,7 @@ class DurableGuideTest {
   }
 
   @Test
-  void whatIsSetAsideIsFoundAndRevived() {
+  void failedTimersAreFoundAndRetried() {
     DurableTestkit kit = DurableTestkit.create();
     DurableTimer timer = start(kit);
     // begin
@@ -151,8 +151,7 @@ class DurableGuideTest {
     kit.advanceBy(Duration.ofHours(1));
     List<String> errors = new ArrayList<>();
     // begin
-    TimerFilter filter =
-        TimerFilter.all().namespace("shop").states(EnumSet.of(TimerState.SET_ASIDE));
+    TimerFilter filter = TimerFilter.all().namespace("shop").states(EnumSet.of(TimerState.FAILED));
     Optional<String> page = Optional.empty();
     do {
       TimerList found = timer.list(filter, 1_000, page.orElse(null));
@@ -162,7 +161,7 @@ class DurableGuideTest {
       page = found.nextPage();
     } while (page.isPresent());
 
-    timer.revive("shop", "order-42"); // its attempts are counted anew
+    timer.retry("shop", "order-42"); // its attempts are counted anew
     // end
     assertThat(errors)
         .containsExactly("order-42: java.lang.IllegalStateException: the shop is closed");

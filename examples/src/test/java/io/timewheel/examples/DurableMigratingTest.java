@@ -106,7 +106,7 @@ class DurableMigratingTest {
   }
 
   @Test
-  void whatFailsIsSetAsideAndRevived() {
+  void exhaustedTimersFailAndAreRetried() {
     boolean[] works = new boolean[1];
     DurableTimer timer =
         kit.start(
@@ -128,15 +128,15 @@ class DurableMigratingTest {
     kit.advanceBy(LONG);
     assertThat(attempts).hasSize(3).containsOnly(attempts.get(0));
 
-    List<TimerInfo> setAside =
-        timer.list(TimerFilter.all().states(EnumSet.of(TimerState.SET_ASIDE)), 100, null).timers();
-    assertThat(setAside).hasSize(1);
-    assertThat(setAside.get(0).attempts()).hasSize(3);
+    List<TimerInfo> failed =
+        timer.list(TimerFilter.all().states(EnumSet.of(TimerState.FAILED)), 100, null).timers();
+    assertThat(failed).hasSize(1);
+    assertThat(failed.get(0).attempts()).hasSize(3);
 
     works[0] = true;
-    timer.revive("reports", "once");
+    timer.retry("reports", "once");
     kit.settle();
-    assertThat(timer.get("reports", "once").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(timer.get("reports", "once").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   // db-scheduler
@@ -164,7 +164,8 @@ class DurableMigratingTest {
 
     kit.advanceBy(LONG);
     assertThat(said).containsExactly("ran");
-    assertThat(timer.cancel("shop", "order-42").outcome()).isEqualTo(CancelResult.Outcome.FIRED);
+    assertThat(timer.cancel("shop", "order-42").outcome())
+        .isEqualTo(CancelResult.Outcome.COMPLETED);
     assertThat(timer.cancel("shop", "order-43").outcome())
         .isEqualTo(CancelResult.Outcome.NOT_FOUND);
   }
@@ -175,7 +176,7 @@ class DurableMigratingTest {
         kit.start(
             InMemoryTimerStore.create(),
             builder -> builder.handler("clean", firing -> said.add("ran")));
-    TimerSpec spec = TimerSpec.of("jobs", "clean").everyAfter(Duration.ofHours(1)).handler("clean");
+    TimerSpec spec = TimerSpec.of("jobs", "clean").fixedDelay(Duration.ofHours(1)).handler("clean");
     timer.schedule(spec);
     kit.advanceBy(Duration.ofMinutes(59));
 
@@ -218,12 +219,12 @@ class DurableMigratingTest {
   }
 
   @Test
-  void whatNobodyHandlesIsParkedUntilSomebodyDoes() {
+  void whatNobodyHandlesIsBlockedUntilSomebodyDoes() {
     InMemoryTimerStore store = InMemoryTimerStore.create();
     DurableTimer old = kit.start(store, builder -> {});
     old.schedule(TimerSpec.of("shop", "a").after(Duration.ZERO).handler("new"));
     kit.advanceBy(LONG);
-    assertThat(old.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.PARKED);
+    assertThat(old.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
     kit.kill(old);
 
     kit.start(store.reopen(), builder -> builder.handler("new", firing -> said.add("ran")));
@@ -245,13 +246,13 @@ class DurableMigratingTest {
             due -> {
               for (QueueFiring order : due) {
                 orders.cancel(order.firing().id());
-                timer.ack(order.firing().fireId(), order.lease());
+                timer.ack(order.firing().fireId(), order.leaseToken());
               }
             });
 
     kit.settle();
     assertThat(said).containsExactly("cancelled order-42");
-    assertThat(timer.get("shop", "order-42").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(timer.get("shop", "order-42").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test

@@ -189,7 +189,7 @@ class MigratingTest {
 
   @Test
   @SuppressWarnings("FutureReturnValueIgnored") // they go on for ever
-  void missedRunsAreMadeUpForOrSkipped() {
+  void missedRunsAreCaughtUpOrSkipped() {
     WheelScheduledExecutor.Builder builder = WheelScheduledExecutor.builder().timer(timer);
     builder
         .executor(Runnable::run)

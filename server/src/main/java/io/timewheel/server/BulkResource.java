@@ -40,7 +40,7 @@ final class BulkResource {
 
   void addTo(Api api) {
     add(api, "cancel", BulkResource::cancel);
-    for (String name : List.of("pause", "resume", "revive")) {
+    for (String name : List.of("pause", "resume", "retry")) {
       add(api, name, (timer, keys) -> done(timer.verbAll(keys, VerbResource.verb(name))));
     }
   }

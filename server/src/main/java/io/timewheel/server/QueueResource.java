@@ -136,7 +136,7 @@ final class QueueResource {
   /** What a claim asks for. */
   private static final class Request {
     private int max = 10;
-    private Duration lease = Duration.ofSeconds(30);
+    private Duration leaseDuration = Duration.ofSeconds(30);
     private Duration wait = Duration.ofSeconds(20);
 
     boolean field(String name, JsonReader value) {
@@ -145,7 +145,8 @@ final class QueueResource {
           Long number = value.integer();
           max = number == null ? max : between(name, number, 1L, MAX_CLAIM).intValue();
         }
-        case "lease" -> lease = duration(name, value.duration(), lease, MIN_LEASE, MAX_LEASE);
+        case "leaseDuration" ->
+            leaseDuration = duration(name, value.duration(), leaseDuration, MIN_LEASE, MAX_LEASE);
         case "wait" -> wait = duration(name, value.duration(), wait, Duration.ZERO, MAX_WAIT);
         default -> {
           return false;
@@ -185,7 +186,7 @@ final class QueueResource {
                 .failure();
           }
           CompletionStage<List<QueueFiring>> firings =
-              timer.claim(namespace, queue, request.max, request.lease, request.wait);
+              timer.claim(namespace, queue, request.max, request.leaseDuration, request.wait);
           new Claim(exchange, timer, firings.toCompletableFuture()).begin();
         });
   }
@@ -195,24 +196,24 @@ final class QueueResource {
   /** What the end of a lease carries. */
   private static final class End {
     private final String verb;
-    private @Nullable String lease;
+    private @Nullable String leaseToken;
     private @Nullable String error;
     private @Nullable Duration after;
-    private @Nullable Duration by;
+    private @Nullable Duration leaseDuration;
 
     End(String verb) {
       this.verb = verb;
     }
 
     boolean field(String name, JsonReader value) {
-      if (name.equals("lease")) {
-        lease = value.string();
+      if (name.equals("leaseToken")) {
+        leaseToken = value.string();
       } else if (name.equals("error") && verb.equals("nack")) {
         error = value.string();
       } else if (name.equals("after") && verb.equals("nack")) {
         after = value.duration();
-      } else if (name.equals("by") && verb.equals("extend")) {
-        by = value.duration();
+      } else if (name.equals("leaseDuration") && verb.equals("extend")) {
+        leaseDuration = value.duration();
       } else {
         return false;
       }
@@ -220,20 +221,25 @@ final class QueueResource {
     }
 
     CompletionStage<LeaseResult> apply(DurableTimer timer, FireId fireId) {
-      if (lease == null) {
-        throw Problem.invalid("lease", "lease: none (expected: the one of the firing)").failure();
+      if (leaseToken == null) {
+        throw Problem.invalid(
+                "leaseToken", "leaseToken: is missing (expected: the one of the firing)")
+            .failure();
       }
-      if (!lease.matches("[0-9a-f]{32}")) {
+      if (!leaseToken.matches("[0-9a-f]{32}")) {
         return CompletableFuture.completedStage(LeaseResult.LOST); // nobody ever had it
       }
       return switch (verb) {
-        case "ack" -> timer.ack(fireId, lease);
-        case "nack" -> timer.nack(fireId, lease, reason(), after);
+        case "ack" -> timer.ack(fireId, leaseToken);
+        case "nack" -> timer.nack(fireId, leaseToken, reason(), after);
         default -> {
-          if (by == null) {
-            throw Problem.invalid("by", "by: none (expected: a duration)").failure();
+          if (leaseDuration == null) {
+            throw Problem.invalid(
+                    "leaseDuration", "leaseDuration: is missing (expected: a duration)")
+                .failure();
           }
-          yield timer.extend(fireId, lease, between("by", by, MIN_LEASE, MAX_LEASE));
+          yield timer.extend(
+              fireId, leaseToken, between("leaseDuration", leaseDuration, MIN_LEASE, MAX_LEASE));
         }
       };
     }
@@ -256,7 +262,7 @@ final class QueueResource {
           JsonReader.document(body, end::field);
           firstAnswers.answer(
               exchange,
-              end.lease == null ? "" : end.lease,
+              end.leaseToken == null ? "" : end.leaseToken,
               () -> end.apply(timer, fireId).thenApply(result -> each -> ended(each, result)));
         });
   }

@@ -94,7 +94,7 @@ final class ServeCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** Without secrets no URL is called: what is due there is parked. */
+  /** Without secrets no URL is called: what is due there is blocked. */
   private DurableTimer open(TimewheelServer server, @Nullable WebhookSecrets secrets)
       throws IOException {
     TimerStore opened = Stores.open(options);

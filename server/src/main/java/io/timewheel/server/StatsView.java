@@ -113,8 +113,8 @@ final class StatsView {
     json.writeNumberProperty("fired", node.traffic.fired.sum());
     json.writeNumberProperty("succeeded", node.traffic.succeeded.sum());
     json.writeNumberProperty("failed", node.traffic.failed.sum());
-    json.writeNumberProperty("setAside", node.traffic.setAside.sum());
-    json.writeNumberProperty("parked", stats.parked());
+    json.writeNumberProperty("exhausted", node.traffic.exhausted.sum());
+    json.writeNumberProperty("blocked", stats.blocked());
     json.writeNumberProperty("lost", stats.lost());
     json.writeNumberProperty("skipped", stats.skipped());
     json.writeNumberProperty("staleOwner", stats.staleOwner());

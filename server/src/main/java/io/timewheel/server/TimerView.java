@@ -76,7 +76,7 @@ final class TimerView {
     } else if (text.startsWith("every ")) {
       json.writeStringProperty("every", rest);
     } else if (text.startsWith("delay ")) {
-      json.writeStringProperty("everyAfter", rest);
+      json.writeStringProperty("fixedDelay", rest);
     } else {
       json.writeStringProperty("at", timer.dueAt().toString());
     }
@@ -108,7 +108,7 @@ final class TimerView {
     json.writeBooleanProperty("late", firing.isLate());
     Json.payload(json, firing.payload());
     texts(json, "headers", firing.headers());
-    json.writeStringProperty("lease", claimed.lease());
+    json.writeStringProperty("leaseToken", claimed.leaseToken());
     json.writeStringProperty("leasedUntil", claimed.leasedUntil().toString());
     json.writeEndObject();
   }

@@ -35,8 +35,8 @@ final class Traffic {
   /** Attempts that failed, those included whose lease ran out. */
   final LongAdder failed = new LongAdder();
 
-  /** Runs that were set aside. */
-  final LongAdder setAside = new LongAdder();
+  /** Runs that failed. */
+  final LongAdder exhausted = new LongAdder();
 
   private final AtomicLongArray lags = new AtomicLongArray(BUCKETS);
   private final AtomicLong maxLagMillis = new AtomicLong();

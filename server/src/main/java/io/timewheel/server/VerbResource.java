@@ -22,7 +22,7 @@ final class VerbResource {
           "run", Verb.RUN,
           "pause", Verb.PAUSE,
           "resume", Verb.RESUME,
-          "revive", Verb.REVIVE);
+          "retry", Verb.RETRY);
 
   private static final int MAX_BODY = 16 * 1024;
 

@@ -84,7 +84,7 @@ final class WatchedStore extends ForwardingTimerStore {
     List<TimerRecord> leased = super.lease(requests, limit, nowMillis, tokens);
     for (TimerRecord record : leased) {
       traffic.fired.increment();
-      note(record, nowMillis, "firing");
+      note(record, nowMillis, "running");
     }
     return leased;
   }
@@ -95,7 +95,7 @@ final class WatchedStore extends ForwardingTimerStore {
     List<TimerRecord> leased = super.leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
     for (TimerRecord record : leased) {
       traffic.fired.increment();
-      note(record, nowMillis, "firing");
+      note(record, nowMillis, "running");
     }
     return leased;
   }
@@ -137,8 +137,8 @@ final class WatchedStore extends ForwardingTimerStore {
       case FAILED, EXHAUSTED, LOST, LOST_EXHAUSTED -> traffic.failed.increment();
       default -> {}
     }
-    if (state == TimerState.SET_ASIDE) {
-      traffic.setAside.increment();
+    if (state == TimerState.FAILED) {
+      traffic.exhausted.increment();
     }
   }
 
@@ -157,7 +157,7 @@ final class WatchedStore extends ForwardingTimerStore {
   private static @Nullable String what(Change change, Answer answer, TimerState state) {
     return switch (answer) {
       case CREATED, REPLACED, CANCELLED -> answer.name().toLowerCase(Locale.ROOT);
-      case FIRING -> "cancel_requested";
+      case RUNNING -> "cancel_requested";
       case HELD -> "held";
       case APPLIED -> step(change, state);
       default -> null;
@@ -166,7 +166,7 @@ final class WatchedStore extends ForwardingTimerStore {
 
   private static @Nullable String step(Change change, TimerState state) {
     if (change instanceof Change.Begin) {
-      return "firing";
+      return "running";
     } else if (change instanceof Change.MakeReady) {
       return "ready";
     } else if (change instanceof Change.Move) {
@@ -174,18 +174,18 @@ final class WatchedStore extends ForwardingTimerStore {
     } else if (change instanceof Change.Skip) {
       return "skipped";
     } else if (change instanceof Change.Park) {
-      return "parked";
+      return "blocked";
     } else if (change instanceof Change.Verb verb) {
       return switch (verb.what()) {
         case PAUSE -> "paused";
         case RESUME -> "resumed";
         case RELEASE -> "released";
         case RUN -> "run";
-        case REVIVE -> "revived";
+        case RETRY -> "retried";
       };
     } else if (change instanceof Change.Finish finish) {
-      if (state == TimerState.SET_ASIDE) {
-        return "set_aside";
+      if (state == TimerState.FAILED) {
+        return "failed";
       }
       return switch (finish.end()) {
         case SUCCEEDED -> "succeeded";

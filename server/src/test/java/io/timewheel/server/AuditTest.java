@@ -119,7 +119,10 @@ class AuditTest {
     assertThat(last().get("ids").values()).extracting(JsonNode::asString).containsExactly("a");
     String lease = claimed.at("/firings/0/lease").asString();
     String fireId = claimed.at("/firings/0/fireId").asString();
-    send("POST", "/v1/namespaces/shop/firings/" + fireId + ":ack", "{\"lease\":\"" + lease + "\"}");
+    send(
+        "POST",
+        "/v1/namespaces/shop/firings/" + fireId + ":ack",
+        "{\"leaseToken\":\"" + lease + "\"}");
     assertThat(last().get("id").asString()).isEqualTo("a");
     assertThat(lines()).noneMatch(line -> line.contains(lease));
 

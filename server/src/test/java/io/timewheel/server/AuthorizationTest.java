@@ -31,7 +31,7 @@ class AuthorizationTest {
   private static final String TIMER = "/v1/namespaces/{ns}/timers/{id}";
   private static final String TIMERS = "/v1/namespaces/{ns}/timers";
   private static final String FIRING = "/v1/namespaces/{ns}/firings/{fireId}";
-  private static final String LEASE = "{\"lease\":\"00000000000000000000000000000000\"}";
+  private static final String LEASE = "{\"leaseToken\":\"00000000000000000000000000000000\"}";
   private static final String FILTER = "{\"filter\":{},\"expect\":-1}";
 
   /** A route, what it asks of its caller, a body for it, and its status for whoever may. */
@@ -53,7 +53,7 @@ class AuthorizationTest {
           new Row("POST", TIMER + ":run", Role.WRITE, null, 404),
           new Row("POST", TIMER + ":pause", Role.WRITE, null, 404),
           new Row("POST", TIMER + ":resume", Role.WRITE, null, 404),
-          new Row("POST", TIMER + ":revive", Role.WRITE, null, 404),
+          new Row("POST", TIMER + ":retry", Role.WRITE, null, 404),
           new Row("POST", TIMER + ":move", Role.WRITE, "{\"after\":\"PT1H\"}", 404),
           new Row("GET", TIMERS, Role.READ, null, 200),
           new Row("GET", "/v1/namespaces/{ns}/histogram", Role.READ, null, 200),
@@ -61,7 +61,7 @@ class AuthorizationTest {
           new Row("POST", TIMERS + ":cancel", Role.WRITE, FILTER, 409),
           new Row("POST", TIMERS + ":pause", Role.WRITE, FILTER, 409),
           new Row("POST", TIMERS + ":resume", Role.WRITE, FILTER, 409),
-          new Row("POST", TIMERS + ":revive", Role.WRITE, FILTER, 409),
+          new Row("POST", TIMERS + ":retry", Role.WRITE, FILTER, 409),
           new Row(
               "POST",
               "/v1/namespaces/{ns}/queues/{queue}/firings:claim",

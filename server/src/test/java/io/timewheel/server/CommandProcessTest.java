@@ -67,11 +67,11 @@ class CommandProcessTest {
     var firing = Running.MAPPER.readTree(claimed.out()).at("/firings/0");
     assertThat(firing.at("/payload/order").asInt()).isEqualTo(42);
     String ack =
-        "queues ack shop %s --lease %s"
-            .formatted(firing.get("fireId").asString(), firing.get("lease").asString());
+        "queues ack shop %s --lease-token %s"
+            .formatted(firing.get("fireId").asString(), firing.get("leaseToken").asString());
     assertThat(run(address, ack).exitCode()).isZero();
     assertThat(run(address, "timers get shop order-42 -o json").out())
-        .contains("\"state\":\"done\"");
+        .contains("\"state\":\"completed\"");
   }
 
   @Test

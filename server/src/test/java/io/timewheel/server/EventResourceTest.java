@@ -157,10 +157,10 @@ class EventResourceTest {
     assertThat(events.change()).isEqualTo("a firing");
     running.post(
         "/v1/namespaces/shop/firings/" + firing.get("fireId").asString() + ":ack",
-        "{\"lease\":\"" + firing.get("lease").asString() + "\"}");
+        "{\"leaseToken\":\"" + firing.get("leaseToken").asString() + "\"}");
     JsonNode done = events.next("timer");
     assertThat(done.get("change").asString()).isEqualTo("succeeded");
-    assertThat(done.get("state").asString()).isEqualTo("done");
+    assertThat(done.get("state").asString()).isEqualTo("completed");
     assertThat(done.get("namespace").asString()).isEqualTo("shop");
     assertThat(done.get("version")).isEqualTo(firing.get("version"));
     put("shop", "b", LATER);

@@ -77,7 +77,7 @@ class FirstAnswersTest {
     running.put(path("run"), "{\"every\":\"PT1H\",\"target\":{\"queue\":\"run\"}}");
     assertThat(verb("run", "run", "k").status()).isEqualTo(200);
     QueueFiring firing = claim("run");
-    running.timer.ack(firing.firing().fireId(), firing.lease()).toCompletableFuture().join();
+    running.timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
 
     assertThat(verb("run", "run", "k").status()).isEqualTo(200);
 
@@ -110,8 +110,8 @@ class FirstAnswersTest {
   @Test
   void aWrongStateIsAnsweredAgain() {
     running.put(path("wrong"), AFTER);
-    assertThat(verb("wrong", "revive", "k").status()).isEqualTo(409);
-    assertThat(verb("wrong", "revive", "k").status()).isEqualTo(409);
+    assertThat(verb("wrong", "retry", "k").status()).isEqualTo(409);
+    assertThat(verb("wrong", "retry", "k").status()).isEqualTo(409);
   }
 
   @Test
@@ -131,7 +131,7 @@ class FirstAnswersTest {
 
   private static Answer nack(QueueFiring firing, String after, String key) {
     String path = "/v1/namespaces/shop/firings/" + firing.firing().fireId() + ":nack";
-    String body = "{\"lease\":\"" + firing.lease() + "\",\"after\":\"" + after + "\"}";
+    String body = "{\"leaseToken\":\"" + firing.leaseToken() + "\",\"after\":\"" + after + "\"}";
     return running.post(path, body, "Idempotency-Key", key);
   }
 

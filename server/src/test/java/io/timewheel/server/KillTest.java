@@ -145,7 +145,7 @@ class KillTest {
             send(
                 "POST",
                 "/queues/q/firings:claim",
-                "{\"max\":5,\"wait\":\"PT0.2S\",\"lease\":\"PT2S\"}");
+                "{\"max\":5,\"wait\":\"PT0.2S\",\"leaseDuration\":\"PT2S\"}");
         if (isDone(answer)) {
           for (JsonNode firing : Running.MAPPER.readTree(answer.body()).get("firings")) {
             end(firing, before);
@@ -164,7 +164,7 @@ class KillTest {
       againAfterTheirEnd.add(id);
     }
     claimed.add(id);
-    String lease = "{\"lease\":\"" + firing.get("lease").asString() + "\"}";
+    String lease = "{\"leaseToken\":\"" + firing.get("leaseToken").asString() + "\"}";
     if (isDone(send("POST", "/firings/" + firing.get("fireId").asString() + ":ack", lease))) {
       acknowledged.add(id);
     }

@@ -62,9 +62,9 @@ class ManyTimersTest {
     assertThat(paused.text("state")).isEqualTo("paused");
     assertThat(paused.header("ETag")).isNotNull();
     assertThat(running.post(path + ":resume", "{}").text("state")).isEqualTo("scheduled");
-    Answer revived = running.post(path + ":revive", null);
-    assertThat(revived.status()).isEqualTo(409);
-    assertThat(revived.text("state")).isEqualTo("scheduled");
+    Answer retried = running.post(path + ":retry", null);
+    assertThat(retried.status()).isEqualTo(409);
+    assertThat(retried.text("state")).isEqualTo("scheduled");
     assertThat(running.post(path + ":run", null, "If-Match", "\"1\"").status()).isEqualTo(412);
     assertThat(running.post(path + ":run", "{\"x\":1}").status()).isEqualTo(400);
     assertThat(running.post(path + ":run", null).status()).isEqualTo(200);

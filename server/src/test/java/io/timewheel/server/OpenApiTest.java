@@ -153,7 +153,7 @@ class OpenApiTest {
             "POST",
             CLAIM,
             "/v1/namespaces/shop/queues/now/firings:claim",
-            "{\"max\":1,\"lease\":\"PT30S\",\"wait\":\"PT1M\"}")
+            "{\"max\":1,\"leaseDuration\":\"PT30S\",\"wait\":\"PT1M\"}")
         .json()
         .at("/firings/0");
   }
@@ -245,7 +245,7 @@ class OpenApiTest {
     timer(201, "PUT", "done", "", ONCE);
     end(200, claimed(), "ack", "");
     timer(200, "GET", "done", "", null);
-    for (String verb : new String[] {"run", "pause", "resume", "revive", "move"}) {
+    for (String verb : new String[] {"run", "pause", "resume", "retry", "move"}) {
       String body = verb.equals("move") ? "{\"after\":\"PT1H\"}" : null;
       timer(404, "POST", "none", verb, body);
       timer(409, "POST", "done", verb, body);
@@ -260,7 +260,7 @@ class OpenApiTest {
     timer(201, "PUT", "broken", "", ONCE);
     end(200, claimed(), "nack", ",\"error\":\"no stock\",\"after\":\"PT1S\"");
     timer(200, "GET", "broken", "", null);
-    timer(200, "POST", "broken", "revive", null);
+    timer(200, "POST", "broken", "retry", null);
     end(200, claimed(), "ack", "");
   }
 
@@ -269,7 +269,7 @@ class OpenApiTest {
         status,
         firing.get("fireId").asString(),
         verb,
-        "{\"lease\":\"" + firing.get("lease").asString() + "\"" + more + "}");
+        "{\"leaseToken\":\"" + firing.get("leaseToken").asString() + "\"" + more + "}");
   }
 
   private void many() {
@@ -292,7 +292,7 @@ class OpenApiTest {
         "{\"timers\":[" + item.replace("\"at\"", "\"cron\"") + "]}");
     ask(400, "POST", batch, list + ":batch", "{");
     ask(422, "POST", batch, list + ":batch", "{\"timers\":[]}");
-    for (String verb : new String[] {"pause", "resume", "revive", "cancel"}) {
+    for (String verb : new String[] {"pause", "resume", "retry", "cancel"}) {
       String bulk = TIMERS + ":" + verb;
       String path = list + ":" + verb;
       ask(400, "POST", bulk, path, "{");
@@ -311,13 +311,13 @@ class OpenApiTest {
     ask(422, "POST", CLAIM, claim, "{\"max\":0}");
     String fireId = firing.get("fireId").asString();
     for (String verb : new String[] {"ack", "nack", "extend"}) {
-      String by = verb.equals("extend") ? ",\"by\":\"PT30S\"" : "";
+      String by = verb.equals("extend") ? ",\"leaseDuration\":\"PT30S\"" : "";
       end(400, fireId, verb, "{");
-      end(404, "none", verb, "{\"lease\":\"x\"" + by + "}");
-      end(409, fireId, verb, "{\"lease\":\"x\"" + by + "}");
+      end(404, "none", verb, "{\"leaseToken\":\"x\"" + by + "}");
+      end(409, fireId, verb, "{\"leaseToken\":\"x\"" + by + "}");
       end(422, fireId, verb, "{}");
     }
-    end(200, firing, "extend", ",\"by\":\"PT30S\"");
+    end(200, firing, "extend", ",\"leaseDuration\":\"PT30S\"");
     end(200, firing, "ack", "");
   }
 

@@ -55,7 +55,7 @@ class QueueResourceTest {
   private Answer end(JsonNode firing, String verb, String more) {
     return running.post(
         "/v1/namespaces/shop/firings/" + firing.get("fireId").asString() + ":" + verb,
-        "{\"lease\":\"" + firing.get("lease").asString() + "\"" + more + "}");
+        "{\"leaseToken\":\"" + firing.get("leaseToken").asString() + "\"" + more + "}");
   }
 
   private TimerState state(String id) {
@@ -100,7 +100,7 @@ class QueueResourceTest {
     assertThat(firing.at("/headers/h").asString()).isEqualTo("v");
     assertThat(firing.get("late").isBoolean()).isTrue();
     assertThat(firing.get("fireId").asString()).matches("[A-Za-z0-9_-]+");
-    assertThat(firing.get("lease").asString()).matches("[A-Za-z0-9_-]{22,}");
+    assertThat(firing.get("leaseToken").asString()).matches("[A-Za-z0-9_-]{22,}");
   }
 
   @Test
@@ -110,10 +110,10 @@ class QueueResourceTest {
     assertThat(end(firing, "ack", "").status()).isEqualTo(200);
     assertThat(end(firing, "ack", "").status()).isEqualTo(200);
     assertThat(end(firing, "nack", "").status()).isEqualTo(409);
-    assertThat(end(firing, "extend", ",\"by\":\"PT30S\"").status()).isEqualTo(409);
-    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(end(firing, "extend", ",\"leaseDuration\":\"PT30S\"").status()).isEqualTo(409);
+    assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(running.send("DELETE", "/v1/namespaces/shop/timers/a", null).text("outcome"))
-        .isEqualTo("fired");
+        .isEqualTo("completed");
   }
 
   @Test
@@ -125,7 +125,7 @@ class QueueResourceTest {
     JsonNode second = claimed();
     assertThat(second.get("attempt").asInt()).isEqualTo(2);
     assertThat(second.get("fireId")).isEqualTo(first.get("fireId"));
-    assertThat(second.get("lease")).isNotEqualTo(first.get("lease"));
+    assertThat(second.get("leaseToken")).isNotEqualTo(first.get("leaseToken"));
     assertThat(end(first, "ack", "").status()).isEqualTo(409);
     Answer timer = running.get("/v1/namespaces/shop/timers/a");
     assertThat(timer.text("lastError")).isEqualTo("no stock");
@@ -136,7 +136,7 @@ class QueueResourceTest {
   void anExtendedLeaseIsStillOnesOwn() {
     due("a");
     JsonNode firing = claimed();
-    assertThat(end(firing, "extend", ",\"by\":\"PT1H\"").status()).isEqualTo(200);
+    assertThat(end(firing, "extend", ",\"leaseDuration\":\"PT1H\"").status()).isEqualTo(200);
     assertThat(end(firing, "ack", "").status()).isEqualTo(200);
   }
 
@@ -157,8 +157,8 @@ class QueueResourceTest {
       strings = {
         "{\"max\":0}",
         "{\"max\":1001}",
-        "{\"lease\":\"PT0.999S\"}",
-        "{\"lease\":\"PT12H0.001S\"}",
+        "{\"leaseDuration\":\"PT0.999S\"}",
+        "{\"leaseDuration\":\"PT12H0.001S\"}",
         "{\"wait\":\"PT1M0.001S\"}",
         "{\"wait\":\"-PT1S\"}"
       })
@@ -173,17 +173,18 @@ class QueueResourceTest {
     due("a");
     JsonNode firing = claimed();
     String path = "/v1/namespaces/shop/firings/";
-    assertThat(running.post(path + "abc:ack", "{\"lease\":\"x\"}").status()).isEqualTo(404);
+    assertThat(running.post(path + "abc:ack", "{\"leaseToken\":\"x\"}").status()).isEqualTo(404);
     String id = firing.get("fireId").asString();
-    assertThat(running.post(path + id + ":ack", "{\"lease\":\"x\"}").status()).isEqualTo(409);
-    String forged = "{\"lease\":\"" + firing.get("lease").asString().replaceAll(".$", "x") + "\"}";
+    assertThat(running.post(path + id + ":ack", "{\"leaseToken\":\"x\"}").status()).isEqualTo(409);
+    String forged =
+        "{\"leaseToken\":\"" + firing.get("leaseToken").asString().replaceAll(".$", "x") + "\"}";
     assertThat(running.post(path + id + ":ack", forged).status()).isEqualTo(409);
     assertThat(running.post(path + id + ":ack", "{}").status()).isEqualTo(422);
-    assertThat(running.post(path + id + ":ack", "{\"lease\":\"x\",\"error\":\"\"}").status())
+    assertThat(running.post(path + id + ":ack", "{\"leaseToken\":\"x\",\"error\":\"\"}").status())
         .isEqualTo(400);
     assertThat(
             running
-                .post("/v1/namespaces/other/firings/" + id + ":ack", "{\"lease\":\"x\"}")
+                .post("/v1/namespaces/other/firings/" + id + ":ack", "{\"leaseToken\":\"x\"}")
                 .status())
         .isEqualTo(404);
   }

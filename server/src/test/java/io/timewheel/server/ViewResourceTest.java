@@ -54,7 +54,7 @@ class ViewResourceTest {
     Answer answer =
         running.post(
             "/v1/namespaces/shop/firings/" + firing.get("fireId").asString() + ":" + verb,
-            "{\"lease\":\"" + firing.get("lease").asString() + "\"}");
+            "{\"leaseToken\":\"" + firing.get("leaseToken").asString() + "\"}");
     assertThat(answer.status()).isEqualTo(200);
   }
 
@@ -94,7 +94,7 @@ class ViewResourceTest {
     assertThat(stats.get("paused")).isEmpty();
     assertThat(stats.get("states")).hasSize(9);
     assertThat(stats.at("/states/scheduled").asInt()).isEqualTo(2);
-    assertThat(stats.at("/states/done").asInt()).isEqualTo(1);
+    assertThat(stats.at("/states/completed").asInt()).isEqualTo(1);
     assertThat(stats.at("/totals/scheduled").asInt()).isEqualTo(4);
     assertThat(stats.at("/totals/fired").asInt()).isGreaterThanOrEqualTo(2);
     assertThat(stats.at("/totals/succeeded").asInt()).isEqualTo(1);

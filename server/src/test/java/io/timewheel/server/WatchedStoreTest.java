@@ -76,10 +76,10 @@ class WatchedStoreTest {
   void whatNeedsAPersonIsToldAsSuch() {
     failures.set(1);
     schedule("a", "h", 1);
-    awaitLast("a set_aside");
-    assertThat(node.traffic.setAside.sum()).isEqualTo(1);
+    awaitLast("a failed");
+    assertThat(node.traffic.exhausted.sum()).isEqualTo(1);
     schedule("b", "nobody", 1);
-    awaitLast("b parked");
+    awaitLast("b blocked");
   }
 
   @Test

@@ -77,13 +77,13 @@ class WebhookKillTest {
     assertThat(second.body()).isEqualTo(first.body()).isEqualTo("{\"order\":42}");
     new Webhook(WebhooksTest.SECRET).verify(second.body(), second.headers());
 
-    String state = "firing";
+    String state = "running";
     JsonNode shown = null;
-    while (state.equals("firing")) {
+    while (state.equals("running")) {
       shown = Running.MAPPER.readTree(send(HttpRequest.newBuilder(timer)).body());
       state = shown.get("state").asString();
     }
-    assertThat(state).isEqualTo("done");
+    assertThat(state).isEqualTo("completed");
     assertThat(shown.get("attempts")).hasSize(2);
     assertThat(receiver.calls).isEmpty();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.COMPLETED;
+import static io.timewheel.durable.TimerState.FAILED;
 import static io.timewheel.durable.TimerState.RETRYING;
-import static io.timewheel.durable.TimerState.SET_ASIDE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
@@ -132,8 +132,8 @@ class WebhooksTest {
 
   private static boolean stays(TimerInfo timer) {
     Instant soon = Instant.now().plus(Duration.ofMinutes(1));
-    return timer.state() == DONE
-        || timer.state() == SET_ASIDE
+    return timer.state() == COMPLETED
+        || timer.state() == FAILED
         || timer.fireAt().filter(at -> at.isAfter(soon)).isPresent();
   }
 
@@ -164,7 +164,7 @@ class WebhooksTest {
     assertThat(call.header("timewheel-header-traceparent")).isEqualTo("00-1-2-01");
     assertThat(call.header("timewheel-header-Ort")).isEqualTo("Z%C3%BC%0D%0A");
     new Webhook(SECRET).verify(call.body(), call.headers());
-    TimerInfo done = await("a b", DONE);
+    TimerInfo done = await("a b", COMPLETED);
     assertThat(call.header("timewheel-version")).isEqualTo(Long.toString(done.version()));
     assertThat(done.attempts()).hasSize(1);
   }
@@ -175,16 +175,16 @@ class WebhooksTest {
     receiver.answering = Receiver.status(status);
     due("a", SLOW);
 
-    assertThat(await("a", DONE).attempts()).hasSize(1);
+    assertThat(await("a", COMPLETED).attempts()).hasSize(1);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {301, 302, 307, 308, 400, 401, 404, 409, 429, 500, 503})
-  void anythingElseIsRetriedUnderTheSameIdAndSetAsideInTheEnd(int status) throws Exception {
+  void anythingElseIsRetriedUnderTheSameIdAndFailsInTheEnd(int status) throws Exception {
     receiver.answering = Receiver.status(status, "Location", receiver.url("/elsewhere"));
     due("a", TWICE);
 
-    assertThat(await("a", SET_ASIDE).lastError()).hasValue("answered " + status);
+    assertThat(await("a", FAILED).lastError()).hasValue("answered " + status);
     assertThat(receiver.calls).hasSize(2).allMatch(call -> call.path().equals("/"));
     Call first = receiver.calls.take();
     Call second = receiver.calls.take();
@@ -194,16 +194,16 @@ class WebhooksTest {
   }
 
   @Test
-  void aTargetThatIsGoneIsSetAsideAtOnceAndCalledAgainWhenRevived() {
+  void aTargetThatIsGoneFailsAtOnceAndCalledAgainWhenRetried() {
     receiver.answering = Receiver.text(410, "moved out");
     due("a", TWICE);
-    TimerInfo gone = await("a", SET_ASIDE);
+    TimerInfo gone = await("a", FAILED);
     assertThat(gone.attempts()).hasSize(1);
     assertThat(gone.lastError()).hasValue("answered 410: moved out");
 
     receiver.answering = Receiver.status(204);
-    assertThat(running.post(path("a") + ":revive", null).status()).isEqualTo(200);
-    await("a", DONE);
+    assertThat(running.post(path("a") + ":retry", null).status()).isEqualTo(200);
+    await("a", COMPLETED);
   }
 
   private Duration wait(String id) {
@@ -271,7 +271,7 @@ class WebhooksTest {
     write("other " + SECRET);
     running.post(path("a") + ":run", null);
 
-    assertThat(await("a", SET_ASIDE).lastError()).hasValue("no secret has the name shop");
+    assertThat(await("a", FAILED).lastError()).hasValue("no secret has the name shop");
     assertThat(receiver.calls).isEmpty();
   }
 
@@ -294,7 +294,7 @@ class WebhooksTest {
       String url = "http://" + host + ":" + receiver.port() + "/";
       Answer put = other.put(path("a"), body(url, TWICE, ""));
       assertThat(put.status()).as(put.response().body()).isEqualTo(201);
-      while (other.timer.get(namespace, "a").orElseThrow().state() != SET_ASIDE) {
+      while (other.timer.get(namespace, "a").orElseThrow().state() != FAILED) {
         Thread.onSpinWait();
       }
       assertThat(other.get(path("a")).text("lastError"))
@@ -303,7 +303,7 @@ class WebhooksTest {
       assertThat(receiver.calls).isEmpty();
     }
     due("a", receiver.url("/"), SLOW, "");
-    await("a", DONE);
+    await("a", COMPLETED);
   }
 
   @Test
@@ -372,10 +372,10 @@ class WebhooksTest {
         receiver.calls.take();
       }
       due("a", other.url("/"), SLOW, "");
-      await("a", DONE);
+      await("a", COMPLETED);
       open.release(40);
       for (int i = 0; i < 40; i++) {
-        await("slow-" + i, DONE);
+        await("slow-" + i, COMPLETED);
       }
       assertThat(most).hasValue(16);
     }
@@ -389,7 +389,7 @@ class WebhooksTest {
         SLOW,
         ",\"timeout\":\"PT5S\",\"headers\":{\"Authorization\":\"Bearer hunter2\"}");
     assertThat(receiver.calls.take().header("Authorization")).isEqualTo("Bearer hunter2");
-    await("a", DONE);
+    await("a", COMPLETED);
 
     Answer shown = running.get(path("a"));
     assertThat(shown.json().get("target"))
@@ -417,10 +417,10 @@ class WebhooksTest {
     try {
       receiver.answering = Receiver.status(500);
       due("a", receiver.url("/"), TWICE, ",\"headers\":{\"Authorization\":\"Bearer hunter2\"}");
-      await("a", SET_ASIDE);
+      await("a", FAILED);
       write("shop " + NEW_SECRET);
       due("b", "http://127.0.0.1:1/", TWICE, ",\"headers\":{\"X-Key\":\"hunter2\"}");
-      await("b", SET_ASIDE);
+      await("b", FAILED);
     } finally {
       all.detachAppender(log);
       audit.detachAppender(log);
@@ -464,7 +464,7 @@ class WebhooksTest {
     assertThat(call.body()).hasSize(65_536);
     assertThat(call.headers().allValues("timewheel-header-h"))
         .containsExactlyInAnyOrder("%E2%82%AC".repeat(1_300), "1");
-    await(id, DONE);
+    await(id, COMPLETED);
   }
 
   @Test

@@ -26,7 +26,7 @@ import java.util.function.ToLongFunction;
  * <table>
  *   <caption>The meters; each has the name of the timer as its tag {@code timer}</caption>
  *   <tr><th>Name, after {@code timewheel.durable.}<th>Kind<th>Figure
- *   <tr><td>{@code fired}, {@code succeeded}, {@code failed}, {@code set.aside}, {@code parked},
+ *   <tr><td>{@code fired}, {@code succeeded}, {@code failed}, {@code exhausted}, {@code blocked},
  *       {@code lost}, {@code skipped}, {@code stale.owner}, {@code unknown.outcomes},
  *       {@code clock.jumps}<td>counter<td>those of {@link DurableStats}
  *   <tr><td>{@code shards}, {@code window}, {@code backlog}, {@code waiting}, {@code running},
@@ -63,8 +63,8 @@ public final class DurableTimerMetrics implements MeterBinder {
     count(registry, "fired", "attempts", "Attempts that began", DurableStats::fired);
     count(registry, "succeeded", "attempts", "Attempts that ended well", DurableStats::succeeded);
     count(registry, "failed", "attempts", "Attempts that failed", DurableStats::failed);
-    count(registry, "set.aside", "runs", "Runs that were given up", DurableStats::setAside);
-    count(registry, "parked", "timers", "Timers without a handler here", DurableStats::parked);
+    count(registry, "exhausted", "runs", "Runs that were given up", DurableStats::exhausted);
+    count(registry, "blocked", "timers", "Timers without a handler here", DurableStats::blocked);
     count(registry, "lost", "attempts", "Attempts that nobody ended", DurableStats::lost);
     count(registry, "skipped", "runs", "Missed runs that were dropped", DurableStats::skipped);
     count(registry, "stale.owner", "shards", "Shards found to be lost", DurableStats::staleOwner);

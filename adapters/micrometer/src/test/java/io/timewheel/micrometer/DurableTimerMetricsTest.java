@@ -54,8 +54,8 @@ class DurableTimerMetricsTest {
             "timewheel_durable_fired_attempts_total{timer=\"orders\"} 2.0",
             "timewheel_durable_succeeded_attempts_total{timer=\"orders\"} 1.0",
             "timewheel_durable_failed_attempts_total{timer=\"orders\"} 1.0",
-            "timewheel_durable_set_aside_runs_total{timer=\"orders\"} 1.0",
-            "timewheel_durable_parked_timers_total{timer=\"orders\"} 1.0",
+            "timewheel_durable_exhausted_runs_total{timer=\"orders\"} 1.0",
+            "timewheel_durable_blocked_timers_total{timer=\"orders\"} 1.0",
             "timewheel_durable_failed_commits_total{timer=\"orders\"} 0.0",
             "timewheel_durable_rejected_changes_total{timer=\"orders\"} 0.0",
             "timewheel_durable_window_timers{timer=\"orders\"} 1.0",
@@ -65,7 +65,7 @@ class DurableTimerMetricsTest {
             "timewheel_durable_lag_within_total{le=\"0.001\",timer=\"orders\"} 2.0",
             "timewheel_durable_lag_within_total{le=\"+Inf\",timer=\"orders\"} 2.0",
             "timewheel_durable_lag_longest_seconds{timer=\"orders\"} 0.0",
-            "timewheel_durable_timers{state=\"set_aside\",timer=\"orders\"} 1.0",
+            "timewheel_durable_timers{state=\"failed\",timer=\"orders\"} 1.0",
             "timewheel_durable_timers{state=\"scheduled\",timer=\"orders\"} 1.0",
             "timewheel_durable_timers{state=\"paused\",timer=\"orders\"} 0.0");
   }

@@ -189,7 +189,7 @@ final class AttemptRun implements Runnable {
   private Firing began(long nowMillis) {
     engine.counters.fired.increment();
     engine.counters.lag.record(lagMillis(nowMillis));
-    return new Firing(record, nowMillis, engine.isMadeUp(record));
+    return new Firing(record, nowMillis, engine.isCatchUp(record));
   }
 
   private void attempt() {
@@ -282,7 +282,7 @@ final class AttemptRun implements Runnable {
 
   /**
    * Records an end and frees the place, once, whatever is thrown on the way: an end that cannot be
-   * found out is that the timer is set aside, for somebody to look.
+   * found out is that the timer fails, for somebody to look.
    */
   private void end(Runnable recording) {
     synchronized (this) {

@@ -73,12 +73,12 @@ final class Calls {
       case EXISTS ->
           throw refused(Reason.EXISTS, outcome, change.key() + " exists (expected: absent)");
       case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
-      case FIRED, CANCELLED ->
+      case COMPLETED, CANCELLED ->
           throw refused(
               Reason.FINISHED,
               outcome,
               change.key()
-                  + (outcome.answer() == Outcome.Answer.FIRED ? " has fired" : " was cancelled")
+                  + (outcome.answer() == Outcome.Answer.COMPLETED ? " has fired" : " was cancelled")
                   + " (expected: version "
                   + change.version()
                   + ", unfinished)");
@@ -110,8 +110,8 @@ final class Calls {
     CancelResult.Outcome result =
         switch (outcome.answer()) {
           case CANCELLED -> CancelResult.Outcome.CANCELLED;
-          case FIRING -> CancelResult.Outcome.FIRING;
-          case FIRED -> CancelResult.Outcome.FIRED;
+          case RUNNING -> CancelResult.Outcome.RUNNING;
+          case COMPLETED -> CancelResult.Outcome.COMPLETED;
           case NOT_FOUND -> CancelResult.Outcome.NOT_FOUND;
           case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
           default -> throw new AssertionError(outcome);

@@ -18,9 +18,9 @@ public record CancelResult(Outcome outcome, long version, List<Attempt> attempts
     /** No attempt begins any more. */
     CANCELLED,
     /** An attempt was claimed, and its end is not recorded: it may run, and none does after it. */
-    FIRING,
+    RUNNING,
     /** The completion is recorded. */
-    FIRED,
+    COMPLETED,
     /** There is no such timer, and none is remembered. */
     NOT_FOUND
   }

@@ -8,8 +8,8 @@ final class Counters {
   final LongAdder fired = new LongAdder();
   final LongAdder succeeded = new LongAdder();
   final LongAdder failed = new LongAdder();
-  final LongAdder setAside = new LongAdder();
-  final LongAdder parked = new LongAdder();
+  final LongAdder exhausted = new LongAdder();
+  final LongAdder blocked = new LongAdder();
   final LongAdder lost = new LongAdder();
   final LongAdder skipped = new LongAdder();
   final LongAdder staleOwner = new LongAdder();

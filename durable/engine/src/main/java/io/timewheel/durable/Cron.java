@@ -48,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The fields are matched against the local time of a zone.
  *
  * <ul>
- *   <li><b>Gap.</b> Matching times that the clock skips are made up for by one run, at the end of
- *       the gap. If that is a matching time itself, it is the same run.
+ *   <li><b>Gap.</b> Matching times that the clock skips are caught up by one run, at the end of the
+ *       gap. If that is a matching time itself, it is the same run.
  *   <li><b>Overlap.</b> A cron that names an hour, that is, whose hour field leaves out at least
  *       one, runs once for every matching local time, at its first occurrence. A cron whose hour
  *       field covers all 24 (<code>*</code>, <code>*&#47;1</code>, {@code 0-23}) runs at both

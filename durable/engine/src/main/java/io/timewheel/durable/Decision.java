@@ -18,9 +18,9 @@ import java.time.Duration;
  *     {@link EpochMillis#NEVER}
  * @param atMillis the scheduled time of the run, or the new due time
  * @param late whether the run begins more than a second after its scheduled time
- * @param madeUp whether the run was missed and is made up for
+ * @param catchUp whether the run was missed and is caught up
  */
-record Decision(boolean fires, long atMillis, boolean late, boolean madeUp) {
+record Decision(boolean fires, long atMillis, boolean late, boolean catchUp) {
   static final Duration DEFAULT_GRACE = Duration.ofMinutes(1);
 
   /** How many missed runs of a timer are outstanding at most. */
@@ -78,7 +78,7 @@ record Decision(boolean fires, long atMillis, boolean late, boolean madeUp) {
    *
    * @param record the timer, while the run is claimed
    */
-  static boolean isMadeUp(TimerRecord record, long graceMillis) {
+  static boolean isCatchUp(TimerRecord record, long graceMillis) {
     if (!record.definition().isRecurring() || !record.isOfSeries()) {
       return false;
     }
@@ -112,8 +112,8 @@ record Decision(boolean fires, long atMillis, boolean late, boolean madeUp) {
     return new Decision(false, atMillis, false, false);
   }
 
-  private static Decision fire(long atMillis, long nowMillis, boolean madeUp) {
+  private static Decision fire(long atMillis, long nowMillis, boolean catchUp) {
     boolean late = EpochMillis.saturatedSubtract(nowMillis, atMillis) > LATE_MILLIS;
-    return new Decision(true, atMillis, late, madeUp);
+    return new Decision(true, atMillis, late, catchUp);
   }
 }

@@ -5,13 +5,13 @@ import static java.util.Objects.requireNonNull;
 
 /**
  * What a {@link DurableTimer} has done since it was started, and how it stands. It asks the store
- * nothing; how many timers are retrying, set aside or parked is in {@link DurableTimer#counts}.
+ * nothing; how many timers are retrying, failed or blocked is in {@link DurableTimer#counts}.
  *
  * @param fired attempts that began
  * @param succeeded attempts that ended well
  * @param failed attempts that failed
- * @param setAside runs whose attempts were exhausted, or that a handler gave up
- * @param parked timers whose handler was not known
+ * @param exhausted runs whose attempts were exhausted, or that a handler gave up
+ * @param blocked timers whose handler was not known
  * @param lost attempts that died with their process, and leases that ran out
  * @param skipped missed runs that were dropped; of one timer at a time, 10,000 are counted at most
  * @param staleOwner times that a shard was found to have another owner
@@ -36,8 +36,8 @@ public record DurableStats(
     long fired,
     long succeeded,
     long failed,
-    long setAside,
-    long parked,
+    long exhausted,
+    long blocked,
     long lost,
     long skipped,
     long staleOwner,
@@ -61,8 +61,8 @@ public record DurableStats(
    * @param fired attempts that began
    * @param succeeded attempts that ended well
    * @param failed attempts that failed
-   * @param setAside runs whose attempts were exhausted, or that a handler gave up
-   * @param parked timers whose handler was not known
+   * @param exhausted runs whose attempts were exhausted, or that a handler gave up
+   * @param blocked timers whose handler was not known
    * @param lost attempts that died with their process, and leases that ran out
    * @param skipped missed runs that were dropped; of one timer at a time, 10,000 are counted at
    *     most

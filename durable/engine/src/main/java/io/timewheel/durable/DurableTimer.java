@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *     .after(Duration.ofMinutes(30))
  *     .handler("orders.cancel"));
  * ...
- * timer.cancel("shop", "order-42"); // CANCELLED, FIRING, FIRED or NOT_FOUND
+ * timer.cancel("shop", "order-42"); // CANCELLED, RUNNING, COMPLETED or NOT_FOUND
  * }</pre>
  *
  * <p>Methods may be called from any thread, handlers included. Those that change something return
@@ -275,29 +275,29 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Fires what was set aside or parked, with attempts counted anew.
+   * Fires failed or blocked timers, with attempts counted anew.
    *
    * @param namespace its namespace
    * @param id its id
    * @return what came of it
    */
-  public VerbResult revive(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), Verb.REVIVE, 0));
+  public VerbResult retry(String namespace, String id) {
+    return calls.await(calls.verb(Limits.key(namespace, id), Verb.RETRY, 0));
   }
 
   /**
-   * Revives a timer, as {@link #revive} does.
+   * Retries a timer, as {@link #retry} does.
    *
    * @param namespace its namespace
    * @param id its id
    * @return completed after the commit
    */
-  public CompletionStage<VerbResult> reviveAsync(String namespace, String id) {
-    return verbAsync(Limits.key(namespace, id), Verb.REVIVE, 0);
+  public CompletionStage<VerbResult> retryAsync(String namespace, String id) {
+    return verbAsync(Limits.key(namespace, id), Verb.RETRY, 0);
   }
 
   /**
-   * Pauses, resumes, runs or revives a timer.
+   * Pauses, resumes, runs or retries a timer.
    *
    * @param key the timer
    * @param verb what to do
@@ -309,7 +309,7 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Pauses, resumes, runs or revives many timers, each by itself.
+   * Pauses, resumes, runs or retries many timers, each by itself.
    *
    * @param keys the timers
    * @param verb what to do
@@ -320,7 +320,7 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Pauses, resumes, runs or revives many timers, as {@link #verbAll} does.
+   * Pauses, resumes, runs or retries many timers, as {@link #verbAll} does.
    *
    * @param keys the timers
    * @param verb what to do

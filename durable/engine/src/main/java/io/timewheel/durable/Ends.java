@@ -12,7 +12,7 @@ import java.util.List;
  * Has the ends of attempts recorded, those included that the store rejects. Whatever a store may
  * have against an end is most likely in its text, so it is asked at once to take it with a plain
  * one. If it rejects that too, it is asked again with each upkeep; until then the timer stays
- * FIRING, and nobody else begins it.
+ * RUNNING, and nobody else begins it.
  *
  * <p>Counts each end once, after the store has answered, and as the store holds it: an end that the
  * store refuses is not counted, and neither is one of a timer that was replaced meanwhile.
@@ -93,9 +93,9 @@ final class Ends {
     if (applied && held != Attempt.End.SUPERSEDED) {
       engine.dropped(change.key(), end.dropped());
       if (isLast(change.end()) && record.state() != TimerState.CANCELLED) {
-        engine.counters.setAside.increment();
+        engine.counters.exhausted.increment();
         engine.troubles.add(
-            record.definition().isRecurring() ? "given up for this run" : "set aside",
+            record.definition().isRecurring() ? "given up for this run" : "failed",
             change.key(),
             String.valueOf(change.error()));
       }

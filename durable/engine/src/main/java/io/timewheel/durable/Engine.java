@@ -184,7 +184,7 @@ final class Engine {
    * their time, and an attempt of another owner lasts until its time, too.
    */
   boolean isClaimedAhead(DueTimer due) {
-    return !due.queue() && due.state() != TimerState.FIRING && lanes.knows(due.handler());
+    return !due.queue() && due.state() != TimerState.RUNNING && lanes.knows(due.handler());
   }
 
   /** A run that is later than this may have been missed; the least grace there is. */
@@ -203,8 +203,8 @@ final class Engine {
   }
 
   /** Whether the run that is claimed was missed. */
-  boolean isMadeUp(TimerRecord record) {
-    return Decision.isMadeUp(record, graceMillis(record.definition()));
+  boolean isCatchUp(TimerRecord record) {
+    return Decision.isCatchUp(record, graceMillis(record.definition()));
   }
 
   /** Says that missed runs of a timer are left out, as its rule for them wants it. */
@@ -310,7 +310,7 @@ final class Engine {
   }
 
   void observe(TimerRecord record) {
-    if (record.state() == TimerState.FIRING && (record.cancelRequested() || record.paused())) {
+    if (record.state() == TimerState.RUNNING && (record.cancelRequested() || record.paused())) {
       giveBack(
           () -> {
             HandlerLane lane = lanes.of(record.definition().handler());
@@ -525,7 +525,7 @@ final class Engine {
     return shards.owns(shard);
   }
 
-  /** A shard has come from elsewhere: what is parked in it may have its handler here. */
+  /** A shard has come from elsewhere: what is blocked in it may have its handler here. */
   void acquired() {
     if (!store.traits().sweep().isZero()) {
       releases.start();
@@ -591,8 +591,8 @@ final class Engine {
         counters.fired.sum(),
         counters.succeeded.sum(),
         counters.failed.sum(),
-        counters.setAside.sum(),
-        counters.parked.sum(),
+        counters.exhausted.sum(),
+        counters.blocked.sum(),
         counters.lost.sum(),
         counters.skipped.sum(),
         counters.staleOwner.sum(),

@@ -19,18 +19,18 @@ public final class Firing {
   private final TimerRecord record;
   private final Claim claim;
   private final long firedAtMillis;
-  private final boolean madeUp;
+  private final boolean catchUp;
   private volatile @Nullable Decision decision;
   private volatile @Nullable Instant retryNotBefore;
 
   /** What a handler decided about its timer. */
   record Decision(@Nullable Instant again, String reason) {}
 
-  Firing(TimerRecord record, long firedAtMillis, boolean madeUp) {
+  Firing(TimerRecord record, long firedAtMillis, boolean catchUp) {
     this.record = record;
     this.claim = requireNonNull(record.claim(), "claim");
     this.firedAtMillis = firedAtMillis;
-    this.madeUp = madeUp;
+    this.catchUp = catchUp;
   }
 
   /** {@return the identity of the timer} */
@@ -79,13 +79,13 @@ public final class Firing {
   }
 
   /**
-   * {@return whether this run was missed, and is made up for now} It was if its first attempt began
+   * {@return whether this run was missed, and is caught up now} It was if its first attempt began
    * later than its grace after the scheduled time; for a queue, when a consumer first claimed it.
    * All attempts of a run say the same, however long a retry has waited; after 100 attempts it is
    * no longer known, and false.
    */
-  public boolean isMadeUp() {
-    return madeUp;
+  public boolean isCatchUp() {
+    return catchUp;
   }
 
   /** {@return the bytes that the timer was scheduled with; not copied, and must not be changed} */
@@ -163,7 +163,7 @@ public final class Firing {
   }
 
   /**
-   * Sets this run aside when the handler returns, whatever attempts are left.
+   * Fails this run when the handler returns, whatever attempts are left.
    *
    * @param reason says why, to whoever looks
    */

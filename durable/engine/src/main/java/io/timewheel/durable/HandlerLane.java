@@ -206,7 +206,7 @@ final class HandlerLane {
       claimMore();
       return false;
     }
-    if (entry.due.state() == TimerState.FIRING) {
+    if (entry.due.state() == TimerState.RUNNING) {
       engine.counters.lost.increment();
     }
     AttemptRun run = new AttemptRun(engine, this, config, entry.shard(), record, pausesBefore);

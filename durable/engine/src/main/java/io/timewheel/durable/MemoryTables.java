@@ -79,7 +79,7 @@ final class MemoryTables implements Transitions.Context {
       DueTimer entry = record.due();
       due.get(shardOf(record.key())).put(entry.position(), entry);
     }
-    if (record.state() == TimerState.PARKED || record.isHeld()) {
+    if (record.state() == TimerState.BLOCKED || record.isHeld()) {
       waiting.get(shardOf(record.key())).put(record.key(), record);
     }
     if (record.state() == TimerState.READY && !record.definition().queue()) {

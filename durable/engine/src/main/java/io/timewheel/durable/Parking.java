@@ -28,12 +28,12 @@ final class Parking {
             engine.nowMillis()),
         outcome -> {
           if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
-            engine.counters.parked.increment();
-            if (entry.due.state() == TimerState.FIRING) {
+            engine.counters.blocked.increment();
+            if (entry.due.state() == TimerState.RUNNING) {
               engine.counters.lost.increment();
             }
             engine.troubles.add(
-                "parked",
+                "blocked",
                 entry.due.key(),
                 "no live node knows the handler \"" + entry.due.handler() + '"');
           }

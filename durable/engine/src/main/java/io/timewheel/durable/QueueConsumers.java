@@ -280,7 +280,7 @@ final class QueueConsumers {
           .computeIfAbsent(
               new TimerKey(record.key().namespace(), record.definition().handler()),
               queue -> new ArrayList<>())
-          .add(new QueueFiring(new Firing(record, nowMillis, engine.isMadeUp(record)), record));
+          .add(new QueueFiring(new Firing(record, nowMillis, engine.isCatchUp(record)), record));
     }
     return leased;
   }

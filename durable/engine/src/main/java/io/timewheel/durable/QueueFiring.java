@@ -26,8 +26,8 @@ public final class QueueFiring {
     return firing;
   }
 
-  /** {@return the lease, an opaque text} */
-  public String lease() {
+  /** {@return the token of the claim lease, an opaque text} */
+  public String leaseToken() {
     HexFormat hex = HexFormat.of();
     return hex.toHexDigits(claim.token().high()) + hex.toHexDigits(claim.token().low());
   }
@@ -42,7 +42,7 @@ public final class QueueFiring {
   }
 
   static ClaimToken parse(String lease) {
-    requireNonNull(lease, "lease");
+    requireNonNull(lease, "leaseToken");
     try {
       if (lease.length() == LEASE_LENGTH) {
         return new ClaimToken(
@@ -50,9 +50,9 @@ public final class QueueFiring {
             HexFormat.fromHexDigitsToLong(lease, 16, 32));
       }
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException("lease: " + lease + " (expected: a lease)", e);
+      throw new IllegalArgumentException("leaseToken: is not a lease token", e);
     }
-    throw new IllegalArgumentException("lease: " + lease + " (expected: a lease)");
+    throw new IllegalArgumentException("leaseToken: is not a lease token");
   }
 
   @Override

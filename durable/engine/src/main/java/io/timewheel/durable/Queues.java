@@ -27,7 +27,7 @@ final class Queues {
   }
 
   private void handle(DueEntry entry) {
-    if (entry.due.state() == TimerState.FIRING && entry.due.queue()) {
+    if (entry.due.state() == TimerState.RUNNING && entry.due.queue()) {
       if (!engine.executeStoreWork(() -> leaseIsOver(entry))) {
         readying.leave();
       }
@@ -52,7 +52,7 @@ final class Queues {
         outcome -> {
           try {
             if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
-              if (entry.due.state() == TimerState.FIRING) {
+              if (entry.due.state() == TimerState.RUNNING) {
                 engine.counters.lost.increment();
               }
               engine.dropped(entry.due.key(), dropped);
@@ -97,7 +97,7 @@ final class Queues {
     }
   }
 
-  /** Never, if this release cannot read the recurrence: then the timer is set aside. */
+  /** Never, if this release cannot read the recurrence: then the timer fails. */
   private NextRun nextRun(TimerRecord record, Claim claim) {
     try {
       return engine.nextRun(record, claim);

@@ -22,7 +22,7 @@ final class Releases {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
 
-  /** An hour: what was imported meanwhile, and was parked or held where it came from. */
+  /** An hour: what was imported meanwhile, and was blocked or held where it came from. */
   private static final int UPKEEPS_PER_ROUND = 60;
 
   private final Engine engine;
@@ -142,7 +142,7 @@ final class Releases {
       Set<String> resumed = new HashSet<>();
       boolean blocked = false;
       for (Map.Entry<String, Map<TimerState, Long>> counts : store.counts().entrySet()) {
-        blocked |= counts.getValue().containsKey(TimerState.PARKED);
+        blocked |= counts.getValue().containsKey(TimerState.BLOCKED);
         if (counts.getValue().containsKey(TimerState.PAUSED) && !paused.contains(counts.getKey())) {
           resumed.add(counts.getKey());
         }

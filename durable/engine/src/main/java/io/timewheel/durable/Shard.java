@@ -144,7 +144,7 @@ final class Shard implements ClaimHolder {
     Handled handled = running.get(due.key());
     return handled != null
         && (!due.isNewerThan(handled.due())
-            || (due.state() == TimerState.FIRING
+            || (due.state() == TimerState.RUNNING
                 && !due.queue()
                 && due.version() == handled.due().version()));
   }
@@ -195,7 +195,7 @@ final class Shard implements ClaimHolder {
   /** Whether a claim of this owner is open, so that none can begin: its end was rejected. */
   private boolean isOpenHere(TimerRecord record) {
     Claim claim = record.claim();
-    return record.state() == TimerState.FIRING && claim != null && claim.epoch() == epoch;
+    return record.state() == TimerState.RUNNING && claim != null && claim.epoch() == epoch;
   }
 
   /** Reads again what the store has rejected a step of. */

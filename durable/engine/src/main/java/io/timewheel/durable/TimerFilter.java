@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** Which timers to list. Immutable. */
 public final class TimerFilter {
   private static final Set<TimerState> UNFINISHED =
-      EnumSet.complementOf(EnumSet.of(TimerState.DONE, TimerState.CANCELLED));
+      EnumSet.complementOf(EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED));
 
   private final TimerQuery query;
 

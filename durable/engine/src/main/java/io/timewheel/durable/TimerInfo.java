@@ -110,7 +110,7 @@ public final class TimerInfo {
     return record.attempts();
   }
 
-  /** {@return why the last attempt that failed did, or why the timer is parked} */
+  /** {@return why the last attempt that failed did, or why the timer is blocked} */
   public Optional<String> lastError() {
     if (record.note() != null) {
       return Optional.of(record.note());

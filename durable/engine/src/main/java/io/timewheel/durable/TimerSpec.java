@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is asked for when a durable timer is scheduled. Needs a time ({@link #after}, {@link #at},
- * {@link #every}, {@link #everyAfter} or {@link #cron}) and a target ({@link #handler} or {@link
+ * {@link #every}, {@link #fixedDelay} or {@link #cron}) and a target ({@link #handler} or {@link
  * #queue}). Not thread-safe; may be used again once it was scheduled.
  */
 public final class TimerSpec {
@@ -93,7 +93,7 @@ public final class TimerSpec {
    * @param delay the time from the end of a run to the next one, at least 100 ms
    * @return this
    */
-  public TimerSpec everyAfter(Duration delay) {
+  public TimerSpec fixedDelay(Duration delay) {
     return recur(Recurrence.fixedDelay(period("delay", delay)));
   }
 
@@ -332,7 +332,7 @@ public final class TimerSpec {
           key
               + ": missed "
               + missed
-              + " for a timer that fires once (expected: every, everyAfter or cron)");
+              + " for a timer that fires once (expected: every, fixedDelay or cron)");
     }
   }
 
@@ -370,7 +370,7 @@ public final class TimerSpec {
     }
     if (at == null) {
       throw new IllegalArgumentException(
-          key + ": no time (expected: one of after, at, every, everyAfter, cron)");
+          key + ": no time (expected: one of after, at, every, fixedDelay, cron)");
     }
     return EpochMillis.ceil(at);
   }

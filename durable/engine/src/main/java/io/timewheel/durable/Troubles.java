@@ -29,7 +29,7 @@ final class Troubles {
       }
       kinds.put(what, new Kind());
     }
-    LOG.log(System.Logger.Level.WARNING, "timer {0} was {1}: {2}", key, what, why);
+    LOG.log(System.Logger.Level.WARNING, "timer {0}: {1}: {2}", key, what, why);
   }
 
   /** Says what came since the last report, and forgets what did not come again. */
@@ -50,7 +50,7 @@ final class Troubles {
         (what, kind) ->
             LOG.log(
                 System.Logger.Level.WARNING,
-                "{0} more timers were {1}; the latest: {2}",
+                "{0} more timers: {1}; the latest: {2}",
                 kind.more,
                 what,
                 kind.latest));

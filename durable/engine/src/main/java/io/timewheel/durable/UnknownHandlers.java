@@ -24,7 +24,7 @@ final class UnknownHandlers {
   private static final int MAX_PAGES = 200;
   private static final int MAX_NAMES = 10;
   private static final Set<TimerState> UNFINISHED =
-      EnumSet.complementOf(EnumSet.of(TimerState.DONE, TimerState.CANCELLED));
+      EnumSet.complementOf(EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED));
 
   private final Engine engine;
   private final TimerStore store;

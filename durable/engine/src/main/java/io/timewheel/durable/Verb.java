@@ -11,8 +11,8 @@ public enum Verb {
   RESUME,
   /** Fires now, and leaves the schedule of a recurring timer alone. */
   RUN,
-  /** Fires what was set aside or parked, with attempts counted anew. */
-  REVIVE;
+  /** Fires failed or blocked timers, with attempts counted anew. */
+  RETRY;
 
   Change.Verb.What what() {
     return Change.Verb.What.valueOf(name());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-/** What came of pausing, resuming, running, reviving or moving a timer. */
+/** What came of pausing, resuming, running, retrying or moving a timer. */
 public enum VerbResult {
   /** It was done. */
   DONE,

@@ -60,7 +60,7 @@ class DecisionTest {
       List<Long> runs = new ArrayList<>();
       Decision decision = Decision.of(hourly, MissedRuns.FIRE_ALL, GRACE, HOUR, now);
       while (decision.fires()) {
-        assertThat(decision.madeUp()).isTrue();
+        assertThat(decision.catchUp()).isTrue();
         runs.add(decision.atMillis());
         long next = hourly.next(decision.atMillis(), now);
         decision = Decision.of(hourly, MissedRuns.FIRE_ALL, GRACE, next, now);
@@ -181,7 +181,7 @@ class DecisionTest {
       }
       if (decision.fires()) {
         fired.add(decision.atMillis());
-        assertThat(decision.madeUp()).isEqualTo(missedRuns.contains(decision.atMillis()));
+        assertThat(decision.catchUp()).isEqualTo(missedRuns.contains(decision.atMillis()));
       }
       dueMillis =
           decision.fires()

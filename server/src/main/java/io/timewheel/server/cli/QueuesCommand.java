@@ -18,9 +18,9 @@ import tools.jackson.databind.node.ObjectNode;
     description = "Claims firings from a queue, and says what became of them.",
     footerHeading = "%nExamples:%n",
     footer = {
-      "  timewheel queues claim shop unpaid --max 10 --lease PT30S --wait PT20S",
-      "  timewheel queues ack shop FIREID --lease LEASE",
-      "  timewheel queues nack shop FIREID --lease LEASE \\",
+      "  timewheel queues claim shop unpaid --max 10 --lease-duration PT30S --wait PT20S",
+      "  timewheel queues ack shop FIREID --lease-token TOKEN",
+      "  timewheel queues nack shop FIREID --lease-token TOKEN \\",
       "      --error 'no stock' --after PT5M"
     })
 final class QueuesCommand {
@@ -36,11 +36,11 @@ final class QueuesCommand {
       @Parameters(paramLabel = "QUEUE") String queue,
       @Option(names = "--max", paramLabel = "N", defaultValue = "1") int max,
       @Option(
-              names = "--lease",
+              names = "--lease-duration",
               paramLabel = "DURATION",
               defaultValue = "PT30S",
-              description = "How long it is yours (${DEFAULT-VALUE}).")
-          String lease,
+              description = "Duration of the claim lease (${DEFAULT-VALUE}).")
+          String leaseDuration,
       @Option(
               names = "--wait",
               paramLabel = "DURATION",
@@ -48,7 +48,11 @@ final class QueuesCommand {
               description = "How long to wait if there is none, PT1M at most (${DEFAULT-VALUE}).")
           String wait) {
     ObjectNode body =
-        ApiClient.JSON.createObjectNode().put("max", max).put("lease", lease).put("wait", wait);
+        ApiClient.JSON
+            .createObjectNode()
+            .put("max", max)
+            .put("leaseDuration", leaseDuration)
+            .put("wait", wait);
     JsonNode answer =
         globals()
             .client()
@@ -77,19 +81,19 @@ final class QueuesCommand {
   int ack(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "FIREID") String fireId,
-      @Option(names = "--lease", paramLabel = "LEASE", required = true) String lease) {
-    return end(namespace, fireId, "ack", body(lease));
+      @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken) {
+    return end(namespace, fireId, "ack", body(leaseToken));
   }
 
   @Command(name = "nack", description = "It failed: tried again by the timer's policy.")
   int nack(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "FIREID") String fireId,
-      @Option(names = "--lease", paramLabel = "LEASE", required = true) String lease,
+      @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken,
       @Option(names = "--error", paramLabel = "TEXT") @Nullable String error,
       @Option(names = "--after", paramLabel = "DURATION", description = "When to try again.")
           @Nullable String after) {
-    ObjectNode body = body(lease);
+    ObjectNode body = body(leaseToken);
     if (error != null) {
       body.put("error", error);
     }
@@ -103,13 +107,14 @@ final class QueuesCommand {
   int extend(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "FIREID") String fireId,
-      @Option(names = "--lease", paramLabel = "LEASE", required = true) String lease,
-      @Option(names = "--by", paramLabel = "DURATION", required = true) String by) {
-    return end(namespace, fireId, "extend", body(lease).put("by", by));
+      @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken,
+      @Option(names = "--lease-duration", paramLabel = "DURATION", required = true)
+          String leaseDuration) {
+    return end(namespace, fireId, "extend", body(leaseToken).put("leaseDuration", leaseDuration));
   }
 
-  private static ObjectNode body(String lease) {
-    return ApiClient.JSON.createObjectNode().put("lease", lease);
+  private static ObjectNode body(String leaseToken) {
+    return ApiClient.JSON.createObjectNode().put("leaseToken", leaseToken);
   }
 
   private int end(String namespace, String fireId, String verb, ObjectNode body) {

@@ -23,7 +23,7 @@ import tools.jackson.databind.node.ObjectNode;
     footer = {
       "  timewheel timers create shop order-42 --after PT30M --queue unpaid",
       "  timewheel timers get shop order-42",
-      "  timewheel timers list shop --state set_aside",
+      "  timewheel timers list shop --state failed",
       "  timewheel timers move shop order-42 --after PT10M",
       "  timewheel timers cancel shop order-42"
     })
@@ -155,11 +155,11 @@ final class TimersCommand {
     return verb(namespace, id, "resume", ApiClient.JSON.createObjectNode());
   }
 
-  @Command(name = "revive", description = "Fires what was set aside once more.")
-  int revive(
+  @Command(name = "retry", description = "Fires what failed once more.")
+  int retry(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "ID") String id) {
-    return verb(namespace, id, "revive", ApiClient.JSON.createObjectNode());
+    return verb(namespace, id, "retry", ApiClient.JSON.createObjectNode());
   }
 
   private int verb(String namespace, String id, String verb, ObjectNode body) {

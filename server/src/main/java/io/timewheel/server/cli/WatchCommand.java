@@ -94,7 +94,7 @@ final class WatchCommand implements Callable<Integer> {
         "scheduled  %8s/s     lag max  %s%n%n"
             .formatted(text(stats.path("rates"), "scheduled"), text(stats.path("lag"), "max")));
     for (var state : stats.path("states").properties()) {
-      boolean wrong = state.getKey().equals("set_aside") || state.getKey().equals("parked");
+      boolean wrong = state.getKey().equals("failed") || state.getKey().equals("blocked");
       boolean some = state.getValue().asLong(0) > 0;
       screen.append(wrong && some ? RED : "");
       screen.append("%-12s %,15d".formatted(state.getKey(), state.getValue().asLong(0)));

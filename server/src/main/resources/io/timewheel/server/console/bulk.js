@@ -9,7 +9,7 @@ import { moment, number, plural, stateLabel } from "./format.js";
 const VERBS = {
   pause: { label: "Pause", done: "paused", words: "None of them fires until it is resumed." },
   resume: { label: "Resume", done: "resumed", words: "What is overdue among them fires at once." },
-  revive: { label: "Revive", done: "revived", words: "They fire at once, with attempts counted from one." },
+  retry: { label: "Retry", done: "retried", words: "They fire at once, with attempts counted from one." },
   cancel: { label: "Cancel", done: "cancelled", words: "None of them fires any more. This cannot be undone.", kind: "danger" },
 };
 

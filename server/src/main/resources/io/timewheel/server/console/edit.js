@@ -15,7 +15,7 @@ import { knowsZone } from "./zone.js";
 export const title = (route) => (route.path[0] === "edit" ? `Edit ${route.path[2]}` : "New timer");
 
 const WHEN = ["after", "at", "every", "cron"];
-const RETURNED = ["version", "state", "dueAt", "fireAt", "attempt", "createdAt", "changedAt", "lastError", "next", "attempts", "namespace", "id", "everyAfter"];
+const RETURNED = ["version", "state", "dueAt", "fireAt", "attempt", "createdAt", "changedAt", "lastError", "next", "attempts", "namespace", "id", "fixedDelay"];
 
 export async function show(main, route, signal) {
   const [page, namespace, id] = route.path;
@@ -59,7 +59,7 @@ function form(timer, namespaceGiven) {
   const fields = {
     after: labelled("Fires after", after, "30s, 15m, 2h, 3d, or an ISO duration."),
     at: labelled("Fires at", at, `In ${Intl.DateTimeFormat().resolvedOptions().timeZone}. A time that is past fires at once.`),
-    every: h("div", {}, labelled("Fires every", every, "A fixed rate, from now on: 30s, 15m, 2h, 1d."), labelled("Missed runs are made up for", missed)),
+    every: h("div", {}, labelled("Fires every", every, "A fixed rate, from now on: 30s, 15m, 2h, 1d."), labelled("Missed runs are caught up", missed)),
     cron: h("div", {}, labelled("Cron", cron, "Minute, hour, day of month, month, day of week; with six fields, the second first."),
       labelled("On the clocks of", zone), zones),
   };

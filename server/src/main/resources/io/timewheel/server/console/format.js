@@ -167,12 +167,12 @@ export function instantOf(millis) {
 const STATES = {
   scheduled: ["Scheduled", "waits for its time"],
   ready: ["Ready", "due, waits for a consumer to claim it"],
-  firing: ["Firing", "an attempt runs"],
+  running: ["Running", "an attempt runs"],
   retrying: ["Retrying", "an attempt failed, the next one comes by itself"],
-  set_aside: ["Set aside", "its attempts are exhausted; kept until revived or cancelled"],
-  parked: ["Parked", "due, but no node knows its handler"],
+  failed: ["Failed", "its attempts are exhausted; kept until retried or cancelled"],
+  blocked: ["Blocked", "due, but no node knows its handler"],
   paused: ["Paused", "does not fire until it is resumed"],
-  done: ["Done", "its completion is recorded"],
+  completed: ["Completed", "its completion is recorded"],
   cancelled: ["Cancelled", "never fires"],
 };
 

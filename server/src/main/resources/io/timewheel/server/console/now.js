@@ -145,7 +145,7 @@ function metrics() {
 function trouble(namespace) {
   const list = h("ul", { class: "problems" });
   const none = h("p", { class: "nothing" }, icon("good"),
-    "Nothing is wrong: no timer is overdue, retrying, set aside or parked.");
+    "Nothing is wrong: no timer is overdue, retrying, failed or blocked.");
   const element = h("section", {}, h("h2", {}, "What is wrong"), list, none);
   let before = "";
   return {

@@ -18,12 +18,12 @@ export const title = (route) => route.path[2] ?? "Timer";
 const VERBS = {
   scheduled: ["run", "pause", "move", "edit", "cancel"],
   ready: ["pause", "edit", "cancel"],
-  firing: ["edit", "cancel"],
+  running: ["edit", "cancel"],
   retrying: ["run", "pause", "move", "edit", "cancel"],
-  set_aside: ["revive", "edit", "cancel"],
-  parked: ["revive", "edit", "cancel"],
+  failed: ["retry", "edit", "cancel"],
+  blocked: ["retry", "edit", "cancel"],
   paused: ["resume", "edit", "cancel"],
-  done: ["edit"],
+  completed: ["edit"],
   cancelled: ["edit"],
 };
 
@@ -31,13 +31,13 @@ const SIMPLE = {
   run: ["Run now", "It fires now"],
   pause: ["Pause", "Paused: it does not fire until it is resumed"],
   resume: ["Resume", "Resumed"],
-  revive: ["Revive", "Revived: it fires now"],
+  retry: ["Retry", "Retried: it fires now"],
 };
 
 const CANCELLED = {
   cancelled: "Cancelled: no attempt begins any more",
-  firing: "Cancelled while an attempt runs: none comes after it",
-  fired: "Too late: it has fired",
+  running: "Cancelled while an attempt runs: none comes after it",
+  completed: "Too late: it has fired",
 };
 
 export function show(main, route, signal) {
@@ -81,8 +81,8 @@ export function show(main, route, signal) {
       heading(name(timer.id), badge(timer.state)),
       h("p", { class: "lead" }, h("strong", {}, whenWords(timer)), timer.cron ? ` (${timer.zone ?? "UTC"})` : "", ", ", targetWords(timer.target), "."),
       h("div", { class: "actions", role: "group", "aria-label": "Actions" }, (VERBS[timer.state] ?? ["edit", "cancel"]).map(button)),
-      timer.lastError && ["set_aside", "retrying", "parked"].includes(timer.state) && h("div", { class: "notice bad" },
-        h("strong", {}, timer.state === "set_aside" ? `Set aside after ${timer.attempts?.length ?? timer.attempt} attempts. ` : timer.state === "parked" ? "Parked. " : "The last attempt failed. "),
+      timer.lastError && ["failed", "retrying", "blocked"].includes(timer.state) && h("div", { class: "notice bad" },
+        h("strong", {}, timer.state === "failed" ? `Failed after ${timer.attempts?.length ?? timer.attempt} attempts. ` : timer.state === "blocked" ? "Blocked. " : "The last attempt failed. "),
         name(timer.lastError)),
       h("div", { class: "columns" },
         h("div", {}, timeline(timer, inner.signal), next(timer)),
@@ -99,8 +99,8 @@ export function show(main, route, signal) {
       cancel: ["Cancel …", cancel],
     };
     const [label, act] = actions[verb] ?? [SIMPLE[verb][0], () => perform(verb)];
-    const kind = verb === "cancel" ? "danger" : verb === "revive" || verb === "resume" ? "primary" : "";
-    const words = verb === "edit" && ["done", "cancelled"].includes(timer.state) ? "Schedule again" : label;
+    const kind = verb === "cancel" ? "danger" : verb === "retry" || verb === "resume" ? "primary" : "";
+    const words = verb === "edit" && ["completed", "cancelled"].includes(timer.state) ? "Schedule again" : label;
     return h("button", { class: `button ${kind}`, "data-verb": verb, onclick: act }, words);
   }
 
@@ -234,7 +234,7 @@ function facts(timer) {
       target.secret && fact("Signed with", name(target.secret)),
       target.timeout && fact("Time limit", isoDuration(target.timeout)),
       retry && fact("Attempts", `up to ${retry.maxAttempts}, ${isoDuration(retry.backoff)} to ${isoDuration(retry.maxBackoff)} apart`),
-      (timer.every || timer.cron || timer.everyAfter) && timer.missed && fact("Missed runs", { fire_once: "one for all", fire_all: "each of them", skip: "left out" }[timer.missed] ?? timer.missed),
+      (timer.every || timer.cron || timer.fixedDelay) && timer.missed && fact("Missed runs", { fire_once: "one for all", fire_all: "each of them", skip: "left out" }[timer.missed] ?? timer.missed),
       fact("Version", timer.version))),
     timer.payload !== undefined && block("Payload", pre("Payload", timer.payload)),
     Object.keys(timer.headers ?? {}).length > 0 && block("Headers", pre("Headers", timer.headers)),

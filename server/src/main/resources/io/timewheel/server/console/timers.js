@@ -157,7 +157,7 @@ export function show(main, route, signal) {
       h("span", { role: "cell", class: "cell-due" },
         h("time", { datetime: timer.dueAt, title: timer.dueAt }, moment(millisOf(timer.dueAt), live.now())), " ",
         h("span", { class: "muted small ago", "data-at": timer.dueAt }, relative(millisOf(timer.dueAt), live.now()))),
-      h("span", { role: "cell", class: "cell-target" }, timer.lastError && ["set_aside", "retrying", "parked"].includes(timer.state)
+      h("span", { role: "cell", class: "cell-target" }, timer.lastError && ["failed", "retrying", "blocked"].includes(timer.state)
         ? name(timer.lastError, "error-text") : name(target, "muted")),
       h("span", { role: "cell", class: "cell-created muted" }, moment(state.rows[index].created, live.now())));
   }

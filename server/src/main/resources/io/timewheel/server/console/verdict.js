@@ -37,7 +37,7 @@ export function verdict(stats) {
   if (lag.count > 0 && p99 > LATE) {
     return { level: "warn", title: "Late at times", detail: kept };
   }
-  const broken = (stats.states?.set_aside ?? 0) + (stats.states?.parked ?? 0);
+  const broken = (stats.states?.failed ?? 0) + (stats.states?.blocked ?? 0);
   if (broken > 0) {
     return {
       level: "warn",
@@ -81,23 +81,23 @@ export function problems(stats) {
       state: "scheduled,retrying",
       overdue: true,
     },
-    count("set_aside") > 0 && {
-      key: "set_aside",
+    count("failed") > 0 && {
+      key: "failed",
       level: "bad",
-      count: count("set_aside"),
-      title: "Set aside",
+      count: count("failed"),
+      title: "Failed",
       meaning: "All their attempts failed. They are kept, with every error, and wait for you.",
-      step: "Open one and read its errors. Mend the receiver, then revive them.",
-      state: "set_aside",
+      step: "Open one and read its errors. Fix the receiver, then retry them.",
+      state: "failed",
     },
-    count("parked") > 0 && {
-      key: "parked",
+    count("blocked") > 0 && {
+      key: "blocked",
       level: "warn",
-      count: count("parked"),
-      title: "Parked",
+      count: count("blocked"),
+      title: "Blocked",
       meaning: "They are due, but nothing here can call their target.",
       step: "Start the server with --webhook-secrets: they go on by themselves within a minute.",
-      state: "parked",
+      state: "blocked",
     },
     count("retrying") > 0 && {
       key: "retrying",

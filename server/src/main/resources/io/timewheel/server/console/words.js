@@ -13,8 +13,8 @@ export function whenWords(timer) {
   if (timer.every) {
     return `Every ${isoDuration(timer.every)}`;
   }
-  if (timer.everyAfter) {
-    return `${isoDuration(timer.everyAfter)} after each run has ended`;
+  if (timer.fixedDelay) {
+    return `${isoDuration(timer.fixedDelay)} after each run has ended`;
   }
   return `Once, ${moment(millisOf(timer.dueAt ?? timer.at))}`;
 }

@@ -132,16 +132,18 @@ final class CommandLineTest {
     "timers run shop a, POST /v1/namespaces/shop/timers/a:run, {}",
     "timers pause shop a, POST /v1/namespaces/shop/timers/a:pause, {}",
     "timers resume shop a, POST /v1/namespaces/shop/timers/a:resume, {}",
-    "timers revive shop a, POST /v1/namespaces/shop/timers/a:revive, {}",
+    "timers retry shop a, POST /v1/namespaces/shop/timers/a:retry, {}",
     "timers move shop a --after PT1M, POST /v1/namespaces/shop/timers/a:move, {\"after\":\"PT1M\"}",
-    "queues ack shop f1 --lease l, POST /v1/namespaces/shop/firings/f1:ack, {\"lease\":\"l\"}",
+    "queues ack shop f1 --lease-token l, POST /v1/namespaces/shop/firings/f1:ack,"
+        + " {\"leaseToken\":\"l\"}",
     "queues claim shop q, POST /v1/namespaces/shop/queues/q/firings:claim, "
-        + "'{\"max\":1,\"lease\":\"PT30S\",\"wait\":\"PT0S\"}'",
-    "queues nack shop f1 --lease l --error e --after PT1S, "
+        + "'{\"max\":1,\"leaseDuration\":\"PT30S\",\"wait\":\"PT0S\"}'",
+    "queues nack shop f1 --lease-token l --error e --after PT1S, "
         + "POST /v1/namespaces/shop/firings/f1:nack, "
-        + "'{\"lease\":\"l\",\"error\":\"e\",\"after\":\"PT1S\"}'",
-    "queues extend shop f1 --lease l --by PT9S, POST /v1/namespaces/shop/firings/f1:extend, "
-        + "'{\"lease\":\"l\",\"by\":\"PT9S\"}'",
+        + "'{\"leaseToken\":\"l\",\"error\":\"e\",\"after\":\"PT1S\"}'",
+    "queues extend shop f1 --lease-token l --lease-duration PT9S, POST"
+        + " /v1/namespaces/shop/firings/f1:extend, "
+        + "'{\"leaseToken\":\"l\",\"leaseDuration\":\"PT9S\"}'",
     "stats, GET /v1/stats,"
   })
   void asksWhatItsCommandSays(String command, String line, String body) {
@@ -155,13 +157,13 @@ final class CommandLineTest {
   void listsPageByPageUpToTheLimit() {
     answer = "{\"timers\":[{\"id\":\"a\",\"state\":\"scheduled\"}],\"nextPageToken\":\"t\"}";
 
-    assertThat(run("timers list shop --state set_aside --prefix or --limit 2")).isZero();
+    assertThat(run("timers list shop --state failed --prefix or --limit 2")).isZero();
 
     assertThat(asked)
         .extracting(Asked::line)
         .containsExactly(
-            "GET /v1/namespaces/shop/timers?state=set_aside&prefix=or&pageSize=2",
-            "GET /v1/namespaces/shop/timers?state=set_aside&prefix=or&pageSize=1&pageToken=t");
+            "GET /v1/namespaces/shop/timers?state=failed&prefix=or&pageSize=2",
+            "GET /v1/namespaces/shop/timers?state=failed&prefix=or&pageSize=1&pageToken=t");
     assertThat(out.toString().lines())
         .containsExactly(
             "ID  STATE      DUE AT  ATTEMPT  TARGET  LAST ERROR",
@@ -325,13 +327,13 @@ final class CommandLineTest {
   void drawsAScreenOfWhatItWatches() {
     String screen =
         WatchCommand.screen(
-            json("{\"storeAvailable\":false,\"states\":{\"scheduled\":12345,\"set_aside\":2}}"),
+            json("{\"storeAvailable\":false,\"states\":{\"scheduled\":12345,\"failed\":2}}"),
             json("{\"levels\":[{\"name\":\"minute\",\"counts\":[0,1,2,8]}]}"));
 
     assertThat(screen)
         .contains("no store")
         .contains("scheduled             12,345")
-        .contains("\u001b[31mset_aside                  2")
+        .contains("\u001b[31mfailed                  2")
         .contains("minute   ▁▂█");
   }
 

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * How a durable timer is. It is up when its store can be read and takes changes: what was set aside
- * or parked waits for a person, and neither a restart nor another node would mend it.
+ * How a durable timer is. It is up when its store can be read and takes changes: what failed or
+ * blocked waits for a person, and neither a restart nor another node would mend it.
  */
 record DurableHealth(String status, Map<String, Object> details) {
   static final String FAILED = "the store of durable timers cannot be read";

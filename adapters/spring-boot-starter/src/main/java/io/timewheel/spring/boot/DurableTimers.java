@@ -41,7 +41,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  * looked for when all singletons are there, as {@code @EventListener} does it: then beans have the
  * types that they will have, and faults end the start before a web server opens its port. Firing
  * begins last, when the context is refreshed. Had it begun earlier, a start that fails would cost
- * attempts, and a service that cannot start would set its timers aside.
+ * attempts, and a service that cannot start would fail its timers.
  *
  * <h2>When it ends</h2>
  *

@@ -59,11 +59,11 @@ class DurableHealthTest {
               timer.pause("closed");
 
               Eventually.holds(
-                  "the timer to be parked",
-                  () -> Long.valueOf(1).equals(details(context).get("parked")));
+                  "the timer to be blocked",
+                  () -> Long.valueOf(1).equals(details(context).get("blocked")));
               assertThat(status(context)).isEqualTo("UP");
               assertThat(details(context).get("scheduled")).isEqualTo(1L);
-              assertThat(details(context).get("set_aside")).isEqualTo(0L);
+              assertThat(details(context).get("failed")).isEqualTo(0L);
               assertThat(details(context).get("pausedNamespaces")).hasToString("[closed]");
             });
   }

@@ -216,7 +216,7 @@ class DurableLifeTest {
 
     assertThat(EVENTS)
         .containsExactly("listener stopped", "the tool is there", "close", "the tool is destroyed");
-    assertThat(state("running")).isEqualTo(TimerState.DONE);
+    assertThat(state("running")).isEqualTo(TimerState.COMPLETED);
     assertThat(state("last minute")).isNotEqualTo(TimerState.CANCELLED);
   }
 
@@ -230,7 +230,7 @@ class DurableLifeTest {
               context.getBean(DurableTimer.class).schedule(spec("stuck"));
               Eventually.zero(context.getBean(Stuck.class).begun);
             });
-    assertThat(state("stuck")).isNotEqualTo(TimerState.DONE);
+    assertThat(state("stuck")).isNotEqualTo(TimerState.COMPLETED);
 
     empty
         .withBean(TimerStore.class, data::reopen)

@@ -117,7 +117,7 @@ class OnTimerTest {
   }
 
   @Test
-  void unreadablePayloadIsSetAsideAndSaysWhy() {
+  void unreadablePayloadFailsWithTheReason() {
     application
         .withBean(Shapes.class)
         .run(
@@ -153,8 +153,8 @@ class OnTimerTest {
 
   private static String errorOf(DurableTimer timer) {
     Eventually.holds(
-        "the timer to be set aside",
-        () -> timer.get("shop", "order-42").orElseThrow().state() == TimerState.SET_ASIDE);
+        "the timer to fail",
+        () -> timer.get("shop", "order-42").orElseThrow().state() == TimerState.FAILED);
     List<Attempt> attempts = timer.get("shop", "order-42").orElseThrow().attempts();
     return attempts.get(attempts.size() - 1).error();
   }

@@ -155,7 +155,8 @@ class TransactionalOnTimerTest {
     DurableTimer timer = context.getBean(DurableTimer.class);
     Eventually.holds(
         id + " is done",
-        () -> timer.get("shop", id).filter(info -> info.state() == TimerState.DONE).isPresent());
+        () ->
+            timer.get("shop", id).filter(info -> info.state() == TimerState.COMPLETED).isPresent());
     return timer.get("shop", id).orElseThrow();
   }
 

@@ -308,7 +308,7 @@ final class ConsumerBenchmarks {
   private static void ack(
       DurableTimer timer, Queue<QueueFiring> held, long endNanos, AtomicLong acks) {
     for (QueueFiring firing = held.poll(); firing != null; firing = held.poll()) {
-      timer.ack(firing.firing().fireId(), firing.lease()).toCompletableFuture().join();
+      timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
       acks.incrementAndGet();
       if (System.nanoTime() - endNanos > 0) {
         return;

@@ -75,7 +75,7 @@ final class ConsumerLoad implements AutoCloseable {
     QueueFiring firing = firings.get(0);
     var unused =
         timer
-            .ack(firing.firing().fireId(), firing.lease())
+            .ack(firing.firing().fireId(), firing.leaseToken())
             .whenComplete(
                 (result, failure) -> {
                   acks.incrementAndGet();

@@ -97,12 +97,12 @@ public sealed interface Change {
       PAUSE,
       /** Ends a pause; what is overdue fires. */
       RESUME,
-      /** Puts back what a pause of its namespace held, or what was parked; made by engines. */
+      /** Puts back what a pause of its namespace held, or what was blocked; made by engines. */
       RELEASE,
       /** Fires now, and leaves the schedule of a recurring timer alone. */
       RUN,
-      /** Fires what was set aside or parked, with attempts counted anew. */
-      REVIVE
+      /** Fires failed or blocked timers, with attempts counted anew. */
+      RETRY
     }
   }
 
@@ -230,7 +230,7 @@ public sealed interface Change {
       SUCCEEDED,
       /** Badly; to be tried again. */
       FAILED,
-      /** Badly, and for the last time: set aside, or on to the next run of a recurring timer. */
+      /** Badly, and for the last time: failed, or on to the next run of a recurring timer. */
       EXHAUSTED,
       /** By a lease that ran out before {@code now}; to be tried again. */
       LOST,

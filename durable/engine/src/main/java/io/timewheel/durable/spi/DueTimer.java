@@ -9,13 +9,13 @@ import io.timewheel.durable.TimerState;
 /**
  * An entry of the due index: enough to wait for a timer's time, and to begin what is to be done
  * then. {@link TimerStore#releasable} returns timers without a place in the index in this form,
- * too: they are PARKED or PAUSED.
+ * too: they are BLOCKED or PAUSED.
  *
  * @param key the identity of the timer
  * @param fireAt its place in the index
  * @param version the version of the record that was read
  * @param revision the revision of the record that was read
- * @param state its state: SCHEDULED, RETRYING or FIRING
+ * @param state its state: SCHEDULED, RETRYING or RUNNING
  * @param handler the handler or queue
  * @param queue whether that is a queue
  * @param recurring whether the timer fires more than once
@@ -38,7 +38,7 @@ public record DueTimer(
    * @param fireAt its place in the index
    * @param version the version of the record that was read
    * @param revision the revision of the record that was read
-   * @param state its state: SCHEDULED, RETRYING or FIRING
+   * @param state its state: SCHEDULED, RETRYING or RUNNING
    * @param handler the handler or queue
    * @param queue whether that is a queue
    * @param recurring whether the timer fires more than once

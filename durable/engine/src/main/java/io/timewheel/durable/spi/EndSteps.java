@@ -2,13 +2,13 @@
 package io.timewheel.durable.spi;
 
 import static io.timewheel.durable.TimerState.CANCELLED;
-import static io.timewheel.durable.TimerState.DONE;
-import static io.timewheel.durable.TimerState.FIRING;
+import static io.timewheel.durable.TimerState.COMPLETED;
+import static io.timewheel.durable.TimerState.FAILED;
 import static io.timewheel.durable.TimerState.PAUSED;
 import static io.timewheel.durable.TimerState.READY;
 import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.RUNNING;
 import static io.timewheel.durable.TimerState.SCHEDULED;
-import static io.timewheel.durable.TimerState.SET_ASIDE;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static io.timewheel.durable.spi.Transitions.answer;
@@ -63,7 +63,7 @@ final class EndSteps {
     if (current.definition().isRecurring() && current.cancelRequested()) {
       next.state(CANCELLED, NEVER);
     } else if (!goesOn) {
-      next.state(DONE, NEVER);
+      next.state(COMPLETED, NEVER);
     } else {
       next.attempt(0).runAt(NONE).dueAt(change.nextAt());
       if (current.paused()) {
@@ -81,7 +81,7 @@ final class EndSteps {
     } else if (current.definition().isRecurring() && change.nextAt() != NEVER) {
       completed(current, change, next);
     } else {
-      next.state(SET_ASIDE, NEVER).note(change.error());
+      next.state(FAILED, NEVER).note(change.error());
     }
   }
 
@@ -128,6 +128,6 @@ final class EndSteps {
     long until = Math.max(open.until(), change.until());
     return answer(
         Answer.APPLIED,
-        current.toBuilder().state(FIRING, until).claim(open.extended(until)).build(change.now()));
+        current.toBuilder().state(RUNNING, until).claim(open.extended(until)).build(change.now()));
   }
 }

@@ -70,9 +70,9 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record,
     /** Cancelled: no attempt begins any more. */
     CANCELLED,
     /** An attempt was claimed, and its end is not recorded; none begins after it. */
-    FIRING,
+    RUNNING,
     /** The completion is recorded. */
-    FIRED,
+    COMPLETED,
     /** There is no such timer, and none is remembered. */
     NOT_FOUND,
     /** The step was taken, now or by an earlier call of the same. */

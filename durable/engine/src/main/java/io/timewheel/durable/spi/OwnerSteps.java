@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
+import static io.timewheel.durable.TimerState.BLOCKED;
 import static io.timewheel.durable.TimerState.CANCELLED;
-import static io.timewheel.durable.TimerState.DONE;
-import static io.timewheel.durable.TimerState.FIRING;
-import static io.timewheel.durable.TimerState.PARKED;
+import static io.timewheel.durable.TimerState.COMPLETED;
 import static io.timewheel.durable.TimerState.PAUSED;
 import static io.timewheel.durable.TimerState.READY;
 import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.RUNNING;
 import static io.timewheel.durable.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
@@ -55,7 +55,7 @@ final class OwnerSteps {
     long scheduledAt = decided ? change.scheduledAt() : current.scheduledAt();
     return answer(
         Answer.APPLIED,
-        next.state(FIRING, current.fireAt())
+        next.state(RUNNING, current.fireAt())
             .dueAt(decided ? scheduledAt : current.dueAt())
             .attempt(attempt)
             .claim(
@@ -77,7 +77,7 @@ final class OwnerSteps {
    */
   private static boolean isLost(TimerRecord current, long epoch, long now) {
     Claim open = current.claim();
-    if (current.state() != FIRING || open == null) {
+    if (current.state() != RUNNING || open == null) {
       return false;
     }
     return open.until() == NEVER ? open.epoch() < epoch : open.until() <= now;
@@ -118,7 +118,7 @@ final class OwnerSteps {
     }
     TimerRecord.Builder next = current.toBuilder();
     if (change.dueAt() == NEVER) {
-      next.state(DONE, NEVER);
+      next.state(COMPLETED, NEVER);
     } else {
       next.dueAt(change.dueAt()).state(SCHEDULED, Math.max(change.dueAt(), change.now()));
     }
@@ -142,6 +142,6 @@ final class OwnerSteps {
       }
     }
     return answer(
-        Answer.APPLIED, next.state(PARKED, NEVER).note(change.note()).build(change.now()));
+        Answer.APPLIED, next.state(BLOCKED, NEVER).note(change.note()).build(change.now()));
   }
 }

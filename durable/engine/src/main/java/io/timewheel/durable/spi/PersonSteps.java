@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import static io.timewheel.durable.TimerState.PARKED;
+import static io.timewheel.durable.TimerState.BLOCKED;
+import static io.timewheel.durable.TimerState.FAILED;
 import static io.timewheel.durable.TimerState.PAUSED;
 import static io.timewheel.durable.TimerState.RETRYING;
 import static io.timewheel.durable.TimerState.SCHEDULED;
-import static io.timewheel.durable.TimerState.SET_ASIDE;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static io.timewheel.durable.spi.Transitions.answer;
@@ -16,7 +16,7 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Outcome.Answer;
 
 /**
- * What a person asks for: a pause and its end, a run by hand, a revival; and what engines release.
+ * What a person asks for: a pause and its end, a run by hand, a retry; and what engines release.
  */
 final class PersonSteps {
   private PersonSteps() {}
@@ -32,18 +32,18 @@ final class PersonSteps {
       case PAUSE -> pause(current, change.now());
       case RESUME -> resume(current, change.now());
       case RELEASE ->
-          current.isHeld() || current.state() == PARKED
+          current.isHeld() || current.state() == BLOCKED
               ? back(current, change.now())
               : unchanged(current);
       case RUN -> run(current, change.now());
-      case REVIVE -> revive(current, change.now());
+      case RETRY -> retry(current, change.now());
     };
   }
 
   private static Outcome pause(TimerRecord current, long now) {
     return switch (current.state()) {
-      case SET_ASIDE -> answer(Answer.WRONG_STATE, current);
-      case FIRING ->
+      case FAILED -> answer(Answer.WRONG_STATE, current);
+      case RUNNING ->
           current.paused()
               ? unchanged(current)
               : answer(Answer.APPLIED, current.toBuilder().paused(true).build(now));
@@ -83,7 +83,7 @@ final class PersonSteps {
   private static Outcome run(TimerRecord current, long now) {
     return switch (current.state()) {
       case READY -> unchanged(current);
-      case FIRING, SET_ASIDE -> answer(Answer.WRONG_STATE, current);
+      case RUNNING, FAILED -> answer(Answer.WRONG_STATE, current);
       case RETRYING -> answer(Answer.APPLIED, current.toBuilder().state(RETRYING, now).build(now));
       default -> answer(Answer.APPLIED, runByHand(current, now));
     };
@@ -93,11 +93,11 @@ final class PersonSteps {
    * The same run begins again, however late: the rule for missed runs is not asked. Only if it was
    * claimed ahead is its time still to come.
    */
-  private static Outcome revive(TimerRecord current, long now) {
+  private static Outcome retry(TimerRecord current, long now) {
     boolean recurring = current.definition().isRecurring();
     long scheduledAt = current.scheduledAt();
-    boolean setAside = current.state() == SET_ASIDE || current.state() == PARKED;
-    return setAside
+    boolean failed = current.state() == FAILED || current.state() == BLOCKED;
+    return failed
         ? answer(
             Answer.APPLIED,
             current.toBuilder()

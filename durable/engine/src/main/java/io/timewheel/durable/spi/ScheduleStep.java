@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.COMPLETED;
+import static io.timewheel.durable.TimerState.FAILED;
 import static io.timewheel.durable.TimerState.SCHEDULED;
-import static io.timewheel.durable.TimerState.SET_ASIDE;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static io.timewheel.durable.spi.Transitions.answer;
 
@@ -37,7 +37,7 @@ final class ScheduleStep {
       } else if (current.version() != change.version()) {
         return answer(Answer.VERSION_DIFFERS, current);
       } else if (present == null) { // its version is that of before it fired
-        return answer(current.state() == DONE ? Answer.FIRED : Answer.CANCELLED, current);
+        return answer(current.state() == COMPLETED ? Answer.COMPLETED : Answer.CANCELLED, current);
       }
     }
     if (present != null && isSame(present, change)) {
@@ -55,7 +55,7 @@ final class ScheduleStep {
 
   private static boolean isSame(TimerRecord current, Change.Schedule change) {
     return !change.relative()
-        && current.state() != SET_ASIDE
+        && current.state() != FAILED
         && (current.state().isFinished() || !current.cancelRequested())
         && current.definition().equals(change.definition())
         && (current.definition().isRecurring() || current.dueAt() == change.dueAt());

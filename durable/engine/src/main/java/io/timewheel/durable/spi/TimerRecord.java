@@ -28,15 +28,15 @@ import org.jspecify.annotations.Nullable;
  * @param fireAt when the engine must look at this record, its place in the due index; {@link
  *     #NEVER} if it is not in that index
  * @param runAt the time of a run beside the series, one by hand or one that its handler has
- *     postponed, until that run ends; of a revived run, its own time; otherwise {@link #NONE}
+ *     postponed, until that run ends; of a retried run, its own time; otherwise {@link #NONE}
  * @param attempt how many attempts of the present run have begun
- * @param claim the attempt that has not ended; null unless the state is FIRING
+ * @param claim the attempt that has not ended; null unless the state is RUNNING
  * @param former the last claim that did end, for answering repeated calls
  * @param paused whether the timer itself was paused; it may still be firing
  * @param cancelRequested whether it was cancelled while firing
  * @param createdAt when this version was made
  * @param changedAt when this record last changed
- * @param note why it is parked or set aside, or null
+ * @param note why it is blocked or failed, or null
  * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
  * @param requests the latest schedule requests that carried an id, oldest first, at most {@link
  *     #MAX_REQUESTS_KEPT}
@@ -86,15 +86,15 @@ public record TimerRecord(
    * @param fireAt when the engine must look at this record, its place in the due index; {@link
    *     #NEVER} if it is not in that index
    * @param runAt the time of a run beside the series, one by hand or one that its handler has
-   *     postponed, until that run ends; of a revived run, its own time; otherwise {@link #NONE}
+   *     postponed, until that run ends; of a retried run, its own time; otherwise {@link #NONE}
    * @param attempt how many attempts of the present run have begun
-   * @param claim the attempt that has not ended; null unless the state is FIRING
+   * @param claim the attempt that has not ended; null unless the state is RUNNING
    * @param former the last claim that did end, for answering repeated calls
    * @param paused whether the timer itself was paused; it may still be firing
    * @param cancelRequested whether it was cancelled while firing
    * @param createdAt when this version was made
    * @param changedAt when this record last changed
-   * @param note why it is parked or set aside, or null
+   * @param note why it is blocked or failed, or null
    * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
    * @param requests the latest schedule requests that carried an id, oldest first, at most {@link
    *     #MAX_REQUESTS_KEPT}
@@ -151,7 +151,7 @@ public record TimerRecord(
   }
 
   /**
-   * {@return whether the present run is one of the series. One that was revived, or moved to a past
+   * {@return whether the present run is one of the series. One that was retried, or moved to a past
    * time, has its own time as that of a run beside the series: so no rule for missed runs is asked
    * about it}
    */
@@ -167,7 +167,7 @@ public record TimerRecord(
    * @return true if its pause is over, or its handler is known
    */
   public boolean isReleasable(HandlerNames handlers, Set<String> namespaces) {
-    return state == TimerState.PARKED
+    return state == TimerState.BLOCKED
         ? handlers.contains(definition.handler())
         : isHeld() && namespaces.contains(key.namespace());
   }

@@ -2,8 +2,8 @@
 package io.timewheel.durable.spi;
 
 import static io.timewheel.durable.TimerState.CANCELLED;
-import static io.timewheel.durable.TimerState.FIRING;
 import static io.timewheel.durable.TimerState.PAUSED;
+import static io.timewheel.durable.TimerState.RUNNING;
 import static io.timewheel.durable.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
@@ -97,7 +97,7 @@ public final class Transitions {
     int attempt = current.attempt() + 1;
     Claim claim =
         new Claim(token, current.version(), current.scheduledAt(), attempt, 0, now, until, null);
-    return current.toBuilder().state(FIRING, until).attempt(attempt).claim(claim).build(now);
+    return current.toBuilder().state(RUNNING, until).attempt(attempt).claim(claim).build(now);
   }
 
   // Move, cancel
@@ -106,7 +106,7 @@ public final class Transitions {
     if (differs(current, change.version())) {
       return answer(Answer.VERSION_DIFFERS, current);
     }
-    if (current.state().isFinished() || current.state() == FIRING) {
+    if (current.state().isFinished() || current.state() == RUNNING) {
       return answer(Answer.WRONG_STATE, current);
     }
     boolean paused = current.state() == PAUSED;
@@ -131,11 +131,11 @@ public final class Transitions {
       return answer(Answer.VERSION_DIFFERS, current);
     }
     return switch (current.state()) {
-      case DONE -> answer(Answer.FIRED, current);
+      case COMPLETED -> answer(Answer.COMPLETED, current);
       case CANCELLED -> answer(Answer.CANCELLED, current);
-      case FIRING ->
+      case RUNNING ->
           answer(
-              Answer.FIRING,
+              Answer.RUNNING,
               current.cancelRequested()
                   ? current
                   : current.toBuilder().cancelRequested().build(change.now()));

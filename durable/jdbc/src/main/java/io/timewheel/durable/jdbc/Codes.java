@@ -23,12 +23,12 @@ final class Codes<E extends Enum<E>> {
           List.of(
               TimerState.SCHEDULED,
               TimerState.READY,
-              TimerState.FIRING,
+              TimerState.RUNNING,
               TimerState.RETRYING,
-              TimerState.SET_ASIDE,
-              TimerState.PARKED,
+              TimerState.FAILED,
+              TimerState.BLOCKED,
               TimerState.PAUSED,
-              TimerState.DONE,
+              TimerState.COMPLETED,
               TimerState.CANCELLED));
   static final Codes<Attempt.End> ENDS =
       new Codes<>(
@@ -51,8 +51,8 @@ final class Codes<E extends Enum<E>> {
               Outcome.Answer.VERSION_DIFFERS,
               Outcome.Answer.OVER_LIMIT,
               Outcome.Answer.CANCELLED,
-              Outcome.Answer.FIRING,
-              Outcome.Answer.FIRED,
+              Outcome.Answer.RUNNING,
+              Outcome.Answer.COMPLETED,
               Outcome.Answer.NOT_FOUND,
               Outcome.Answer.APPLIED,
               Outcome.Answer.WRONG_STATE,

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Up to 3 the transaction holds nothing that others of the engine wait for: a cancel is answered
- * FIRING while the handler runs, and the shard can be taken over. Whatever fails up to 3, the
+ * RUNNING while the handler runs, and the shard can be taken over. Whatever fails up to 3, the
  * server rolls back, since nobody has sent a COMMIT. An answer to 4 that is lost is asked for; if
  * nobody can say, the attempt has failed for the engine, whose record of that waits for the timer's
  * lock, that is, until the transaction is over, and is refused if it has been committed after all.

@@ -120,7 +120,7 @@ final class QueueLeases {
           counts.computeIfAbsent(
               step.after().key().namespace(), same -> new EnumMap<>(TimerState.class));
       deltas.merge(TimerState.READY, -1L, Long::sum);
-      deltas.merge(TimerState.FIRING, 1L, Long::sum);
+      deltas.merge(TimerState.RUNNING, 1L, Long::sum);
     }
     return counts;
   }

@@ -57,7 +57,7 @@ final class Releasables {
   }
 
   private static String releaseBy(DueTimer timer) {
-    return timer.state() == TimerState.PARKED
+    return timer.state() == TimerState.BLOCKED
         ? HANDLER + timer.handler()
         : NAMESPACE + timer.key().namespace();
   }

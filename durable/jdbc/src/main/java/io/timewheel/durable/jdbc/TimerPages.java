@@ -33,11 +33,12 @@ final class TimerPages {
   /** Behind every id that begins with what stands in front of it: an id has 256 bytes at most. */
   private static final String LAST = new String(Character.toChars(0x10FFFF)).repeat(64);
 
-  private static final Set<TimerState> FINISHED = EnumSet.of(TimerState.DONE, TimerState.CANCELLED);
+  private static final Set<TimerState> FINISHED =
+      EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED);
 
   /** Those that are in the due index. */
   static final Set<TimerState> INDEXED =
-      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
+      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.RUNNING);
 
   private final String doneColumns;
   private final String noPayload;

@@ -68,9 +68,9 @@ public final class TransactionFiring {
     return firing.isLate();
   }
 
-  /** {@return whether this run was missed, and is made up for now} */
-  public boolean isMadeUp() {
-    return firing.isMadeUp();
+  /** {@return whether this run was missed, and is caught up now} */
+  public boolean isCatchUp() {
+    return firing.isCatchUp();
   }
 
   /** {@return the bytes that the timer was scheduled with; not copied, and must not be changed} */

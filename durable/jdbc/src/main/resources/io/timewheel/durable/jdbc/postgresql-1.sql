@@ -45,7 +45,7 @@ CREATE TABLE timewheel_timer (
   autovacuum_vacuum_cost_delay = 0
 );
 CREATE INDEX timewheel_timer_due ON timewheel_timer (shard, fire_at) WHERE fire_at IS NOT NULL;
--- What waits for somebody: paused, parked, set aside, ready.
+-- What waits for somebody: paused, blocked, failed, ready.
 CREATE INDEX timewheel_timer_idle ON timewheel_timer (namespace, id) WHERE fire_at IS NULL;
 -- Blocked and held timers, which a node releases when it may.
 CREATE INDEX timewheel_timer_release ON timewheel_timer (shard, release_by, namespace, id)

@@ -68,7 +68,7 @@ class BatchingHandlerTest {
     }
     allWait.countDown();
     for (int i = 0; i < TIMERS; i++) {
-      ledger.await("id-%02d".formatted(i), info -> info.state() != TimerState.FIRING);
+      ledger.await("id-%02d".formatted(i), info -> info.state() != TimerState.RUNNING);
     }
   }
 
@@ -101,7 +101,7 @@ class BatchingHandlerTest {
               }
             });
     fireAll(timer);
-    ledger.await("id-30", info -> info.state() == TimerState.SET_ASIDE);
+    ledger.await("id-30", info -> info.state() == TimerState.FAILED);
     List<String> others = once();
     others.remove("id-30 1");
     assertThat(ledger.effects()).isEqualTo(others);

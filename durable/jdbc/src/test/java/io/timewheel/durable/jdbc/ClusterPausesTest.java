@@ -170,11 +170,11 @@ class ClusterPausesTest {
       begun.acquire(2);
       assertThat(second.pause("shop")).isEqualTo(2);
       goOn.countDown();
-      while (second.counts().get("shop").containsKey(TimerState.FIRING)) {
+      while (second.counts().get("shop").containsKey(TimerState.RUNNING)) {
         Thread.onSpinWait();
       }
       assertThat(attempts).hasValue(2);
-      assertThat(second.counts().get("shop")).containsEntry(TimerState.DONE, 2L);
+      assertThat(second.counts().get("shop")).containsEntry(TimerState.COMPLETED, 2L);
       second.resume("shop");
       begun.acquire(18);
     }

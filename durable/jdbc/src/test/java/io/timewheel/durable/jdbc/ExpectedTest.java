@@ -371,9 +371,9 @@ class ExpectedTest {
   @Test
   void aClaimIsWrittenAsItWasLeft() throws SQLException {
     node.commit(schedule("a", NOW));
-    assertThat(endOf("a", () -> {}).record().state()).isEqualTo(TimerState.DONE);
-    assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.DONE);
-    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.DONE, 1L)));
+    assertThat(endOf("a", () -> {}).record().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.COMPLETED, 1L)));
     assertThatTablesHold(0, 1);
   }
 
@@ -385,7 +385,7 @@ class ExpectedTest {
             "a",
             () ->
                 assertThat(node.commit(new Change.Cancel(key("a"), 0, NOW)).answer())
-                    .isEqualTo(Answer.FIRING));
+                    .isEqualTo(Answer.RUNNING));
     assertThat(end.answer()).isEqualTo(Answer.APPLIED);
     assertThat(end.record().cancelRequested()).isTrue();
   }

@@ -129,7 +129,7 @@ class FailoverTest {
   }
 
   private static boolean isDone(TimerInfo info) {
-    return info.state() == TimerState.DONE;
+    return info.state() == TimerState.COMPLETED;
   }
 
   /** Calls until it is acknowledged. */
@@ -389,7 +389,7 @@ class FailoverTest {
     assertThat(store.nodeId()).isNotEqualTo(node);
     assertThat(timer.counts().get("shop"))
         .containsEntry(TimerState.SCHEDULED, 1L)
-        .doesNotContainKey(TimerState.FIRING);
+        .doesNotContainKey(TimerState.RUNNING);
   }
 
   private Fixture.Node open() {
@@ -431,7 +431,7 @@ class FailoverTest {
     assertThat(heir.commit(own).answer()).isEqualTo(Answer.APPLIED);
     assertThat(lost.commit(claim).answer()).isEqualTo(Answer.STALE_OWNER);
     assertThat(lost.commit(Fixture.success(claim)).answer()).isEqualTo(Answer.STALE_OWNER);
-    assertThat(heir.store.get(key("a")).state()).isEqualTo(TimerState.FIRING);
+    assertThat(heir.store.get(key("a")).state()).isEqualTo(TimerState.RUNNING);
     lost.ownership().renew();
     assertThat(lost.epochs).isEmpty();
     assertThat(lost.ownership().incarnation()).isNotEqualTo(number);

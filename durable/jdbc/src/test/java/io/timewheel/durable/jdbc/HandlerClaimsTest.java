@@ -95,7 +95,7 @@ class HandlerClaimsTest {
     assertThat(claim("h", 2)).isEmpty();
     assertThat(rows()).isOne();
     assertThat(node.store.counts().get("a"))
-        .containsEntry(TimerState.FIRING, 1L)
+        .containsEntry(TimerState.RUNNING, 1L)
         .containsEntry(TimerState.READY, 1L);
     assertThat(node.store.get(new TimerKey("b", "1")).fireAt()).isEqualTo(NOW + 10_000);
   }

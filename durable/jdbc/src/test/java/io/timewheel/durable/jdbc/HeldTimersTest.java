@@ -78,7 +78,7 @@ class HeldTimersTest {
     assertThat(node.commit(held).answer()).as("alone").isEqualTo(Answer.OUTDATED);
     holder.rollback();
     assertThat(node.commit(held).answer()).isEqualTo(Answer.APPLIED);
-    assertThat(node.store.counts().get("shop")).isEqualTo(Map.of(TimerState.FIRING, 3L));
+    assertThat(node.store.counts().get("shop")).isEqualTo(Map.of(TimerState.RUNNING, 3L));
   }
 
   @Test
@@ -110,7 +110,7 @@ class HeldTimersTest {
     assertHeld(List.of("held"), success(begun));
     holder.commit();
     assertThat(node.commit(success(begun)).answer()).isEqualTo(Answer.APPLIED);
-    assertThat(node.store.get(key("held")).state()).isEqualTo(TimerState.DONE);
+    assertThat(node.store.get(key("held")).state()).isEqualTo(TimerState.COMPLETED);
   }
 
   void scheduleHeld(String id) {

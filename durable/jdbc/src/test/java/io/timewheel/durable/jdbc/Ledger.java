@@ -120,7 +120,7 @@ final class Ledger implements AutoCloseable {
   }
 
   TimerInfo awaitDone(String id) {
-    return await(id, info -> info.state() == TimerState.DONE);
+    return await(id, info -> info.state() == TimerState.COMPLETED);
   }
 
   @Override

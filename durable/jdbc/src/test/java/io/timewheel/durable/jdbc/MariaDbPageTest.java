@@ -48,7 +48,7 @@ class MariaDbPageTest {
   }
 
   private static TimerQuery finished(String namespace, String prefix) {
-    return query(namespace, prefix, TimerState.DONE, TimerState.CANCELLED);
+    return query(namespace, prefix, TimerState.COMPLETED, TimerState.CANCELLED);
   }
 
   private static TimerQuery query(String namespace, String prefix, TimerState... states) {

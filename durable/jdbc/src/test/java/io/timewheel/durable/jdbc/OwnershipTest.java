@@ -171,7 +171,7 @@ class OwnershipTest {
                 .map(outcome -> outcome.answer())
                 .toList())
         .containsExactly(Answer.STALE_OWNER, Answer.STALE_OWNER, Answer.CREATED);
-    assertThat(zombie.store.get(key("begun")).state()).isEqualTo(TimerState.FIRING);
+    assertThat(zombie.store.get(key("begun")).state()).isEqualTo(TimerState.RUNNING);
     assertThat(zombie.store.get(key("not")).state()).isEqualTo(TimerState.SCHEDULED);
     Change.Begin takeOver = other.begin("begun");
     assertThat(other.commit(takeOver).answer()).isEqualTo(Answer.APPLIED);
@@ -221,7 +221,7 @@ class OwnershipTest {
     source.goOn.release();
     assertThat(end.join().answer()).isEqualTo(Answer.STALE_OWNER);
     assertThat(other.store.get(key("a")))
-        .returns(TimerState.FIRING, TimerRecord::state)
+        .returns(TimerState.RUNNING, TimerRecord::state)
         .returns(1, TimerRecord::attempt);
     assertThat(other.commit(other.begin("a")).answer()).isEqualTo(Answer.APPLIED);
   }

@@ -64,7 +64,7 @@ class QueueTest {
     leased.addAll(first.join());
     leased.addAll(leaseAll(other.store)); // what the other had under way when this one looked
     assertThat(leased).extracting(TimerRecord::key).doesNotHaveDuplicates().hasSize(200);
-    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.FIRING, 200L)));
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.RUNNING, 200L)));
   }
 
   /** The statements for one queue, and one or two more for any number of empty ones. */

@@ -199,7 +199,7 @@ class TransactionHandlerTest {
   void aTakeOverDoesNotWaitForTheHandler() {
     CountDownLatch takenOver = new CountDownLatch(1);
     start((firing, connection) -> await(takenOver)).schedule(spec("a"));
-    ledger.await("a", info -> info.state() == TimerState.FIRING);
+    ledger.await("a", info -> info.state() == TimerState.RUNNING);
     ledger.execute("UPDATE timewheel_shard SET owner = NULL, epoch = epoch + 1");
     ledger.await("a", info -> info.attempt() == 2);
     takenOver.countDown();
@@ -221,7 +221,7 @@ class TransactionHandlerTest {
             });
     timer.schedule(spec("a"));
     await(begun);
-    assertThat(timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    assertThat(timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
     cancelled.countDown();
     ledger.awaitDone("a");
     assertThat(ledger.effects()).containsExactly("a 1");

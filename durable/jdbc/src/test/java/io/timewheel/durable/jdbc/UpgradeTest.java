@@ -90,7 +90,7 @@ class UpgradeTest {
       assertThat(owner.commit(begin).answer()).isEqualTo(Answer.APPLIED);
       assertThat(owner.commit(success(begin)).answer()).isEqualTo(Answer.APPLIED);
       for (Fixture.Node reader : makers.values()) {
-        assertThat(reader.store.get(key(id)).state()).isEqualTo(TimerState.DONE);
+        assertThat(reader.store.get(key(id)).state()).isEqualTo(TimerState.COMPLETED);
       }
     }
     assertThat(meta("prepared")).isEqualTo(2);

@@ -157,7 +157,7 @@ class VerifyTest {
     assertFound(
         "the counter of shop in state READY: 455 (expected: 2)",
         "the counter of shop in state SCHEDULED: 0 (expected: 1)",
-        "the counter of none in state DONE: -2 (expected: 0)");
+        "the counter of none in state COMPLETED: -2 (expected: 0)");
     assertThat(node.store.counts())
         .isEqualTo(
             Map.of(

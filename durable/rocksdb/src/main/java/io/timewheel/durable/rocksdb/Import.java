@@ -167,7 +167,7 @@ final class Import {
     TimerKey key = new TimerKey(object.text("namespace"), object.text("id"));
     TimerState state = object.constant("state", TimerState.class);
     Claim claim = claim(object.objectOrNull("claim"));
-    boolean firing = state == TimerState.FIRING;
+    boolean firing = state == TimerState.RUNNING;
     if ((claim != null) != firing) {
       throw new IllegalArgumentException(
           "claim: " + (firing ? "is missing" : "is not for the state " + state));

@@ -350,7 +350,7 @@ public final class RocksTimerStore implements TimerStore {
               .all()
               .forEach(
                   (namespace, counts) -> {
-                    if (counts.containsKey(TimerState.PARKED)) {
+                    if (counts.containsKey(TimerState.BLOCKED)) {
                       some.add(namespace);
                     }
                   });

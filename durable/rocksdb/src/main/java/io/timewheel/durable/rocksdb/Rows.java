@@ -19,7 +19,7 @@ final class Rows {
 
   /** The states of what waits for a time, and so has a place in the due index. */
   static final Set<TimerState> WAITING =
-      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.FIRING);
+      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.RUNNING);
 
   private final FrontBounds bounds;
   private final ByteWriter scratch = new ByteWriter();

@@ -312,7 +312,7 @@ final class Writer implements Transitions.Context {
       return;
     }
     Stored stored = rows.put(cell.bytes, cell.before, after, batch);
-    if (after.state() == TimerState.FIRING && !stored.payloadApart()) {
+    if (after.state() == TimerState.RUNNING && !stored.payloadApart()) {
       opened.put(cell.key, stored);
     }
   }

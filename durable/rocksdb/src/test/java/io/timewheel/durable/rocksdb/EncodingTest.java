@@ -312,12 +312,12 @@ class EncodingTest {
         .containsExactlyInAnyOrder(
             "SCHEDULED=0",
             "READY=1",
-            "FIRING=2",
+            "RUNNING=2",
             "RETRYING=3",
-            "SET_ASIDE=4",
-            "PARKED=5",
+            "FAILED=4",
+            "BLOCKED=5",
             "PAUSED=6",
-            "DONE=7",
+            "COMPLETED=7",
             "CANCELLED=8");
     assertThat(EnumSet.allOf(Attempt.End.class).stream().map(s -> s + "=" + Codes.ENDS.of(s)))
         .containsExactlyInAnyOrder(

@@ -221,8 +221,9 @@ class ExportTest {
     refuses(
         head + timer.replace("\"SCHEDULED\"", "\"LOST\""), "line 2: state: LOST (expected: one of");
     refuses(
-        head + timer.replace("\"SCHEDULED\"", "\"DONE\""), "line 2: fireAt: is not for the state");
-    refuses(head + timer.replace("\"SCHEDULED\"", "\"FIRING\""), "line 2: claim: is missing");
+        head + timer.replace("\"SCHEDULED\"", "\"COMPLETED\""),
+        "line 2: fireAt: is not for the state");
+    refuses(head + timer.replace("\"SCHEDULED\"", "\"RUNNING\""), "line 2: claim: is missing");
     refuses(head + timer.replaceFirst("\"fireAt\":\\d+,", ""), "line 2: fireAt: is missing");
     refuses(
         head.replace("[]", "[\"" + "x".repeat(300) + "\"]"),

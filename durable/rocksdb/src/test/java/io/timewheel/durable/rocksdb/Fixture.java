@@ -102,8 +102,8 @@ class Fixture implements StoreListener {
             schedule("firing", NOW + 5),
             schedule(key("ready"), NOW, definition(true, 0)),
             schedule(key("leased"), NOW - 1, definition(true, 2_000)),
-            schedule(key("set aside"), NOW, definition(false, 3_000)),
-            schedule("parked", NOW),
+            schedule(key("failed"), NOW, definition(false, 3_000)),
+            schedule("blocked", NOW),
             schedule("paused", NOW),
             schedule("done", NOW),
             schedule("cancelled", NOW),
@@ -143,12 +143,12 @@ class Fixture implements StoreListener {
             () -> new ClaimToken(7, 8));
       }
     }
-    commit(begin("set aside"));
-    commit(finish("set aside", Change.Finish.End.EXHAUSTED));
-    TimerRecord parked = read("parked");
+    commit(begin("failed"));
+    commit(finish("failed", Change.Finish.End.EXHAUSTED));
+    TimerRecord blocked = read("blocked");
     commit(
         new Change.Park(
-            parked.key(), parked.version(), parked.revision(), epoch, "unknown handler", NOW));
+            blocked.key(), blocked.version(), blocked.revision(), epoch, "unknown handler", NOW));
     commit(new Change.Verb(key("paused"), Change.Verb.What.PAUSE, 0, NOW));
     commit(begin("done"));
     commit(finish("done", Change.Finish.End.SUCCEEDED));

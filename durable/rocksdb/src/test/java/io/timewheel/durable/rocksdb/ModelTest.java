@@ -229,7 +229,7 @@ class ModelTest {
       long[] bounds = {now - 50, now - 10, now, now + 10, now + 200};
       assertThat(rocks.histogram("a", bounds)).isEqualTo(memory.histogram("a", bounds));
       assertThat(rocks.histogram(null, bounds)).isEqualTo(memory.histogram(null, bounds));
-      Set<TimerState> states = EnumSet.of(one(List.of(TimerState.values())), TimerState.FIRING);
+      Set<TimerState> states = EnumSet.of(one(List.of(TimerState.values())), TimerState.RUNNING);
       TimerQuery query =
           new TimerQuery(one(NAMESPACES), "id", states, now - 20, now + 50, "q", true);
       TimerKey after = new TimerKey(one(NAMESPACES), "id1");

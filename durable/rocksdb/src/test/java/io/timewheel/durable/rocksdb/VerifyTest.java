@@ -118,7 +118,7 @@ class VerifyTest {
 
   @Test
   void findsAMissingPayload() throws RocksDBException {
-    deletes(Family.PAYLOADS, "set aside");
+    deletes(Family.PAYLOADS, "failed");
   }
 
   @Test
@@ -200,7 +200,7 @@ class VerifyTest {
   @Test
   void findsAnEntryThatSaysSomethingElse() throws RocksDBException {
     find(Family.DUE, "scheduled");
-    value[1] = (byte) Codes.STATES.of(io.timewheel.durable.TimerState.FIRING);
+    value[1] = (byte) Codes.STATES.of(io.timewheel.durable.TimerState.RUNNING);
     damage(batch -> batch.put(Family.DUE, entry, value));
     assertThat(verify().texts())
         .containsExactly(

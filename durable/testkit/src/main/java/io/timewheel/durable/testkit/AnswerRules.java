@@ -62,8 +62,8 @@ final class AnswerRules {
           latest = Math.max(latest, answer.version());
         }
         case CANCELLED -> checkNothingBegins(answer, i, 0);
-        case FIRING -> checkNothingBegins(answer, i, 1);
-        case FIRED -> {
+        case RUNNING -> checkNothingBegins(answer, i, 1);
+        case COMPLETED -> {
           if (!hasFired(answer.version(), i)) {
             timer.violation("said to have fired, and has not", answer);
           }
@@ -85,7 +85,7 @@ final class AnswerRules {
         switch (answer.answer()) {
           case CREATED -> call.version() != Invoked.ABSENT && isOutdated(call); // or it had fired
           case REPLACED, DONE -> call.version() == Invoked.ABSENT || isOutdated(call);
-          case CANCELLED, FIRING, FIRED -> answer.version() != call.version();
+          case CANCELLED, RUNNING, COMPLETED -> answer.version() != call.version();
           default -> false;
         };
     if (done) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
+import static io.timewheel.durable.TimerState.BLOCKED;
 import static io.timewheel.durable.TimerState.CANCELLED;
-import static io.timewheel.durable.TimerState.DONE;
-import static io.timewheel.durable.TimerState.FIRING;
-import static io.timewheel.durable.TimerState.PARKED;
+import static io.timewheel.durable.TimerState.COMPLETED;
+import static io.timewheel.durable.TimerState.FAILED;
 import static io.timewheel.durable.TimerState.PAUSED;
 import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.RUNNING;
 import static io.timewheel.durable.TimerState.SCHEDULED;
-import static io.timewheel.durable.TimerState.SET_ASIDE;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -34,12 +34,12 @@ abstract class AttemptContract extends SchedulingContract {
     Outcome begun = commit(claim);
     assertEquals(Answer.APPLIED, begun.answer());
     TimerRecord record = requireNonNull(begun.record());
-    assertEquals(FIRING, record.state());
+    assertEquals(RUNNING, record.state());
     assertEquals(1, record.attempt());
     assertEquals(read(key("a")), record, "the record of a claim is complete");
     assertEquals(
         Answer.APPLIED, commit(finish(claim, Change.Finish.End.SUCCEEDED, NEVER)).answer());
-    assertEquals(DONE, read(key("a")).state());
+    assertEquals(COMPLETED, read(key("a")).state());
     assertTrue(due(NEVER).isEmpty());
   }
 
@@ -79,11 +79,11 @@ abstract class AttemptContract extends SchedulingContract {
     commit(finish(second, Change.Finish.End.EXHAUSTED, NEVER));
     restart();
     TimerRecord record = read(key("a"));
-    assertEquals(SET_ASIDE, record.state());
+    assertEquals(FAILED, record.state());
     assertEquals(2, record.attempts().size());
     assertEquals("no luck", record.attempts().get(1).error());
     assertTrue(due(NEVER).isEmpty());
-    commit(new Change.Verb(key("a"), Change.Verb.What.REVIVE, 0, NOW));
+    commit(new Change.Verb(key("a"), Change.Verb.What.RETRY, 0, NOW));
     assertEquals(0, read(key("a")).attempt());
     assertEquals(1, due(NEVER).size());
   }
@@ -113,7 +113,7 @@ abstract class AttemptContract extends SchedulingContract {
     assertEquals(
         Answer.STALE_OWNER, commit(finish(old, Change.Finish.End.SUCCEEDED, NEVER)).answer());
     assertEquals(Answer.STALE_OWNER, commit(notBegun).answer());
-    assertEquals(FIRING, read(key("a")).state());
+    assertEquals(RUNNING, read(key("a")).state());
   }
 
   @Test
@@ -121,7 +121,7 @@ abstract class AttemptContract extends SchedulingContract {
     commit(schedule(key("a"), NOW));
     commit(begin(key("a")));
     restart();
-    assertEquals(FIRING, due(NEVER).get(0).state(), "an open claim stays in the index");
+    assertEquals(RUNNING, due(NEVER).get(0).state(), "an open claim stays in the index");
     Outcome taken = commit(begin(key("a")));
     assertEquals(Answer.APPLIED, taken.answer());
     assertEquals(2, requireNonNull(taken.record()).attempt());
@@ -151,13 +151,13 @@ abstract class AttemptContract extends SchedulingContract {
     Change.Begin dies = begin(key("dies"));
     for (Change.Begin claim : List.of(fails, succeeds, dies)) {
       commit(claim);
-      assertEquals(Answer.FIRING, commit(new Change.Cancel(claim.key(), 0, NOW)).answer());
+      assertEquals(Answer.RUNNING, commit(new Change.Cancel(claim.key(), 0, NOW)).answer());
     }
     commit(finish(fails, Change.Finish.End.FAILED, NOW));
     commit(finish(succeeds, Change.Finish.End.SUCCEEDED, NEVER));
     assertEquals(CANCELLED, read(key("fails")).state());
-    assertEquals(DONE, read(key("succeeds")).state());
-    assertEquals(Answer.FIRED, commit(new Change.Cancel(key("succeeds"), 0, NOW)).answer());
+    assertEquals(COMPLETED, read(key("succeeds")).state());
+    assertEquals(Answer.COMPLETED, commit(new Change.Cancel(key("succeeds"), 0, NOW)).answer());
     restart();
     assertEquals(Answer.OUTDATED, commit(begin(key("dies"))).answer());
     assertEquals(CANCELLED, read(key("dies")).state());
@@ -268,15 +268,15 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
-  void parksAndRevives() {
+  void blocksAndRetries() {
     commit(schedule(key("a"), NOW));
     TimerRecord read = read(key("a"));
     commit(
         new Change.Park(
             key("a"), read.version(), read.revision(), epoch(key("a")), "unknown", NOW));
-    assertEquals(PARKED, read(key("a")).state());
+    assertEquals(BLOCKED, read(key("a")).state());
     assertEquals("unknown", read(key("a")).note());
-    commit(new Change.Verb(key("a"), Change.Verb.What.REVIVE, 0, NOW));
+    commit(new Change.Verb(key("a"), Change.Verb.What.RETRY, 0, NOW));
     assertEquals(SCHEDULED, read(key("a")).state());
   }
 }

@@ -54,10 +54,10 @@ final class FiringRules {
   private void checkEachAttempt() {
     Map<List<Long>, Integer> begun = new HashMap<>();
     Map<List<Long>, Integer> completed = new HashMap<>();
-    int revived = 0;
+    int retried = 0;
     for (Event event : timer.events()) {
-      if (event instanceof Invoked call && call.what() == Call.REVIVE && timer.mayBeDone(call)) {
-        revived++;
+      if (event instanceof Invoked call && call.what() == Call.RETRY && timer.mayBeDone(call)) {
+        retried++;
       } else if (event instanceof Completed done) {
         completed.merge(List.of(done.version(), done.scheduledAtMillis()), 1, Integer::sum);
       } else if (event instanceof Began began) {
@@ -71,7 +71,7 @@ final class FiringRules {
         }
         List<Long> attempt =
             List.of(began.version(), began.scheduledAtMillis(), (long) began.attempt());
-        if (begun.merge(attempt, 1, Integer::sum) > runs + revived) {
+        if (begun.merge(attempt, 1, Integer::sum) > runs + retried) {
           timer.violation("the same attempt begun twice", began);
         }
       }
@@ -242,7 +242,7 @@ final class FiringRules {
   // What goes on, and what was to run now
 
   private void checkNoSeriesEnds() {
-    if (timer.left() != null && timer.left() != TimerState.DONE) {
+    if (timer.left() != null && timer.left() != TimerState.COMPLETED) {
       return;
     }
     for (Invoked call : timer.calls()) {
@@ -267,9 +267,9 @@ final class FiringRules {
           .filter(answer -> !timer.mayBeSuperseded(answer))
           .forEach(answer -> timer.violation("was to run now, and has not", answer));
     }
-    if (left == TimerState.SET_ASIDE) { // whatever came after: it has not begun since
-      answersWithoutAttempt(Call.REVIVE, began -> true)
-          .forEach(answer -> timer.violation("was revived, and has not begun", answer));
+    if (left == TimerState.FAILED) { // whatever came after: it has not begun since
+      answersWithoutAttempt(Call.RETRY, began -> true)
+          .forEach(answer -> timer.violation("was retried, and has not begun", answer));
     }
   }
 

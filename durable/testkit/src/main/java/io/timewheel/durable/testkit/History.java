@@ -106,8 +106,8 @@ public final class History {
     RESUME,
     /** To run it now. */
     RUN,
-    /** To revive it. */
-    REVIVE
+    /** To retry it. */
+    RETRY
   }
 
   /**
@@ -131,12 +131,12 @@ public final class History {
     /** Cancelled in time. */
     CANCELLED,
     /** An attempt had been claimed. */
-    FIRING,
+    RUNNING,
     /** Its completion was recorded. */
-    FIRED,
+    COMPLETED,
     /** No such timer. */
     NOT_FOUND,
-    /** Moved, paused, resumed, run or revived. */
+    /** Moved, paused, resumed, run or retried. */
     DONE,
     /** Refused: nothing was done. */
     REFUSED,

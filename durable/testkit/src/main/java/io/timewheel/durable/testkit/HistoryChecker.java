@@ -23,13 +23,13 @@ import java.util.Map;
  *   <li>what recurs leaves no run out, unless it was missed, runs at no other times, and does not
  *       end by itself; after a move, too, from its new time on;
  *   <li>what was to run now has run, and what recurs keeps its times;
- *   <li>nothing begins after CANCELLED, and one attempt at most after FIRING;
+ *   <li>nothing begins after CANCELLED, and one attempt at most after RUNNING;
  *   <li>while a namespace or everything is paused, no attempt begins in it; while a timer is
  *       paused, at most the attempt that was claimed before begins;
- *   <li>FIRED is said only of what has fired, and nothing begins after it; NOT_FOUND is never said
- *       of what must be there;
+ *   <li>COMPLETED is said only of what has fired, and nothing begins after it; NOT_FOUND is never
+ *       said of what must be there;
  *   <li>nothing begins again once its success was recorded;
- *   <li>an attempt is not begun twice, unless its timer was revived;
+ *   <li>an attempt is not begun twice, unless its timer was retried;
  *   <li>versions grow; a repeated request is answered alike.
  * </ul>
  *

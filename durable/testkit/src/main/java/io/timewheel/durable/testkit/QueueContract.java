@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
-import static io.timewheel.durable.TimerState.DONE;
-import static io.timewheel.durable.TimerState.FIRING;
+import static io.timewheel.durable.TimerState.COMPLETED;
 import static io.timewheel.durable.TimerState.READY;
 import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.TimerState.RUNNING;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static java.util.Objects.requireNonNull;
@@ -153,7 +153,7 @@ abstract class QueueContract extends AttemptContract {
     Outcome second = commit(end(leased, Change.Finish.End.SUCCEEDED, NOW));
     assertEquals(Answer.APPLIED, second.answer());
     assertTrue(second.repeated());
-    assertEquals(DONE, read(key("a")).state());
+    assertEquals(COMPLETED, read(key("a")).state());
   }
 
   @Test
@@ -166,7 +166,7 @@ abstract class QueueContract extends AttemptContract {
     assertEquals(
         Answer.OUTDATED, commit(end(leased, Change.Finish.End.LOST, NOW + 59_999)).answer());
     restart();
-    assertEquals(FIRING, read(key("a")).state(), "a lease survives a restart");
+    assertEquals(RUNNING, read(key("a")).state(), "a lease survives a restart");
     assertEquals(
         Answer.APPLIED, commit(end(leased, Change.Finish.End.LOST, NOW + 60_000)).answer());
     assertEquals(Answer.OUTDATED, commit(end(leased, Change.Finish.End.SUCCEEDED, NOW)).answer());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
-import static io.timewheel.durable.TimerState.DONE;
+import static io.timewheel.durable.TimerState.COMPLETED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -94,9 +94,9 @@ abstract class SchedulingContract extends StoreSteps {
     commit(claim);
     commit(finish(claim, Change.Finish.End.SUCCEEDED, NEVER));
     assertEquals(
-        Answer.FIRED,
+        Answer.COMPLETED,
         commit(schedule(key("a"), NOW, other, Change.Condition.VERSION, fired, null)).answer());
-    assertEquals(DONE, read(key("a")).state());
+    assertEquals(COMPLETED, read(key("a")).state());
     long cancelled = commit(schedule(key("b"), NOW)).version();
     commit(new Change.Cancel(key("b"), 0, NOW));
     assertEquals(
@@ -117,7 +117,7 @@ abstract class SchedulingContract extends StoreSteps {
     Outcome again = commit(request);
     assertEquals(first.answer(), again.answer());
     assertEquals(first.version(), again.version());
-    assertEquals(DONE, read(key("a")).state());
+    assertEquals(COMPLETED, read(key("a")).state());
   }
 
   @Test
@@ -135,7 +135,7 @@ abstract class SchedulingContract extends StoreSteps {
     Outcome again = commit(request);
     assertEquals(Outcome.Answer.UNCHANGED, again.answer());
     assertEquals(first.version(), again.version());
-    assertEquals(DONE, read(key("a")).state());
+    assertEquals(COMPLETED, read(key("a")).state());
   }
 
   @Test

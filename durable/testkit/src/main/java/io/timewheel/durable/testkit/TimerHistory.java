@@ -186,7 +186,7 @@ final class TimerHistory {
       // Something new is made only where there was nothing, or what was there had ended.
       case CREATED -> isRepeated(call) && answer.version() > made.version();
       case REPLACED -> answer.version() > made.version();
-      case CANCELLED, FIRING -> answer.version() >= made.version();
+      case CANCELLED, RUNNING -> answer.version() >= made.version();
       case DONE -> call.what() == Call.MOVE;
       default -> false;
     };

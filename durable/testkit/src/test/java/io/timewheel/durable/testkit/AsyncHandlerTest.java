@@ -75,7 +75,7 @@ class AsyncHandlerTest {
   }
 
   private void hasFailed(String id, String error) {
-    assertThat(scene.state(id)).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state(id)).isEqualTo(TimerState.FAILED);
     assertThat(scene.info(id).lastError().orElse("")).contains(error);
     assertThat(scene.info(id).attempts()).hasSize(1);
     assertThat(scene.timer.stats().running()).isZero();
@@ -103,17 +103,19 @@ class AsyncHandlerTest {
   }
 
   private long claimed() {
-    return IntStream.range(100, 120).filter(i -> scene.state("t" + i) == TimerState.FIRING).count();
+    return IntStream.range(100, 120)
+        .filter(i -> scene.state("t" + i) == TimerState.RUNNING)
+        .count();
   }
 
   @Test
   void runsUntilItsStageIsComplete() {
     start("a");
     scene.advance(9_999);
-    assertThat(scene.state("a")).isEqualTo(TimerState.FIRING);
+    assertThat(scene.state("a")).isEqualTo(TimerState.RUNNING);
     assertThat(scene.timer.stats().running()).isEqualTo(1);
     complete("a1");
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.timer.stats().running()).isZero();
     assertThat(scene.timer.stats().succeeded()).isEqualTo(1);
   }
@@ -131,7 +133,7 @@ class AsyncHandlerTest {
   void mayBeCompleteFromTheStart() {
     answer = firing -> CompletableFuture.completedStage("done");
     start("a");
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -190,7 +192,7 @@ class AsyncHandlerTest {
     assertThat(scene.state("a")).isEqualTo(TimerState.RETRYING);
     scene.advance(1_000);
     complete("a2");
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.info("a").attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.FAILED, Attempt.End.SUCCEEDED);
@@ -221,7 +223,7 @@ class AsyncHandlerTest {
             };
     for (String id : List.of("a", "b", "c")) {
       start(id);
-      assertThat(scene.state(id)).isEqualTo(TimerState.DONE);
+      assertThat(scene.state(id)).isEqualTo(TimerState.COMPLETED);
     }
     assertThat(scene.timer.stats().running()).isZero();
     answer = this::call;
@@ -245,7 +247,7 @@ class AsyncHandlerTest {
     fail("a1", new IOException("too late"));
     calls.get("a1").obtrudeException(new IOException("too late"));
     scene.advance(120_000);
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.info("a").attempts()).hasSize(1);
   }
 
@@ -256,7 +258,7 @@ class AsyncHandlerTest {
     other.start();
     other.join();
     scene.kit.settle();
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   /** The stage is complete then, but nobody could be told. */
@@ -265,11 +267,11 @@ class AsyncHandlerTest {
     start(spec("a").handler("patient"));
     completeOnAFullStack("a1", 0);
     scene.advance(60_000);
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.timer.stats().running()).isZero();
     start("b");
     complete("b1");
-    assertThat(scene.state("b")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("b")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -277,7 +279,7 @@ class AsyncHandlerTest {
     start("a");
     completeOnAFullStack("a1", 0);
     scene.advance(10_000);
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   private int completeOnAFullStack(String call, int depth) {
@@ -315,7 +317,7 @@ class AsyncHandlerTest {
     start("b");
     start("c"); // waits for a place
     scene.advance(10_000);
-    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
     assertThat(scene.timer.stats().running()).isEqualTo(1);
     scene.advance(10_000);
     hasFailed("c", "exceeded its time limit");
@@ -332,7 +334,7 @@ class AsyncHandlerTest {
     stand.settle();
     stand.handlers.refusal = new RejectedExecutionException("full");
     stand.advance(LIMIT);
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.FAILED);
     assertThat(calls.get("a1")).isNotDone();
     stand.handlers.refusal = null;
     stand.advance(Duration.ofSeconds(1));
@@ -357,7 +359,7 @@ class AsyncHandlerTest {
   @Test
   void isLeftToItselfByACancel() {
     start("a");
-    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
     scene.kit.settle();
     assertThat(calls.get("a1")).isNotDone();
     fail("a1", new IOException("503"));
@@ -375,7 +377,7 @@ class AsyncHandlerTest {
     assertThat(scene.timer.stats().running()).isZero();
     scene.reopen();
     complete("a2");
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -399,7 +401,7 @@ class AsyncHandlerTest {
     Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(Duration.ofDays(1)));
     remote.complete(null);
     closer.join();
-    assertThat(store.reopen().get(begun.join().key()).state()).isEqualTo(TimerState.DONE);
+    assertThat(store.reopen().get(begun.join().key()).state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -448,7 +450,7 @@ class AsyncHandlerTest {
     assertThat(calls).containsOnlyKeys("a1", "a2");
     calls.get("a1").complete(null);
     kit.settle();
-    assertThat(second.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(second.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     assertThat(first.stats().running()).isZero();
     calls.get("a2").completeExceptionally(new IOException("503"));
     kit.settle();

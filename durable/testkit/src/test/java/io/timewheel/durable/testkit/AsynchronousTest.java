@@ -71,7 +71,7 @@ class AsynchronousTest {
     assertThat(done(() -> timer.resumeAsync("ns", "a"))).isEqualTo(VerbResult.DONE);
     assertThat(done(() -> timer.moveAsync(A, LATER.plusSeconds(1), 0))).isEqualTo(VerbResult.DONE);
     assertThat(timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(LATER.plusSeconds(1));
-    assertThat(done(() -> timer.reviveAsync("ns", "a"))).isEqualTo(VerbResult.WRONG_STATE);
+    assertThat(done(() -> timer.retryAsync("ns", "a"))).isEqualTo(VerbResult.WRONG_STATE);
     assertThat(done(() -> timer.verbAsync(A, Verb.PAUSE, 1))).isEqualTo(VerbResult.VERSION_DIFFERS);
     assertThat(done(() -> timer.runNowAsync("ns", "a"))).isEqualTo(VerbResult.DONE);
     assertThat(fired).containsExactly("a");

@@ -87,7 +87,7 @@ class AttemptEndsTest {
   void aSuccessThatIsCommittedIsCountedOnce() {
     schedule("finishing", TWICE);
     scene.kit.settle();
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(stats().succeeded()).isEqualTo(1);
     assertThat(stats().failed()).isZero();
   }
@@ -109,13 +109,13 @@ class AttemptEndsTest {
   }
 
   @Test
-  void aRefusedSuccessOfTheLastAttemptIsSetAside() {
+  void aRefusedSuccessOfTheLastAttemptFails() {
     finishing = (firing, success) -> refused(Outcome.Answer.OUTDATED);
     schedule("finishing", Scene.ONCE);
     scene.kit.settle();
-    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
-    assertThat(stats().setAside()).isEqualTo(1);
-    assertThat(log.lines()).singleElement().asString().contains("shop/a was set aside", "refused");
+    assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
+    assertThat(stats().exhausted()).isEqualTo(1);
+    assertThat(log.lines()).singleElement().asString().contains("shop/a: failed", "refused");
   }
 
   @Test
@@ -148,7 +148,7 @@ class AttemptEndsTest {
     assertThat(ends()).containsExactly(Attempt.End.SUCCEEDED);
     assertThat(stats().succeeded()).isEqualTo(1);
     assertThat(stats().failed()).isZero();
-    assertThat(stats().setAside()).isZero();
+    assertThat(stats().exhausted()).isZero();
     assertThat(log.lines()).isEmpty();
   }
 
@@ -208,13 +208,13 @@ class AttemptEndsTest {
     scene.advance(10_000);
     assertThat(stats().fired()).isEqualTo(1);
     assertThat(stats().failed()).isZero();
-    assertThat(stats().setAside()).isZero();
-    assertThat(log.lines()).noneMatch(line -> line.contains("set aside"));
+    assertThat(stats().exhausted()).isZero();
+    assertThat(log.lines()).noneMatch(line -> line.contains(": failed:"));
     storeIsAvailable(true);
     scene.advance(10_000);
     assertThat(stats().failed()).isEqualTo(1);
-    assertThat(stats().setAside()).isEqualTo(1);
-    assertThat(log.lines()).filteredOn(line -> line.contains("set aside")).hasSize(1);
+    assertThat(stats().exhausted()).isEqualTo(1);
+    assertThat(log.lines()).filteredOn(line -> line.contains(": failed:")).hasSize(1);
   }
 
   @Test
@@ -234,7 +234,7 @@ class AttemptEndsTest {
     }
     assertThat(scene.state("replaced")).isEqualTo(TimerState.SCHEDULED);
     assertThat(scene.state("cancelled")).isEqualTo(TimerState.CANCELLED);
-    assertThat(stats().setAside()).isZero();
+    assertThat(stats().exhausted()).isZero();
     assertThat(stats().failed()).isEqualTo(1); // the one that was cancelled
     assertThat(log.lines()).isEmpty();
   }
@@ -254,7 +254,7 @@ class AttemptEndsTest {
   }
 
   @Test
-  void aTimerIsCountedAsParkedOnceThatIsCommitted() {
+  void aTimerIsCountedAsBlockedOnceThatIsCommitted() {
     boolean[] available = new boolean[1];
     scene.store.faults(
         changes ->
@@ -263,10 +263,10 @@ class AttemptEndsTest {
                 : FaultyStore.Fault.UNAVAILABLE);
     schedule("unknown", Scene.ONCE);
     scene.kit.settle();
-    assertThat(stats().parked()).isZero();
+    assertThat(stats().blocked()).isZero();
     available[0] = true;
     scene.advance(10_000);
-    assertThat(stats().parked()).isEqualTo(1);
+    assertThat(stats().blocked()).isEqualTo(1);
   }
 
   // Claims of consumers
@@ -290,37 +290,38 @@ class AttemptEndsTest {
     storeIsAvailable(false);
     scene.advance(40_000);
     assertThat(stats().lost()).isZero();
-    assertThat(stats().setAside()).isZero();
+    assertThat(stats().exhausted()).isZero();
     storeIsAvailable(true);
     scene.advance(10_000);
-    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
     assertThat(stats().lost()).isEqualTo(1);
-    assertThat(stats().setAside()).isEqualTo(1);
+    assertThat(stats().exhausted()).isEqualTo(1);
   }
 
   @Test
   void endsOfConsumersAreCountedOnceThoughTheyAreRepeated() {
     QueueFiring claimed = claim();
     for (int i = 0; i < 3; i++) {
-      scene.timer.ack(claimed.firing().fireId(), claimed.lease());
+      scene.timer.ack(claimed.firing().fireId(), claimed.leaseToken());
       scene.kit.settle();
     }
     assertThat(stats().succeeded()).isEqualTo(1);
     QueueFiring second = claim();
     for (int i = 0; i < 3; i++) {
-      scene.timer.nack(second.firing().fireId(), second.lease(), "no luck", Duration.ofSeconds(1));
+      scene.timer.nack(
+          second.firing().fireId(), second.leaseToken(), "no luck", Duration.ofSeconds(1));
       scene.kit.settle();
     }
     assertThat(stats().failed()).isEqualTo(1);
-    assertThat(stats().setAside()).isEqualTo(1);
+    assertThat(stats().exhausted()).isEqualTo(1);
   }
 
   private void ack(QueueFiring claimed) {
-    scene.timer.ack(claimed.firing().fireId(), claimed.lease());
+    scene.timer.ack(claimed.firing().fireId(), claimed.leaseToken());
   }
 
   private void nack(QueueFiring claimed) {
-    scene.timer.nack(claimed.firing().fireId(), claimed.lease(), "no luck", null);
+    scene.timer.nack(claimed.firing().fireId(), claimed.leaseToken(), "no luck", null);
   }
 
   @Test
@@ -339,7 +340,7 @@ class AttemptEndsTest {
     nack(claimed);
     scene.kit.settle();
     assertThat(stats().failed()).isEqualTo(1);
-    assertThat(stats().setAside()).isEqualTo(1);
+    assertThat(stats().exhausted()).isEqualTo(1);
     assertThat(log.lines()).hasSize(1);
   }
 
@@ -351,7 +352,7 @@ class AttemptEndsTest {
     scene.kit.settle();
     assertThat(stats().succeeded()).isEqualTo(1);
     assertThat(stats().failed()).isZero();
-    assertThat(stats().setAside()).isZero();
+    assertThat(stats().exhausted()).isZero();
   }
 
   private static boolean isLoss(Change change) {
@@ -384,7 +385,7 @@ class AttemptEndsTest {
     assertThat(ends()).containsExactly(Attempt.End.SUCCEEDED);
     assertThat(stats().succeeded()).isZero();
     assertThat(stats().lost()).isZero();
-    assertThat(stats().setAside()).isZero();
+    assertThat(stats().exhausted()).isZero();
   }
 
   @Test
@@ -402,6 +403,6 @@ class AttemptEndsTest {
     scene.advance(50_000);
     assertThat(isAnswerLost[0]).isTrue();
     assertThat(stats().lost()).isEqualTo(1);
-    assertThat(stats().setAside()).isEqualTo(1);
+    assertThat(stats().exhausted()).isEqualTo(1);
   }
 }

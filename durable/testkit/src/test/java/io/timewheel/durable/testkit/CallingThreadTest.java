@@ -77,7 +77,7 @@ class CallingThreadTest {
       }
     }
     assertThat(fired).hasSize(MANY).doesNotHaveDuplicates();
-    assertThat(data.reopen().counts().get("ns")).containsOnlyKeys(TimerState.DONE);
+    assertThat(data.reopen().counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
     assertThat(deepest).isLessThan(before + 60);
   }
 

@@ -76,22 +76,22 @@ class ClaimAheadTest {
     kit.advanceBy(Duration.ofMillis(99));
     assertThat(fired).containsExactly(1_000L, 1_010L, 1_020L, 1_030L, 1_040L);
     assertThat(commits).isEqualTo(1);
-    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     kit.advanceBy(Duration.ofMillis(1));
     assertThat(commits).isEqualTo(2);
-    assertThat(timer.get("ns", "t4").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(timer.get("ns", "t4").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
   void whatACallerAsksForTakesThemAlong() {
     timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofMillis(1_001));
-    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     commits = 0;
     timer.scheduleAsync(TimerSpec.of("ns", "b").handler("h").after(Duration.ofHours(1)));
     kit.settle();
     assertThat(commits).isEqualTo(1);
-    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -100,7 +100,7 @@ class ClaimAheadTest {
     kit.advanceBy(Duration.ofSeconds(1));
     kit.close(timer);
     DurableTimer next = kit.start(data.join(), builder -> builder.handler("h", firing -> {}));
-    assertThat(next.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(next.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -118,7 +118,7 @@ class ClaimAheadTest {
     }
     specs.forEach(timer::scheduleAsync);
     kit.advanceBy(Duration.ofMillis(901));
-    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
   }
 
   @Test
@@ -146,7 +146,7 @@ class ClaimAheadTest {
     stopped.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     stand.advance(Duration.ofSeconds(2));
     assertThat(ends).containsExactly(Change.Finish.End.SUCCEEDED);
-    assertThat(data.get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.DONE);
+    assertThat(data.get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test

@@ -50,7 +50,7 @@ class ClaimedTest {
     runAll(); // the task of the start
     schedule("first");
     schedule("second");
-    assertThat(info("second").state()).isEqualTo(TimerState.FIRING);
+    assertThat(info("second").state()).isEqualTo(TimerState.RUNNING);
     assertThat(handed).hasSize(1);
   }
 
@@ -72,7 +72,7 @@ class ClaimedTest {
 
   @Test
   void doesNotRunOnceItIsCancelled() {
-    assertThat(timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    assertThat(timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
     kit.settle();
     assertThat(info("second").state()).isEqualTo(TimerState.CANCELLED);
     runAll();
@@ -133,6 +133,6 @@ class ClaimedTest {
     kit.settle();
     assertThat(info("second").state()).isEqualTo(TimerState.SCHEDULED);
     assertThat(info("second").attempt()).isZero();
-    assertThat(info("first").state()).isEqualTo(TimerState.FIRING);
+    assertThat(info("first").state()).isEqualTo(TimerState.RUNNING);
   }
 }

@@ -52,7 +52,7 @@ class ClaimsTest {
     assertThat(second.firing().attempt()).isEqualTo(1);
     timer.giveBack(List.of(first)); // a lease that has ended
     kit.settle();
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
   }
 
   @Test

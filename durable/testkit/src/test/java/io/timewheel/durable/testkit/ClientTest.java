@@ -53,7 +53,7 @@ class ClientTest {
     client.cancel("ns", "b");
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(fired).containsExactly("a");
-    assertThat(client.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(client.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
     assertThat(client.stats().shards()).isZero();
     assertThat(client.stats().fired()).isZero();
   }
@@ -74,8 +74,8 @@ class ClientTest {
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(client.list(TimerFilter.all(), 10, null).timers())
         .extracting(timer -> timer.state())
-        .containsExactly(TimerState.SET_ASIDE);
-    client.revive("ns", "a");
+        .containsExactly(TimerState.FAILED);
+    client.retry("ns", "a");
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).containsExactly("bad 1", "bad 1");
     assertThat(failing.stats().fired()).isEqualTo(2);

@@ -136,7 +136,7 @@ class ClockJumpTest {
     scene.kit.skew(scene.timer, Duration.ZERO);
     scene.advance(120_000);
     assertThat(scene.fired).hasSize(1);
-    assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test

@@ -175,9 +175,9 @@ class CloseTest {
     timer.close(Duration.ofMillis(20));
     interrupted.await();
     Map<TimerState, Long> left = data.reopen().counts().get("ns");
-    assertThat(left.get(TimerState.FIRING))
+    assertThat(left.get(TimerState.RUNNING))
         .isBetween(1L, 2L); // 20 ms may be too short for the other
-    assertThat(left.get(TimerState.FIRING) + left.get(TimerState.SCHEDULED)).isEqualTo(11);
+    assertThat(left.get(TimerState.RUNNING) + left.get(TimerState.SCHEDULED)).isEqualTo(11);
     gate.countDown();
 
     List<String> fired = new ArrayList<>();
@@ -207,13 +207,13 @@ class CloseTest {
     timer.schedule(spec("runs").after(Duration.ZERO));
     running.await();
     timer.schedule(spec("claimed").after(Duration.ZERO));
-    while (timer.get("ns", "claimed").orElseThrow().state() != TimerState.FIRING) {
+    while (timer.get("ns", "claimed").orElseThrow().state() != TimerState.RUNNING) {
       Thread.onSpinWait();
     }
     Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
     gate.countDown();
     closer.join();
-    assertThat(left("runs").state()).isEqualTo(TimerState.DONE);
+    assertThat(left("runs").state()).isEqualTo(TimerState.COMPLETED);
     assertThat(left("claimed").state()).isEqualTo(TimerState.SCHEDULED);
     assertThat(left("claimed").attempt()).isZero();
     assertThat(left("claimed").attempts())
@@ -244,7 +244,7 @@ class CloseTest {
     answered.await();
     assertThat(answer.get()).hasMessageContaining("close() was called by a handler");
     timer.close(LONG);
-    assertThat(left("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(left("a").state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -272,7 +272,7 @@ class CloseTest {
         .isInstanceOf(IllegalStateException.class);
     gate.countDown();
     closer.join();
-    assertThat(left("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(left("a").state()).isEqualTo(TimerState.COMPLETED);
     assertThat(left("next").state()).isEqualTo(TimerState.SCHEDULED);
     assertThat(left("other").state()).isEqualTo(TimerState.CANCELLED);
   }
@@ -297,7 +297,7 @@ class CloseTest {
     assertThat(second.isAlive()).isTrue();
     gate.countDown();
     second.join();
-    assertThat(left("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(left("a").state()).isEqualTo(TimerState.COMPLETED);
     first.join();
     timer.close();
   }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs whose time came while their timer was paused, held or parked. */
+/** Runs whose time came while their timer was paused, held or blocked. */
 class DeferredRunsTest {
   private static final Instant START = DurableTestkit.START;
   private static final Duration HOUR = Duration.ofHours(1);
@@ -108,7 +108,7 @@ class DeferredRunsTest {
         restart(false);
         timer.schedule(spec);
         advance(215);
-        assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PARKED);
+        assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
         restart(true);
       }
     }
@@ -120,7 +120,7 @@ class DeferredRunsTest {
   void fireOnceMakesUpForAllWithOneRun(Hindrance how) {
     hinder(how, spec(MissedRuns.FIRE_ONCE).handler("h"));
     assertThat(scheduledMinutes).containsExactly(180L);
-    assertThat(firings).allMatch(Firing::isMadeUp);
+    assertThat(firings).allMatch(Firing::isCatchUp);
     assertThat(timer.stats().skipped()).isEqualTo(2);
     advance(30);
     assertThat(scheduledMinutes).containsExactly(180L, 240L);
@@ -166,17 +166,17 @@ class DeferredRunsTest {
     var claim = timer.claim("ns", "q", 10, HOUR, Duration.ZERO).toCompletableFuture();
     kit.settle();
     List<QueueFiring> claimed = claim.join();
-    claimed.forEach(firing -> timer.ack(firing.firing().fireId(), firing.lease()));
+    claimed.forEach(firing -> timer.ack(firing.firing().fireId(), firing.leaseToken()));
     kit.settle();
     return claimed.stream().map(firing -> minuteOf(firing.firing())).toList();
   }
 
   @Test
-  void whatIsRevivedRunsHoweverLate() {
+  void whatIsRetriedRunsHoweverLate() {
     restart(false);
     timer.schedule(spec(MissedRuns.SKIP).handler("h"));
     advance(215);
-    timer.revive("ns", "a");
+    timer.retry("ns", "a");
     kit.kill(timer); // before it runs
     advance(10);
     store = store.reopen();
@@ -190,7 +190,7 @@ class DeferredRunsTest {
   // What is not deferred is not read: its rule was asked when it was scheduled
 
   @Test
-  void runsThatAreMadeUpForOneByOneAreDecidedAboutOnce() {
+  void runsThatAreCaughtUpOneByOneAreDecidedAboutOnce() {
     timer.schedule(spec(MissedRuns.FIRE_ALL).handler("h"));
     kit.kill(timer);
     advance(305);

@@ -104,8 +104,8 @@ class DurableTimerTest {
     assertThat(scene.fired).isEmpty();
     scene.advance(1);
     assertThat(scene.fired).containsExactly("a@1800000");
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
-    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.FIRED);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
+    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.COMPLETED);
     assertThat(scene.timer.stats().window()).isZero();
   }
 
@@ -200,7 +200,7 @@ class DurableTimerTest {
             DurableTimerException.class,
             e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.FINISHED))
         .hasMessageContaining("shop/a has fired");
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.timer.schedule(later.evenIfFinished()).outcome())
         .isEqualTo(ScheduleResult.Outcome.CREATED);
   }

@@ -102,7 +102,7 @@ class FailingStoreTest {
     schedule("c", 0).join();
     advance(2_000);
     assertThat(fired).containsExactlyInAnyOrder("a", "c");
-    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -113,7 +113,7 @@ class FailingStoreTest {
     stand.storeWork.refusal = null;
     advance(1_100); // no caller asks
     assertThat(fired).containsExactly("a");
-    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -142,7 +142,7 @@ class FailingStoreTest {
     stand.storeWork.refusal = null;
     advance(1_100);
     assertThat(fired).containsExactly("a");
-    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -158,7 +158,7 @@ class FailingStoreTest {
     stand.storeWork.lateRefusal = null;
     advance(5_000);
     assertThat(fired).containsExactly("a");
-    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   // Answers
@@ -171,7 +171,7 @@ class FailingStoreTest {
     answer = outcomes -> outcomes;
     advance(20_000);
     assertThat(fired).containsExactly("a", "b");
-    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(timer.stats().unknownOutcomes()).isPositive();
   }
 
@@ -228,7 +228,7 @@ class FailingStoreTest {
     before = changes -> {};
     advance(6_000);
     assertThat(fired).hasSize(200).doesNotHaveDuplicates();
-    assertThat(state("t42")).isEqualTo(TimerState.DONE);
+    assertThat(state("t42")).isEqualTo(TimerState.COMPLETED);
     assertThat(timer.stats().ownQueued()).isZero();
   }
 
@@ -246,7 +246,7 @@ class FailingStoreTest {
     before = changes -> {};
     advance(3_000);
     assertThat(fired).containsExactly("a");
-    assertThat(state("a")).isEqualTo(TimerState.DONE);
+    assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test

@@ -18,8 +18,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Attempts that fail, and a store that does: what is tried again, what is set aside, and what
- * callers are told.
+ * Attempts that fail, and a store that does: what is tried again, what fails, and what callers are
+ * told.
  */
 class FailuresTest {
   private static final Handler FAILS =
@@ -40,20 +40,20 @@ class FailuresTest {
             .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(10))));
     scene.advance(60_000);
     assertThat(scene.fired).containsExactly("a@0", "a@1000", "a@3000");
-    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
     assertThat(scene.timer.get("shop", "a").orElseThrow().attempts()).hasSize(3);
     assertThat(scene.timer.get("shop", "a").orElseThrow().lastError())
         .hasValueSatisfying(error -> assertThat(error).contains("no luck"));
     scene.handler = firing -> {};
-    assertThat(scene.timer.revive("shop", "a")).isEqualTo(VerbResult.DONE);
+    assertThat(scene.timer.retry("shop", "a")).isEqualTo(VerbResult.DONE);
     scene.kit.settle();
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.firings.get(3).attempt()).isEqualTo(1);
     assertThat(scene.firings.get(3).fireId()).isEqualTo(scene.firings.get(0).fireId());
   }
 
   @Test
-  void revivesARunByHandAsThatRun() {
+  void retriesARunByHandAsThatRun() {
     scene.handler = FAILS;
     scene.timer.schedule(
         spec("a")
@@ -61,10 +61,10 @@ class FailuresTest {
             .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
     scene.timer.runNow("shop", "a");
     scene.kit.settle();
-    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
     scene.advance(1_000);
     scene.handler = firing -> {};
-    scene.timer.revive("shop", "a");
+    scene.timer.retry("shop", "a");
     scene.kit.settle();
     assertThat(scene.fired).hasSize(2);
     assertThat(scene.firings.get(1).fireId()).isEqualTo(scene.firings.get(0).fireId());
@@ -80,11 +80,11 @@ class FailuresTest {
     dieAtTheNextFiring();
     scene.restart();
     assertThat(scene.fired).hasSize(2); // those that died
-    assertThat(scene.state("poison")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state("poison")).isEqualTo(TimerState.FAILED);
     assertThat(scene.timer.get("shop", "poison").orElseThrow().attempts())
         .extracting(attempt -> attempt.end().name())
         .containsExactly("LOST", "LOST", "FAILED");
-    assertThat(scene.timer.stats().setAside()).isEqualTo(1);
+    assertThat(scene.timer.stats().exhausted()).isEqualTo(1);
   }
 
   /** The store is out of reach from the moment at which the handler is called. */
@@ -113,10 +113,10 @@ class FailuresTest {
     scene.timer.schedule(spec("later").after(Duration.ZERO));
     scene.advance(8_000);
     assertThat(scene.fired).containsExactly("later@0", "later@7000");
-    assertThat(scene.state("later")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("later")).isEqualTo(TimerState.COMPLETED);
     scene.timer.schedule(spec("gives-up").after(Duration.ZERO));
     scene.kit.settle();
-    assertThat(scene.state("gives-up")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state("gives-up")).isEqualTo(TimerState.FAILED);
     assertThat(scene.timer.get("shop", "gives-up").orElseThrow().lastError()).hasValue("gone");
   }
 
@@ -132,7 +132,7 @@ class FailuresTest {
     scene.timer.schedule(spec("a").after(Duration.ZERO).retry(retry));
     scene.advance(400_000);
     assertThat(scene.fired).containsExactly("a@0", "a@300000", "a@302000");
-    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
   }
 
   @Test
@@ -159,7 +159,7 @@ class FailuresTest {
   void parksWhatItDoesNotKnowUntilANodeDoes() {
     scene.timer.schedule(TimerSpec.of("shop", "a").handler("new").after(Duration.ofSeconds(1)));
     scene.advance(2_000);
-    assertThat(scene.state("a")).isEqualTo(TimerState.PARKED);
+    assertThat(scene.state("a")).isEqualTo(TimerState.BLOCKED);
     scene.kill();
     List<String> fired = new ArrayList<>();
     scene.kit.start(
@@ -178,7 +178,7 @@ class FailuresTest {
             faults[0]++ % 3 == 2 ? FaultyStore.Fault.NONE : FaultyStore.Fault.DONE_BUT_FAILED);
     scene.advance(60_000);
     assertThat(scene.fired).hasSize(1);
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test

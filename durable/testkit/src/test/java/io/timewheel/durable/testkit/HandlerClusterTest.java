@@ -220,7 +220,7 @@ class HandlerClusterTest {
     kit.advanceBy(Duration.ofMinutes(1));
     assertThat(fired).hasSize(2);
     assertThat(client.counts().get("ns"))
-        .containsEntry(TimerState.FIRING, 2L)
+        .containsEntry(TimerState.RUNNING, 2L)
         .containsEntry(TimerState.READY, 3L);
     for (int i = 0; i < 5; i++) {
       running.get(i).complete(null);
@@ -228,7 +228,7 @@ class HandlerClusterTest {
     }
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).hasSize(5).allMatch(line -> line.contains(" 1 @"));
-    assertThat(client.counts().get("ns")).containsOnlyKeys(TimerState.DONE);
+    assertThat(client.counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
   }
 
   @Test
@@ -239,7 +239,7 @@ class HandlerClusterTest {
     share("A");
     client.schedule(spec("t"));
     kit.advanceBy(Duration.ofSeconds(30));
-    assertThat(get("t").state()).isEqualTo(TimerState.FIRING);
+    assertThat(get("t").state()).isEqualTo(TimerState.RUNNING);
     kit.kill(dying);
     sessions.get("B").close();
     start("C", "b");
@@ -282,7 +282,7 @@ class HandlerClusterTest {
     start("B", "b");
     kit.advanceBy(Duration.ofSeconds(20));
     assertThat(fired).isEmpty();
-    assertThat(get("t").state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(get("t").state()).isEqualTo(TimerState.FAILED);
   }
 
   @Test
@@ -463,7 +463,7 @@ class HandlerClusterTest {
     client.schedule(spec("replaced").handler("a").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).hasSize(2).anyMatch(line -> line.startsWith("A replaced 1 @"));
-    assertThat(client.cancel("ns", "blocker").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    assertThat(client.cancel("ns", "blocker").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
   }
 
   @Test
@@ -511,8 +511,8 @@ class HandlerClusterTest {
     share("A");
     client.schedule(spec("t"));
     kit.advanceBy(Duration.ofHours(1));
-    assertThat(get("t").state()).isEqualTo(TimerState.PARKED);
-    assertThat(owner.stats().parked()).isEqualTo(1);
+    assertThat(get("t").state()).isEqualTo(TimerState.BLOCKED);
+    assertThat(owner.stats().blocked()).isEqualTo(1);
     start("B", "b");
     kit.settle();
     assertThat(fired).containsExactly("B t 1 @" + Duration.ofHours(1).toMillis());

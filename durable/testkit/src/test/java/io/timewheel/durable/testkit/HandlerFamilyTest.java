@@ -48,23 +48,23 @@ class HandlerFamilyTest {
     start("prefix", "host:");
     complete("a");
     complete("prefix");
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
-    assertThat(scene.state("prefix")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
+    assertThat(scene.state("prefix")).isEqualTo(TimerState.COMPLETED);
     assertThat(names).containsEntry("a", "host:a").containsEntry("prefix", "host:");
   }
 
   @Test
-  void leavesOtherNamesParked() {
+  void leavesOtherNamesBlocked() {
     start("a", "hos");
     start("b", "Host:a");
-    assertThat(scene.state("a")).isEqualTo(TimerState.PARKED);
-    assertThat(scene.state("b")).isEqualTo(TimerState.PARKED);
+    assertThat(scene.state("a")).isEqualTo(TimerState.BLOCKED);
+    assertThat(scene.state("b")).isEqualTo(TimerState.BLOCKED);
   }
 
   @Test
   void leavesANameToItsOwnHandler() {
     start("a", "host:own");
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(calls).isEmpty();
   }
 
@@ -106,7 +106,7 @@ class HandlerFamilyTest {
     complete("c1");
     complete("a2");
     complete("c2");
-    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.DONE);
+    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
     assertThat(scene.timer.stats().waiting()).isZero();
   }
 
@@ -137,7 +137,7 @@ class HandlerFamilyTest {
     for (int i = 0; i < 10; i++) {
       start("t" + i, "host:" + i % 2);
       complete("t" + i);
-      assertThat(scene.state("t" + i)).isEqualTo(TimerState.DONE);
+      assertThat(scene.state("t" + i)).isEqualTo(TimerState.COMPLETED);
     }
   }
 
@@ -150,27 +150,27 @@ class HandlerFamilyTest {
     scene.reopen();
     scene.kit.settle();
     assertThat(scene.timer.stats().running()).isEqualTo(3);
-    assertThat(scene.timer.counts().get("shop").get(TimerState.SET_ASIDE)).isNull();
+    assertThat(scene.timer.counts().get("shop").get(TimerState.FAILED)).isNull();
     for (int i = 0; i < 5; i++) {
       calls.values().forEach(call -> call.complete(null));
       scene.kit.settle();
     }
-    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.DONE);
+    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
   }
 
   @Test
-  void whatIsParkedGoesOnWithANodeThatKnowsThePrefix() {
+  void whatIsBlockedGoesOnWithANodeThatKnowsThePrefix() {
     DurableTestkit kit = DurableTestkit.create();
     InMemoryTimerStore store = InMemoryTimerStore.create();
     DurableTimer ignorant = kit.start(store, builder -> {});
     ignorant.schedule(Scene.spec("p").handler("host:z").after(Duration.ZERO));
     kit.settle();
-    assertThat(ignorant.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.PARKED);
+    assertThat(ignorant.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
     kit.close(ignorant);
     DurableTimer knowing =
         kit.start(store.reopen(), builder -> builder.handlers("host:", remote, 1, 1, null));
     calls.get("p").complete(null);
     kit.settle();
-    assertThat(knowing.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(knowing.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 }

@@ -306,7 +306,7 @@ class HeldTimersTest {
     held.clear();
     advance(LONGEST_WAIT_MILLIS);
     assertThat(fired).containsExactly("x");
-    assertThat(data.get(new TimerKey("shop", "x")).state()).isEqualTo(TimerState.DONE);
+    assertThat(data.get(new TimerKey("shop", "x")).state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test

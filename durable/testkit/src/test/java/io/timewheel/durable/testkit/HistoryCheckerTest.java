@@ -134,7 +134,7 @@ class HistoryCheckerTest {
   @Test
   void findsATimerThatIsDoneAndNeverFired() {
     schedule(Answer.CREATED, 1);
-    left = Map.of(KEY, TimerState.DONE);
+    left = Map.of(KEY, TimerState.COMPLETED);
     assertFound("neither fired nor there");
   }
 
@@ -203,7 +203,7 @@ class HistoryCheckerTest {
   @Test
   void findsASecondAttemptAfterFiring() {
     schedule(Answer.CREATED, 1);
-    cancel(Answer.FIRING, 1);
+    cancel(Answer.RUNNING, 1);
     began(1, 1, 100);
     assertFine();
     began(1, 2, 100);
@@ -213,7 +213,7 @@ class HistoryCheckerTest {
   @Test
   void findsAFiredThatHasNot() {
     schedule(Answer.CREATED, 1);
-    cancel(Answer.FIRED, 1);
+    cancel(Answer.COMPLETED, 1);
     assertFound("said to have fired, and has not");
   }
 
@@ -221,7 +221,7 @@ class HistoryCheckerTest {
   void findsAFiringAfterFired() {
     schedule(Answer.CREATED, 1);
     began(1, 1, 100);
-    cancel(Answer.FIRED, 1);
+    cancel(Answer.COMPLETED, 1);
     assertFine();
     began(1, 2, 200);
     assertFound("1 attempts begun after the answer, expected at most 0");
@@ -259,7 +259,7 @@ class HistoryCheckerTest {
   void findsAnAttemptThatCountsForASuccess() {
     schedule(Answer.CREATED, 1);
     began(1, 1, 100);
-    left = Map.of(KEY, TimerState.DONE);
+    left = Map.of(KEY, TimerState.COMPLETED);
     assertFine();
     assertThat(new HistoryChecker(5, true).check(history, left))
         .anySatisfy(found -> assertThat(found).contains("neither fired nor there"));
@@ -419,9 +419,9 @@ class HistoryCheckerTest {
   void findsARecurringTimerThatEndedByItself() {
     scheduleEvery(50);
     beganAt(1, 100, 100);
-    left = Map.of(KEY, TimerState.DONE);
+    left = Map.of(KEY, TimerState.COMPLETED);
     assertFound("has ended by itself");
-    cancel(Answer.FIRING, 1);
+    cancel(Answer.RUNNING, 1);
     assertFine();
   }
 
@@ -453,7 +453,7 @@ class HistoryCheckerTest {
     scheduleEvery(50);
     verb(Call.MOVE, Answer.DONE, 170);
     beganAt(2, 170, 170);
-    left = Map.of(KEY, TimerState.DONE);
+    left = Map.of(KEY, TimerState.COMPLETED);
     assertFound("has ended by itself");
   }
 
@@ -471,7 +471,7 @@ class HistoryCheckerTest {
     assertFound("not in its series");
   }
 
-  // Run now, revive
+  // Run now, retry
 
   @Test
   void acceptsARunByHandThatLeavesTheScheduleAlone() {
@@ -522,25 +522,25 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void acceptsTheSameAttemptAgainAfterARevival() {
+  void acceptsTheSameAttemptAgainAfterARetry() {
     schedule(Answer.CREATED, 1);
     began(1, 1, 100);
-    verb(Call.REVIVE, Answer.REFUSED, 0);
+    verb(Call.RETRY, Answer.REFUSED, 0);
     began(1, 1, 150);
     assertFound("the same attempt begun twice");
-    verb(Call.REVIVE, Answer.DONE, 0);
+    verb(Call.RETRY, Answer.DONE, 0);
     began(1, 1, 200);
     began(1, 1, 250);
     assertFound("the same attempt begun twice");
   }
 
   @Test
-  void findsARevivalThatWasNotDone() {
+  void findsARetryThatWasNotDone() {
     schedule(Answer.CREATED, 1);
     began(1, 1, 100);
-    verb(Call.REVIVE, Answer.DONE, 0);
-    left = Map.of(KEY, TimerState.SET_ASIDE);
-    assertFound("was revived, and has not begun");
+    verb(Call.RETRY, Answer.DONE, 0);
+    left = Map.of(KEY, TimerState.FAILED);
+    assertFound("was retried, and has not begun");
     began(1, 1, 150);
     assertFine();
   }

@@ -122,6 +122,6 @@ class InterruptTest {
     Threads.await(ended); // though the store has not answered
     gate.countDown();
     timer.close();
-    assertThat(data.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(data.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.FAILED);
   }
 }

@@ -185,7 +185,7 @@ class ModelTest {
               entry -> {
                 if (entry.getValue() <= now) {
                   expected.add(entry.getKey() + "@" + entry.getValue());
-                  finished.put(entry.getKey(), CancelResult.Outcome.FIRED);
+                  finished.put(entry.getKey(), CancelResult.Outcome.COMPLETED);
                   return true;
                 }
                 return false;

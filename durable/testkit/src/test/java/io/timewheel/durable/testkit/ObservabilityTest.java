@@ -111,19 +111,19 @@ class ObservabilityTest {
     scene.kit.advanceBy(Duration.ofSeconds(2));
     assertThat(troubles())
         .containsExactlyInAnyOrder(
-            "timer ns/f0 was set aside: java.lang.IllegalStateException: no luck",
-            "timer ns/u0 was parked: no live node knows the handler \"unknown\"");
+            "timer ns/f0: failed: java.lang.IllegalStateException: no luck",
+            "timer ns/u0: blocked: no live node knows the handler \"unknown\"");
     scene.kit.advanceBy(Duration.ofMinutes(5));
     assertThat(troubles())
         .hasSize(4)
         .contains(
-            "9 more timers were set aside; the latest: ns/f9:"
+            "9 more timers: failed; the latest: ns/f9:"
                 + " java.lang.IllegalStateException: no luck",
-            "9 more timers were parked; the latest: ns/u9: no live node knows the handler"
+            "9 more timers: blocked; the latest: ns/u9: no live node knows the handler"
                 + " \"unknown\"");
     schedule("later", "fails");
     scene.kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(troubles().get(4)).startsWith("timer ns/later was set aside");
+    assertThat(troubles().get(4)).startsWith("timer ns/later: failed");
   }
 
   @Test

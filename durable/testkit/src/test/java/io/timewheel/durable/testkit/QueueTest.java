@@ -70,7 +70,7 @@ class QueueTest {
   }
 
   private CompletableFuture<LeaseResult> ack(DurableTimer timer, QueueFiring firing) {
-    return timer.ack(firing.firing().fireId(), firing.lease()).toCompletableFuture();
+    return timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture();
   }
 
   private LeaseResult ack(QueueFiring firing) {
@@ -89,7 +89,7 @@ class QueueTest {
     scene.restart();
     assertThat(ack(claimed.get(0))).isEqualTo(LeaseResult.DONE);
     assertThat(ack(claimed.get(0))).isEqualTo(LeaseResult.DONE);
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   // Leases that end
@@ -111,7 +111,8 @@ class QueueTest {
   void anExtensionNeverShortensALease() {
     makeReady("a");
     QueueFiring held = claim(Duration.ZERO).get(0);
-    var extended = scene.timer.extend(held.firing().fireId(), held.lease(), Duration.ofSeconds(1));
+    var extended =
+        scene.timer.extend(held.firing().fireId(), held.leaseToken(), Duration.ofSeconds(1));
     scene.kit.settle();
     assertThat(extended.toCompletableFuture().join()).isEqualTo(LeaseResult.DONE);
     scene.advance(29_000);
@@ -124,7 +125,7 @@ class QueueTest {
     scene.timer.schedule(once);
     scene.kit.settle();
     QueueFiring held = claim(Duration.ZERO).get(0);
-    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
     assertThat(ack(held)).isEqualTo(LeaseResult.DONE);
     assertThat(scene.timer.schedule(once.evenIfFinished()).outcome())
         .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
@@ -211,7 +212,7 @@ class QueueTest {
               below.commit(List.of(ack)).forEach(outcome -> answers.add(outcome.answer()));
             });
     assertThat(answers).containsExactly(Answer.APPLIED);
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
     assertThat(timer.get("shop", "a").orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.SUCCEEDED);
@@ -238,7 +239,7 @@ class QueueTest {
   private static String run(QueueFiring queued) {
     Firing firing = queued.firing();
     long millis = Duration.between(DurableTestkit.START, firing.scheduledAt()).toMillis();
-    return firing.id() + "@" + millis + (firing.isMadeUp() ? " made up" : "");
+    return firing.id() + "@" + millis + (firing.isCatchUp() ? " made up" : "");
   }
 
   /** Claims all there is, again and again, and acknowledges it. */
@@ -345,7 +346,7 @@ class QueueTest {
   void whatIsOnItsWayToAConsumerThatHasGoneIsGivenBack() {
     makeReady("a");
     var claim = begin(10, LONG);
-    for (int steps = 0; scene.state("a") != TimerState.FIRING; steps++) {
+    for (int steps = 0; scene.state("a") != TimerState.RUNNING; steps++) {
       assertThat(steps).isLessThan(10);
       scene.kit.step(scene.timer);
     }

@@ -50,7 +50,7 @@ class RecurringTest {
     scene.kit.settle();
     assertThat(scene.fired)
         .containsExactlyInAnyOrder("once@2100000", "all@2100000", "all@2100000", "all@2100000");
-    assertThat(scene.firings).allMatch(Firing::isMadeUp);
+    assertThat(scene.firings).allMatch(Firing::isCatchUp);
     scene.fired.clear();
     scene.advance(5 * 60_000);
     assertThat(scene.fired)

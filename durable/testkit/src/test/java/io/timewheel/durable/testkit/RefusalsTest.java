@@ -48,7 +48,7 @@ class RefusalsTest extends OnStand {
     timer.schedule(spec("b").after(Duration.ZERO).retry(ONCE));
     stand.settle();
     assertThat(fired).containsExactly("a", "b");
-    assertThat(timer("b").state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(timer("b").state()).isEqualTo(TimerState.FAILED);
     assertThat(timer("b").attempts().get(0).error()).contains("RefusalsTest");
   }
 
@@ -67,7 +67,7 @@ class RefusalsTest extends OnStand {
     start();
     timer.schedule(spec("a").after(Duration.ZERO).retry(ONCE));
     stand.settle();
-    assertThat(timer("a").state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(timer("a").state()).isEqualTo(TimerState.FAILED);
     assertThat(timer("a").attempts().get(0).error()).contains("at: " + Instant.MAX);
   }
 
@@ -105,7 +105,7 @@ class RefusalsTest extends OnStand {
     timer.schedule(spec("good").after(Duration.ofSeconds(3)));
     advance(10_000);
     assertThat(fired).containsExactly("good");
-    assertThat(timer("bad").state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(timer("bad").state()).isEqualTo(TimerState.FAILED);
     assertThat(timer("bad").attempts()).hasSize(2);
     assertThat(timer("bad").attempts().get(0).error()).contains("full moon");
   }
@@ -116,7 +116,7 @@ class RefusalsTest extends OnStand {
     start();
     advance(10_000);
     assertThat(fired).isEmpty();
-    assertThat(timer("bad").state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(timer("bad").state()).isEqualTo(TimerState.FAILED);
   }
 
   // Queues
@@ -190,7 +190,7 @@ class RefusalsTest extends OnStand {
     handler = firing -> fails[0] = true;
     timer.schedule(spec("b").after(Duration.ZERO));
     stand.settle();
-    assertThat(timer("b").state()).isEqualTo(TimerState.DONE);
+    assertThat(timer("b").state()).isEqualTo(TimerState.COMPLETED);
     advance(10_000);
     assertThat(fired).containsExactly("b");
     fails[0] = false;

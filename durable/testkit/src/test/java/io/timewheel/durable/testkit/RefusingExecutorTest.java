@@ -27,7 +27,7 @@ class RefusingExecutorTest extends OnStand {
     take.run();
     advance(1_100);
     assertThat(fired).hasSize(10).doesNotHaveDuplicates();
-    assertThat(timer("t9").state()).isEqualTo(TimerState.DONE);
+    assertThat(timer("t9").state()).isEqualTo(TimerState.COMPLETED);
     assertThat(timer("t9").attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.SUCCEEDED);
@@ -118,7 +118,7 @@ class RefusingExecutorTest extends OnStand {
     advance(125_000);
     assertThat(call).isCompleted();
     assertThat(fired).containsExactlyInAnyOrder("claimed", "asked");
-    assertThat(timer("asked").state()).isEqualTo(TimerState.DONE);
+    assertThat(timer("asked").state()).isEqualTo(TimerState.COMPLETED);
     assertThat(log.lines())
         .anySatisfy(text -> assertThat(text).contains("store's executor", "does it drop tasks?"));
   }
@@ -130,7 +130,7 @@ class RefusingExecutorTest extends OnStand {
     timer.schedule(spec("a").after(Duration.ZERO));
     advance(125_000);
     assertThat(log.lines()).anySatisfy(text -> assertThat(text).contains("does it drop tasks?"));
-    assertThat(timer("a").state()).isEqualTo(TimerState.FIRING);
+    assertThat(timer("a").state()).isEqualTo(TimerState.RUNNING);
     timer.close();
     stand = new Stand();
     timer = stand.start(store.reopen(), this::settings);

@@ -62,7 +62,7 @@ class RefusingWheelTest extends OnStand {
     assertThat(fired).isEmpty();
     advance(3_000);
     assertThat(fired).containsExactly("a", "b");
-    assertThat(timer("b").state()).isEqualTo(TimerState.DONE);
+    assertThat(timer("b").state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -73,6 +73,6 @@ class RefusingWheelTest extends OnStand {
     timer.schedule(spec("b").after(Duration.ZERO));
     stand.settle();
     assertThat(fired).containsExactly("a", "b");
-    assertThat(timer("b").state()).isEqualTo(TimerState.DONE);
+    assertThat(timer("b").state()).isEqualTo(TimerState.COMPLETED);
   }
 }

@@ -104,13 +104,13 @@ class RejectedChangesTest {
     assertThat(scene.fired).containsExactly("good@1000");
     assertThat(scene.timer.stats().rejected()).isEqualTo(1);
     assertThat(log.lines())
-        .containsExactly("timer shop/bad was rejected by the store: Begin: a test wants it so");
+        .containsExactly("timer shop/bad: rejected by the store: Begin: a test wants it so");
     scene.advance(UPKEEP_MILLIS);
     assertThat(scene.timer.stats().rejected()).isEqualTo(2);
     rejectNothing();
     scene.advance(UPKEEP_MILLIS);
     assertThat(scene.fired).hasSize(2);
-    assertThat(scene.state("bad")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("bad")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -123,7 +123,7 @@ class RejectedChangesTest {
     scene.advance(2_000);
     scene.timer.schedule(TimerSpec.of("shop", "good").handler("one").after(Duration.ZERO));
     scene.kit.settle();
-    assertThat(scene.state("good")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("good")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -139,7 +139,7 @@ class RejectedChangesTest {
                 && end.error().contains("no database"));
     scene.timer.schedule(Scene.spec("a").after(Duration.ZERO).retry(Scene.ONCE));
     scene.kit.settle();
-    assertThat(scene.state("a")).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
     assertThat(scene.info("a").attempts())
         .extracting(Attempt::error)
         .containsExactly("failed; the store rejected the text of the error");
@@ -152,7 +152,7 @@ class RejectedChangesTest {
     reject(RejectedChangesTest::isEnd);
     scene.schedule("a", 1_000);
     scene.advance(1_000);
-    assertThat(scene.state("a")).isEqualTo(TimerState.FIRING);
+    assertThat(scene.state("a")).isEqualTo(TimerState.RUNNING);
     assertThat(scene.timer.stats().ownQueued()).isEqualTo(1);
     int before = commits;
     scene.advance(10 * UPKEEP_MILLIS);
@@ -160,7 +160,7 @@ class RejectedChangesTest {
     assertThat(scene.timer.stats().rejected()).isEqualTo(11);
     rejectNothing();
     scene.advance(UPKEEP_MILLIS);
-    assertThat(scene.state("a")).isEqualTo(TimerState.DONE);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.fired).containsExactly("a@1000");
     assertThat(scene.timer.stats().ownQueued()).isZero();
     assertThat(log.lines().get(0)).contains("rejected by the store: Finish");
@@ -191,11 +191,11 @@ class RejectedChangesTest {
     rejectNothing();
     scene.advance(UPKEEP_MILLIS);
     assertThat(scene.timer.counts().get("shop"))
-        .containsEntry(TimerState.DONE, 1_000L)
-        .containsEntry(TimerState.FIRING, 200L);
+        .containsEntry(TimerState.COMPLETED, 1_000L)
+        .containsEntry(TimerState.RUNNING, 200L);
     scene.restart();
     scene.advance(1_000);
-    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.DONE);
+    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
   }
 
   @Test

@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What pauses held and what was parked goes back to its time, in bounded memory. */
+/** What pauses held and what was blocked goes back to its time, in bounded memory. */
 class ReleaseTest {
   private static final int MANY = 30_000;
   private static final int PAGE = 1_000;
@@ -101,11 +101,11 @@ class ReleaseTest {
   }
 
   @Test
-  void releasesWhatWasParkedAPageAtATime() {
+  void releasesWhatWasBlockedAPageAtATime() {
     DurableTimer timer = start("another");
     schedule(timer, "shop", MANY);
     kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(count(timer, "shop", TimerState.PARKED)).isEqualTo(MANY);
+    assertThat(count(timer, "shop", TimerState.BLOCKED)).isEqualTo(MANY);
     kit.kill(timer);
 
     start("h");

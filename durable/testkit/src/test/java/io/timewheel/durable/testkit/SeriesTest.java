@@ -121,7 +121,7 @@ class SeriesTest {
     timer.schedule(spec().every(HOUR));
     advance(240);
     assertThat(firedMinutes).containsExactly(60L, 70L, 120L, 180L, 240L);
-    assertThat(firings).noneMatch(Firing::isMadeUp).noneMatch(Firing::isLate);
+    assertThat(firings).noneMatch(Firing::isCatchUp).noneMatch(Firing::isLate);
   }
 
   @Test
@@ -267,11 +267,11 @@ class SeriesTest {
     assertThat(firedMinutes).containsExactly(215L, 220L);
     assertThat(firings.get(0).scheduledAt()).isEqualTo(START.plus(Duration.ofHours(3)));
     assertThat(firings.get(1).fireId()).isEqualTo(firings.get(0).fireId());
-    assertThat(firings).allMatch(Firing::isMadeUp);
+    assertThat(firings).allMatch(Firing::isCatchUp);
     assertThat(timer.stats().skipped()).isEqualTo(2);
     advance(30);
     assertThat(firedMinutes).containsExactly(215L, 220L, 240L);
-    assertThat(firings.get(2).isMadeUp()).isFalse();
+    assertThat(firings.get(2).isCatchUp()).isFalse();
   }
 
   @Test
@@ -294,7 +294,7 @@ class SeriesTest {
     timer.schedule(spec().every(HOUR).retry(twice(5)));
     advance(70);
     assertThat(firedMinutes).containsExactly(60L, 65L);
-    assertThat(firings).noneMatch(Firing::isMadeUp);
+    assertThat(firings).noneMatch(Firing::isCatchUp);
     assertThat(firings.get(1).isLate()).isTrue();
   }
 

@@ -69,7 +69,7 @@ class SharedStoreTest {
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).containsExactly("first a 1 @1000");
     kit.advanceBy(AHEAD);
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.DONE);
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -77,7 +77,7 @@ class SharedStoreTest {
     firstSession.takeShard(0);
     second.schedule(spec("a"));
     kit.advanceBy(Duration.ofMillis(950));
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     assertThat(second.pause("ns")).isZero();
     kit.advanceBy(Duration.ofSeconds(5));
     assertThat(fired).isEmpty();
@@ -108,7 +108,7 @@ class SharedStoreTest {
         Duration.between(
             DurableTestkit.START, second.get("ns", "a").orElseThrow().fireAt().orElseThrow());
     kit.advanceBy(retryAfter.minus(Duration.ofSeconds(2)).minusMillis(50));
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     second.pauseAll();
     second.resumeAll();
     kit.advanceBy(Duration.ofSeconds(5));
@@ -336,7 +336,7 @@ class SharedStoreTest {
     firstSession.takeShard(0);
     first.schedule(spec("a"));
     kit.advanceBy(Duration.ofMillis(950)); // claimed, and not begun
-    assertThat(first.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.FIRING);
+    assertThat(first.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     kit.kill(first);
     secondSession.takeShard(0);
     kit.settle();

@@ -53,7 +53,7 @@ final class SimulatedCallers {
   /** A handler that not every node knows. */
   static final String RARE = "rare";
 
-  private static final List<Call> VERBS = List.of(Call.PAUSE, Call.RESUME, Call.RUN, Call.REVIVE);
+  private static final List<Call> VERBS = List.of(Call.PAUSE, Call.RESUME, Call.RUN, Call.RETRY);
 
   private final Random random;
   private final DurableTestkit kit;
@@ -84,7 +84,7 @@ final class SimulatedCallers {
       case 15, 16 -> verb(Call.PAUSE, key());
       case 17, 18 -> verb(Call.RESUME, key());
       case 19 -> verb(Call.RUN, key());
-      case 20 -> verb(Call.REVIVE, key());
+      case 20 -> verb(Call.RETRY, key());
       case 21 -> pauseScope(scope());
       default -> resumeScope(scope());
     }
@@ -207,7 +207,7 @@ final class SimulatedCallers {
         made.call, made.key, Answer.valueOf(result.outcome().name()), result.version());
   }
 
-  // Move, pause, resume, run, revive
+  // Move, pause, resume, run, retry
 
   private void move(TimerKey key, long version) {
     long dueAtMillis = nowMillis() + random.nextInt(8_000);
@@ -282,7 +282,7 @@ final class SimulatedCallers {
         .thenRun(() -> history.add(new History.ScopeAnswered(call, scope, false)));
   }
 
-  /** Ends all pauses and revives what was set aside; what is parked goes on by itself. */
+  /** Ends all pauses and retries what failed; what is blocked goes on by itself. */
   void endWell() {
     kit.settle();
     NAMESPACES.forEach(this::resumeScope);
@@ -290,16 +290,16 @@ final class SimulatedCallers {
     kit.settle();
     KEYS.forEach(key -> verb(Call.RESUME, key, 0));
     kit.settle();
-    KEYS.stream().filter(this::isSetAside).forEach(key -> verb(Call.REVIVE, key, 0));
+    KEYS.stream().filter(this::isFailed).forEach(key -> verb(Call.RETRY, key, 0));
     verb(Call.RUN, RECURS, 0);
     move(KEYS.get(1), 0);
     kit.settle();
   }
 
-  private boolean isSetAside(TimerKey key) {
+  private boolean isFailed(TimerKey key) {
     return any.get()
         .get(key.namespace(), key.id())
-        .filter(info -> info.state() == TimerState.SET_ASIDE)
+        .filter(info -> info.state() == TimerState.FAILED)
         .isPresent();
   }
 

@@ -41,16 +41,17 @@ final class SimulatedConsumers {
     QueueFiring item = held.remove(random.nextInt(held.size()));
     DurableTimer timer = any.get();
     switch (random.nextInt(8)) {
-      case 0 -> timer.nack(item.firing().fireId(), item.lease(), "not now", null);
-      case 1 -> timer.nack(item.firing().fireId(), item.lease(), "later", Duration.ofSeconds(2));
+      case 0 -> timer.nack(item.firing().fireId(), item.leaseToken(), "not now", null);
+      case 1 ->
+          timer.nack(item.firing().fireId(), item.leaseToken(), "later", Duration.ofSeconds(2));
       case 2 -> {
-        timer.extend(item.firing().fireId(), item.lease(), Duration.ofSeconds(2));
+        timer.extend(item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2));
         held.add(item);
       }
       case 3 -> {
         // Forgotten: the lease runs out.
       }
-      default -> timer.ack(item.firing().fireId(), item.lease());
+      default -> timer.ack(item.firing().fireId(), item.leaseToken());
     }
   }
 
@@ -65,7 +66,7 @@ final class SimulatedConsumers {
             namespace,
             Duration.ofSeconds(10),
             Duration.ofSeconds(30),
-            item -> timer.ack(item.firing().fireId(), item.lease()))
+            item -> timer.ack(item.firing().fireId(), item.leaseToken()))
         .thenRun(() -> goOn(timer, namespace));
   }
 

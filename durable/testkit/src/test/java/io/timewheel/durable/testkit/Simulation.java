@@ -124,7 +124,7 @@ final class Simulation {
     left.forEach((key, timer) -> states.put(key, timer.state()));
     violations.addAll(new HistoryChecker(MAX_SKEW_MILLIS, true).check(history, states));
     left.values().stream()
-        .filter(timer -> !timer.state().isFinished() && timer.state() != TimerState.SET_ASIDE)
+        .filter(timer -> !timer.state().isFinished() && timer.state() != TimerState.FAILED)
         .filter(timer -> timer.dueAt().isBefore(kit.now().minusSeconds(5)))
         .forEach(timer -> violations.add(timer.key() + ": overdue in the end: " + timer));
     return violations;

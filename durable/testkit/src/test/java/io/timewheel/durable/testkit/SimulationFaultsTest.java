@@ -76,10 +76,10 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatSaysFiredOfWhatIsTriedAgain() {
     assertFound(
-        store -> new CancelsAreAnswered(store, Outcome.Answer.FIRED, TimerState.RETRYING),
+        store -> new CancelsAreAnswered(store, Outcome.Answer.COMPLETED, TimerState.RETRYING),
         "said to have fired, and has not");
     assertFound(
-        store -> new CancelsAreAnswered(store, Outcome.Answer.FIRED, TimerState.RETRYING),
+        store -> new CancelsAreAnswered(store, Outcome.Answer.COMPLETED, TimerState.RETRYING),
         "begun after the answer");
   }
 
@@ -118,10 +118,10 @@ class SimulationFaultsTest {
   }
 
   @Test
-  void findsAStoreThatDoesNotRevive() {
+  void findsAStoreThatDoesNotRetry() {
     assertFound(
-        store -> new NothingIsDone(store, What.REVIVE, TimerState.SET_ASIDE),
-        "was revived, and has not begun");
+        store -> new NothingIsDone(store, What.RETRY, TimerState.FAILED),
+        "was retried, and has not begun");
   }
 
   @Test
@@ -140,9 +140,9 @@ class SimulationFaultsTest {
   }
 
   @Test
-  void findsAStoreThatKeepsWhatIsParked() {
+  void findsAStoreThatKeepsWhatIsBlocked() {
     assertFound(
-        store -> new NothingIsDone(store, What.RELEASE, TimerState.PARKED), "overdue in the end");
+        store -> new NothingIsDone(store, What.RELEASE, TimerState.BLOCKED), "overdue in the end");
   }
 
   @Test
@@ -454,7 +454,7 @@ class SimulationFaultsTest {
           record.key(),
           record.version(),
           record.revision(),
-          TimerState.FIRING,
+          TimerState.RUNNING,
           record.definition(),
           record.dueAt(),
           record.fireAt(),

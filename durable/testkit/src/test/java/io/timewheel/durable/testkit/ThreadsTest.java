@@ -67,7 +67,7 @@ class ThreadsTest {
     all.await();
     timer.close();
     assertThat(timer.stats().fired()).isEqualTo(threads * (long) each);
-    assertThat(store.reopen().counts().get("ns")).containsOnlyKeys(TimerState.DONE);
+    assertThat(store.reopen().counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
   }
 
   @Test
@@ -200,7 +200,7 @@ class ThreadsTest {
       schedule("holds", "other");
       telling.await();
       schedule("second", "h");
-      awaitState("second", TimerState.FIRING);
+      awaitState("second", TimerState.RUNNING);
     }
 
     private void execute(Runnable attempt) {
@@ -248,13 +248,13 @@ class ThreadsTest {
     held.told.countDown();
     held.end();
     assertThat(held.store.reopen().get(new TimerKey("ns", "first")).state())
-        .isEqualTo(TimerState.DONE);
+        .isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
   void runsNoClaimThatWasCancelledBeforeTheEngineWasToldOfIt() throws InterruptedException {
     HeldUp held = new HeldUp();
-    assertThat(held.timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.FIRING);
+    assertThat(held.timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
     held.told.countDown();
     held.awaitState("second", TimerState.CANCELLED);
     held.end();

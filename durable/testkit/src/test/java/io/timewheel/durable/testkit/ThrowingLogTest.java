@@ -80,7 +80,7 @@ class ThrowingLogTest extends OnStand {
     stand.wheel.refusal = null;
     advance(2_000);
     assertThat(fired).containsExactly("a");
-    assertThat(timer("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(timer("a").state()).isEqualTo(TimerState.COMPLETED);
     assertThat(timer("a").attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.SUCCEEDED);
@@ -104,7 +104,7 @@ class ThrowingLogTest extends OnStand {
     logThrows();
     timer.schedule(TimerSpec.of("shop", "a").handler("unknown").after(Duration.ZERO));
     advance(100);
-    assertThat(timer("a").state()).isEqualTo(TimerState.PARKED);
+    assertThat(timer("a").state()).isEqualTo(TimerState.BLOCKED);
   }
 
   @Test

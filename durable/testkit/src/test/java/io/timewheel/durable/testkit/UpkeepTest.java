@@ -43,7 +43,7 @@ class UpkeepTest {
   }
 
   @Test
-  void doesNotReadThroughTheStoreAgainAndAgainForWhatStaysParkedOrPaused() {
+  void doesNotReadThroughTheStoreAgainAndAgainForWhatStaysBlockedOrPaused() {
     DurableTestkit kit = DurableTestkit.create();
     AtomicInteger pages = new AtomicInteger();
     ForwardingTimerStore store =
@@ -56,7 +56,7 @@ class UpkeepTest {
           }
         };
     DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
-    timer.schedule(TimerSpec.of("ns", "parked").handler("unknown").after(Duration.ZERO));
+    timer.schedule(TimerSpec.of("ns", "blocked").handler("unknown").after(Duration.ZERO));
     timer.schedule(TimerSpec.of("ns", "paused").handler("h").after(Duration.ofHours(1)));
     timer.pause("ns", "paused");
     kit.advanceBy(Duration.ofMinutes(50));
@@ -68,7 +68,7 @@ class UpkeepTest {
     InMemoryTimerStore data = InMemoryTimerStore.create();
     DurableTestkit kit = DurableTestkit.create();
     DurableTimer before = kit.start(data, builder -> {});
-    before.schedule(TimerSpec.of("ns", "parked").handler("unknown").after(Duration.ZERO));
+    before.schedule(TimerSpec.of("ns", "blocked").handler("unknown").after(Duration.ZERO));
     before.schedule(TimerSpec.of("ns", "a").handler("h").at(Instant.now().plusMillis(100)));
     kit.kill(before);
     CountDownLatch gate = new CountDownLatch(1);
@@ -84,7 +84,7 @@ class UpkeepTest {
         };
     DurableTimer timer =
         DurableTimer.builder(slow).handler("h", firing -> fired.countDown()).start();
-    fired.await(); // though the store is read for what is parked
+    fired.await(); // though the store is read for what is blocked
     gate.countDown();
     timer.close();
   }

@@ -56,7 +56,7 @@ class WindowTest {
             builder -> {});
     scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
     scene.advance(4_000);
-    assertThat(scene.state("a")).isEqualTo(TimerState.FIRING);
+    assertThat(scene.state("a")).isEqualTo(TimerState.RUNNING);
     scene.restart();
     assertThat(scene.fired).isEmpty();
     scene.advance(5_000);

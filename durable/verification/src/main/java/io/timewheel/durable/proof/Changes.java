@@ -142,12 +142,12 @@ final class Changes {
     return switch (change.what) {
       case SCHEDULE, MOVE ->
           found.state != TimerState.CANCELLED
-              && found.state != TimerState.DONE
+              && found.state != TimerState.COMPLETED
               && (near || found.dueMillis == dueMillis(change.number));
       case CANCEL ->
           found.state == TimerState.CANCELLED
               && found.dueMillis == dueMillis(changes.get(at - 1).number);
-      case DONE -> found.state == TimerState.DONE;
+      case DONE -> found.state == TimerState.COMPLETED;
     };
   }
 }

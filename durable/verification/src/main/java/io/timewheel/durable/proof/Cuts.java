@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
+import static java.util.Comparator.comparingLong;
+
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.proof.Changes.Found;
@@ -14,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -205,7 +208,8 @@ public final class Cuts {
     try (TimerStore timers = Stores.open(opened, Log.NONE)) {
       Map<String, Found> found = read(timers);
       if (fault.equals(HOLE) && found.size() > 1) {
-        found.remove(found.keySet().iterator().next());
+        // The oldest change, so that others were acknowledged after it.
+        found.values().remove(Collections.min(found.values(), comparingLong(Found::dueMillis)));
       }
       Changes.Verdict verdict = changes.judge(found);
       verdict.violations().forEach(violation -> report.violations.add(what + ": " + violation));

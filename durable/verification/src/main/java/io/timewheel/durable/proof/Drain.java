@@ -13,14 +13,14 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Lets everything fire, and logs what is left: finished timers, and those set aside. */
+/** Lets everything fire, and logs what is left: finished timers, and those failed. */
 final class Drain {
   /** Looks, and no time: a machine that was suspended has not looked. */
   private static final int MAX_LOOKS = 4_800;
 
   private static final int LOOK_MILLIS = 50;
   private static final Set<TimerState> AT_REST =
-      EnumSet.of(TimerState.DONE, TimerState.CANCELLED, TimerState.SET_ASIDE);
+      EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED, TimerState.FAILED);
 
   private final DurableTimer timer;
   private final Load load;

@@ -398,18 +398,19 @@ final class Load {
         case 0 -> {
           LeaseResult ended =
               timer
-                  .nack(item.firing().fireId(), item.lease(), "not now", null)
+                  .nack(item.firing().fireId(), item.leaseToken(), "not now", null)
                   .toCompletableFuture()
                   .join();
           if (ended == LeaseResult.NOT_FOUND) {
             log.violation(item + ": claimed, and not there");
           }
         }
-        case 1 -> timer.extend(item.firing().fireId(), item.lease(), Duration.ofSeconds(2));
+        case 1 -> timer.extend(item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2));
         case 2 -> {
           // Forgotten: the lease runs out.
         }
-        default -> timer.ack(item.firing().fireId(), item.lease()).toCompletableFuture().join();
+        default ->
+            timer.ack(item.firing().fireId(), item.leaseToken()).toCompletableFuture().join();
       }
     } catch (CompletionException e) {
       if (!(e.getCause() instanceof DurableTimerException)) {

@@ -199,7 +199,7 @@ final class Story {
     }
     left.forEach(
         (key, state) -> {
-          if (!state.isFinished() && state != TimerState.SET_ASIDE) {
+          if (!state.isFinished() && state != TimerState.FAILED) {
             found.add(key + ": still " + state + " at the end");
           }
         });
@@ -230,7 +230,7 @@ final class Story {
         });
     left.forEach(
         (key, state) -> {
-          if (state == TimerState.DONE && key.id().startsWith(EFFECT)) {
+          if (state == TimerState.COMPLETED && key.id().startsWith(EFFECT)) {
             long acknowledged =
                 askedByVersion.getOrDefault(key, Map.of()).keySet().stream()
                     .mapToLong(Long::longValue)

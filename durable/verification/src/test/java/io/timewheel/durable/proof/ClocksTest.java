@@ -119,7 +119,7 @@ class ClocksTest {
     kit.advanceBy(Duration.ofHours(2));
     assertThat(fired).hasSize(200).doesNotHaveDuplicates();
     assertThat(tooEarly).isEmpty();
-    assertThat(timer.counts().get("ns")).containsOnlyKeys(TimerState.DONE);
+    assertThat(timer.counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
     kit.close(timer);
   }
 }

@@ -97,7 +97,7 @@ class ComplaintsTest {
     handler = firing -> {};
     store.close();
     start();
-    assertThat(get("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(get("a").state()).isEqualTo(TimerState.COMPLETED);
     assertThat(fired).extracting(Firing::attempt).containsExactly(1, 2);
     assertThat(get("a").attempts())
         .extracting(Attempt::end)
@@ -122,7 +122,7 @@ class ComplaintsTest {
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(firedIds()).contains("a", "b", "c");
     assertThat(List.of(get("a").state(), get("b").state(), get("c").state()))
-        .containsOnly(TimerState.DONE);
+        .containsOnly(TimerState.COMPLETED);
   }
 
   /** db-scheduler 480, 213: what has failed too often is deleted, and nobody can see why. */
@@ -139,7 +139,7 @@ class ComplaintsTest {
             .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(1))));
     kit.advanceBy(Duration.ofMinutes(1));
     killAndStart();
-    assertThat(get("a").state()).isEqualTo(TimerState.SET_ASIDE);
+    assertThat(get("a").state()).isEqualTo(TimerState.FAILED);
     assertThat(get("a").attempts())
         .extracting(Attempt::error)
         .containsExactly(
@@ -147,9 +147,9 @@ class ComplaintsTest {
             "java.lang.IllegalStateException: no luck 2",
             "java.lang.IllegalStateException: no luck 3");
     handler = firing -> {};
-    timer.revive("ns", "a");
+    timer.retry("ns", "a");
     kit.settle();
-    assertThat(get("a").state()).isEqualTo(TimerState.DONE);
+    assertThat(get("a").state()).isEqualTo(TimerState.COMPLETED);
   }
 
   /** BullMQ 2876, 2889: a repeated upsert, or a restart, makes a second series of runs. */
@@ -287,7 +287,7 @@ class ComplaintsTest {
     assertThat(timer.cancel("ns", "b").outcome().name()).isEqualTo("CANCELLED");
     kit.advanceBy(Duration.ofSeconds(1));
     killAndStart();
-    assertThat(timer.cancel("ns", "a").outcome().name()).isEqualTo("FIRED");
+    assertThat(timer.cancel("ns", "a").outcome().name()).isEqualTo("COMPLETED");
     assertThat(timer.cancel("ns", "b").outcome().name()).isEqualTo("CANCELLED");
     assertThat(timer.cancel("ns", "c").outcome().name()).isEqualTo("NOT_FOUND");
     assertThat(firedIds()).containsExactly("a");

@@ -15,11 +15,11 @@ class StoryTest {
   @TempDir Path directory;
 
   private static final String SCHEDULED = "I 1 ns a SCHEDULE 100 7 -\nA 1 ns a CREATED 5\n";
-  private static final String ENDED = "L ns a DONE\nE\n";
+  private static final String ENDED = "L ns a COMPLETED\nE\n";
 
   private static final String SCHEDULED_EFFECT = SCHEDULED.replace(" a ", " t1 ");
   private static final String BEGUN_TWICE = "B ns t1 5 100 1 110 7\nB ns t1 5 100 2 120 7\n";
-  private static final String DONE = "L ns t1 DONE\nE\n";
+  private static final String DONE = "L ns t1 COMPLETED\nE\n";
 
   private List<String> judge(String log) throws IOException {
     Story story = new Story();
@@ -55,7 +55,7 @@ class StoryTest {
         .isEmpty();
   }
 
-  /** One that is later than its grace, which may be missed unless all are made up for. */
+  /** One that is later than its grace, which may be missed unless all are caught up. */
   @Test
   void findsARunThatWasLeftOut() throws IOException {
     String rate = SCHEDULED.replace(" a ", " rate-1 ");

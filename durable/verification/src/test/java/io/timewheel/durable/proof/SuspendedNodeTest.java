@@ -72,7 +72,7 @@ class SuspendedNodeTest {
         for (String id : List.of(HeldNode.IN_HANDLER, HeldNode.AT_COMMIT)) {
           assertThat(timer.get(HeldNode.NAMESPACE, id))
               .get()
-              .returns(TimerState.FIRING, TimerInfo::state)
+              .returns(TimerState.RUNNING, TimerInfo::state)
               .returns(2, TimerInfo::attempt);
         }
         mayEnd.countDown();

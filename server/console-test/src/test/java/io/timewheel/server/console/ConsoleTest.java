@@ -81,7 +81,7 @@ abstract class ConsoleTest {
   /** A timer that failed for good. */
   static String failed(String error) {
     return """
-    {"at":"2026-01-01T00:00:00Z","state":"set_aside","attempt":1,"target":{"queue":"orders"},"lastError":%1$s,
+    {"at":"2026-01-01T00:00:00Z","state":"failed","attempt":1,"target":{"queue":"orders"},"lastError":%1$s,
      "attempts":[{"attempt":1,"scheduledAt":"2026-01-01T00:00:00Z","beganAt":"2026-01-01T00:00:00.002Z",
      "endedAt":"2026-01-01T00:00:03Z","end":"failed","error":%1$s}]}
     """

@@ -27,12 +27,12 @@ final class LaidTimers {
       List.of(
           "scheduled",
           "ready",
-          "firing",
+          "running",
           "retrying",
-          "set_aside",
-          "parked",
+          "failed",
+          "blocked",
           "paused",
-          "done",
+          "completed",
           "cancelled");
 
   private final Map<List<String>, ObjectNode> timers =

@@ -277,9 +277,9 @@ class ModulesTest {
         "{ paused: ['*'] }                                             | warn | Everything is"
             + " paused",
         "{ lag: { count: 9, p50: 'PT0.1S', p99: 'PT1.5S' } }           | warn | Late at times",
-        "{ lag: { count: 9, p50: 'PT0S', p99: 'PT0.1S' }, states: { set_aside: 2 } } | warn | Keeps"
+        "{ lag: { count: 9, p50: 'PT0S', p99: 'PT0.1S' }, states: { failed: 2 } } | warn | Keeps"
             + " time, but 2 timers need you",
-        "{ lag: { count: 0 }, states: { parked: 1 } }                  | warn | Keeps time, but 1"
+        "{ lag: { count: 0 }, states: { blocked: 1 } }                  | warn | Keeps time, but 1"
             + " timer needs you",
         "{ lag: { count: 0 } }                                         | idle | Nothing to do",
         "{ lag: { count: 9, p50: 'PT0S', p99: 'PT0.1S' } }             | good | Keeps time",
@@ -296,7 +296,7 @@ class ModulesTest {
   void namesAFirstStepForEveryProblem() {
     String script =
         "const { problems } = await import('/console/verdict.js');const stats = { storeAvailable:"
-            + " false, overdue: 1, backlog: 1, paused: ['shop'],  states: { set_aside: 1, parked:"
+            + " false, overdue: 1, backlog: 1, paused: ['shop'],  states: { failed: 1, blocked:"
             + " 1, retrying: 1, paused: 1, ready: 1 } };return [problems(stats).map(p => p.key),"
             + " problems(stats).every(p => p.step && p.meaning), problems({}).length];";
     assertThat(browser.evaluate(script))
@@ -305,8 +305,8 @@ class ModulesTest {
                 List.of(
                     "store",
                     "overdue",
-                    "set_aside",
-                    "parked",
+                    "failed",
+                    "blocked",
                     "retrying",
                     "backlog",
                     "paused shop",

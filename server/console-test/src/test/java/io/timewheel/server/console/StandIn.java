@@ -50,7 +50,7 @@ final class StandIn implements AutoCloseable {
       Map.of(
           "pause", "paused",
           "resume", "scheduled",
-          "revive", "ready",
+          "retry", "ready",
           "run", "ready",
           "cancel", "cancelled");
 

@@ -136,16 +136,16 @@ class TimersTest extends ConsoleTest {
 
   @Test
   void tellsWhatHappenedAndWhatComes() {
-    ObjectNode timer = site.timers.put("told", "a", failed("no paper")).put("state", "firing");
+    ObjectNode timer = site.timers.put("told", "a", failed("no paper")).put("state", "running");
     show("#/timer/told/a");
     browser.awaitText(".heading .badge", "Firing");
-    site.become(timer, "set_aside");
-    browser.awaitText(".heading .badge", "Set aside"); // by the event alone
+    site.become(timer, "failed");
+    browser.awaitText(".heading .badge", "Failed"); // by the event alone
     assertThat(browser.text(".timeline"))
         .contains("Attempt 1: failed")
         .contains("no paper")
         .contains("took 3 s");
-    browser.click("[data-verb=revive]");
+    browser.click("[data-verb=retry]");
     browser.awaitText(".heading .badge", "Ready");
   }
 

@@ -15,11 +15,11 @@ class ViewsTest extends ConsoleTest {
     site.timers.put("wrong", "a", failed("x"));
     site.timers.put("wrong", "b", LATER);
     show("#/?ns=wrong");
-    browser.awaitText(".problems", "Set aside");
+    browser.awaitText(".problems", "Failed");
     assertThat(browser.text(".problems")).contains("First step");
     browser.click(".problems a");
     awaitRows("a");
-    assertThat(browser.address()).contains("ns=wrong").contains("state=set_aside");
+    assertThat(browser.address()).contains("ns=wrong").contains("state=failed");
   }
 
   @Test

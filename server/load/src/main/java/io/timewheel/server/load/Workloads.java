@@ -31,9 +31,11 @@ final class Workloads {
   private static final int LOOKS = 1_000;
 
   /** With a lease that does not run out, however long this process stands still. */
-  private static final String LAG_CLAIM = "{\"max\":10,\"wait\":\"PT1S\",\"lease\":\"PT1H\"}";
+  private static final String LAG_CLAIM =
+      "{\"max\":10,\"wait\":\"PT1S\",\"leaseDuration\":\"PT1H\"}";
 
-  private static final String CROWD_CLAIM = "{\"max\":1,\"wait\":\"PT1M\",\"lease\":\"PT1H\"}";
+  private static final String CROWD_CLAIM =
+      "{\"max\":1,\"wait\":\"PT1M\",\"leaseDuration\":\"PT1H\"}";
   private static final Pattern CREATED = Pattern.compile("\"status\":201\\b");
   private static final Pattern OPEN = Pattern.compile("^HTTP/1\\.1 200 ");
   private static final Pattern CHANGE = Pattern.compile("\"change\":");
@@ -176,7 +178,7 @@ final class Workloads {
           Instant due = Instant.parse(firing.get("scheduledAt").asString());
           lag.recordValue(Math.max(0, ChronoUnit.MICROS.between(due, now)));
           String fireId = firing.get("fireId").asString();
-          String lease = "{\"lease\":\"" + firing.get("lease").asString() + "\"}";
+          String lease = "{\"leaseToken\":\"" + firing.get("leaseToken").asString() + "\"}";
           wire.send("POST", base + "/firings/" + fireId + ":ack", lease).expect(200);
           if (!seen.add(fireId)) {
             throw new IOException("claimed twice: " + fireId);
