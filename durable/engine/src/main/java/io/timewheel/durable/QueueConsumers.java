@@ -289,7 +289,10 @@ final class QueueConsumers {
     return new ClaimToken(random.nextLong(), random.nextLong());
   }
 
-  /** The claims at the end of the line for which nothing is left wait on. */
+  /**
+   * Gives each claim its share. A claim that has given up leaves its share to the next one. The
+   * claims at the end of the line for which nothing is left wait on.
+   */
   private void hand(List<QueueFiring> firings, List<Waiter> line) {
     int from = 0;
     for (Waiter waiter : line) {
@@ -297,15 +300,17 @@ final class QueueConsumers {
       if (from == to) {
         return;
       }
-      List<QueueFiring> its = List.copyOf(firings.subList(from, to));
-      if (!waiter.future.complete(its)) {
-        giveBack(its); // it has given up meanwhile
+      if (waiter.future.complete(List.copyOf(firings.subList(from, to)))) {
+        from = to;
       }
-      from = to;
     }
+    giveBack(firings.subList(from, firings.size()));
   }
 
-  /** Tells the first claim of each queue, and those that do not wait; the others wait on. */
+  /**
+   * Fails the claims that do not wait and, unless another try may succeed, the first claim of each
+   * queue. The others wait on.
+   */
   private void failed(List<Demand> demands, Throwable cause) {
     DurableTimerException failure =
         new DurableTimerException(
@@ -315,8 +320,12 @@ final class QueueConsumers {
             0,
             String.valueOf(cause.getMessage()),
             cause);
+    boolean isTransient =
+        cause instanceof StoreException known && known.kind() == StoreException.Kind.TRANSIENT;
     for (Demand demand : demands) {
-      demand.first().future.completeExceptionally(failure);
+      if (!isTransient) {
+        demand.first().future.completeExceptionally(failure);
+      }
       withoutWait(demand).forEach(waiter -> waiter.future.completeExceptionally(failure));
     }
     synchronized (this) {

@@ -341,13 +341,51 @@ class QueueConsumersTest {
           throw new StoreException(StoreException.Kind.TRANSIENT, "no connection", null);
         };
     List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
+    var withoutWait = claim(timer, "q", Duration.ZERO);
     stand.settle();
-    assertThat(claims.get(0)).isCompletedExceptionally();
-    assertThat(claims.get(1)).isNotDone();
+    assertThat(claims).noneMatch(CompletableFuture::isDone);
+    assertThat(withoutWait).isCompletedExceptionally();
     assertThat(store.leases).hasSize(1);
     store.beforeLease = requests -> {};
     stand.advance(Duration.ofSeconds(1));
-    assertThat(ids(claims.subList(1, 2))).containsExactly("q-0");
+    assertThat(ids(claims)).containsExactly("q-0", "q-1");
+  }
+
+  @Test
+  void anUnavailableStoreFailsTheFirstClaimOfAQueue() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    store.beforeLease =
+        requests -> {
+          throw new StoreException(StoreException.Kind.UNAVAILABLE, "the disk is full", null);
+        };
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
+    stand.settle();
+    assertThat(claims.get(0)).isCompletedExceptionally();
+    assertThat(claims.get(1)).isNotDone();
+  }
+
+  @Test
+  void aClaimThatGivesUpLeavesItsTimerToTheNextClaim() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "q", 1);
+    var givesUp = claim(timer, "q", LONG);
+    var next = claim(timer, "q", Duration.ZERO);
+    store.beforeLease = requests -> givesUp.cancel(false);
+    stand.settle();
+    assertThat(ids(List.of(next))).containsExactly("q-0");
+  }
+
+  @Test
+  void timersOfClaimsThatGiveUpAreGivenBack() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "q", 2);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
+    store.beforeLease = requests -> claims.forEach(claim -> claim.cancel(false));
+    stand.settle();
+    store.beforeLease = requests -> {};
+    List<CompletableFuture<List<QueueFiring>>> later = claims(timer, "q", 2, LONG);
+    stand.settle();
+    assertThat(ids(later)).containsExactlyInAnyOrder("q-0", "q-1");
   }
 
   @Test
