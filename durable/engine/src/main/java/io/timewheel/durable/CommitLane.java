@@ -368,12 +368,22 @@ final class CommitLane {
       return;
     } catch (RuntimeException | Error e) {
       Events.commitEnded(event, batch.size(), e);
-      failed(batch, new StoreException(StoreException.Kind.UNKNOWN, "the store threw " + e, e));
+      String text = "the store threw " + textOf(e);
+      failed(batch, new StoreException(StoreException.Kind.UNKNOWN, text, e));
       return;
     }
     settings.listener.answered();
     tellEngine(batch, outcomes);
     complete(batch, outcomes, false);
+  }
+
+  /** Returns its text, or its class if it fails to return a text: the batch must be answered. */
+  private static String textOf(Throwable thrown) {
+    try {
+      return thrown.toString();
+    } catch (RuntimeException | Error e) {
+      return thrown.getClass().getName();
+    }
   }
 
   /**

@@ -275,9 +275,9 @@ class HeldTimersTest {
   }
 
   @Test
-  void anExceptionThatCannotBeReadLeavesNoTimerHeld() {
+  void anExceptionThatCannotBeReadFailsItsBatchAndLeavesNoTimerHeld() {
     hold("x");
-    CompletableFuture<?> unused = schedule("x");
+    CompletableFuture<?> first = schedule("x");
     stand.settle();
     failure =
         new IllegalStateException() {
@@ -287,6 +287,7 @@ class HeldTimersTest {
           }
         };
     advance(LONGEST_WAIT_MILLIS);
+    assertThat(first).isCompletedExceptionally();
     failure = null;
     held.clear();
     CompletableFuture<?> later = schedule("x");
