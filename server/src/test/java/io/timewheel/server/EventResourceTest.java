@@ -154,7 +154,7 @@ class EventResourceTest {
     assertThat(events.change()).isEqualTo("a ready");
     JsonNode firing =
         running.post("/v1/namespaces/shop/queues/q/firings:claim", "{}").json().at("/firings/0");
-    assertThat(events.change()).isEqualTo("a firing");
+    assertThat(events.change()).isEqualTo("a running");
     running.post(
         "/v1/namespaces/shop/firings/" + firing.get("fireId").asString() + ":ack",
         "{\"leaseToken\":\"" + firing.get("leaseToken").asString() + "\"}");

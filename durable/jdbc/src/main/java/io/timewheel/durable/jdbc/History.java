@@ -2,7 +2,6 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -64,28 +63,31 @@ final class History {
       return 0; // another node is at it
     }
     long surplus = finished(queries.counts(connection)) - keep;
-    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
-    DuePosition position = history.forgotten();
+    List<Queries.Past> oldest = queries.past(connection, history.forgotten(), limit);
     int forgotten = 0;
-    List<Queries.Past> oldest = queries.past(connection, position, limit);
-    for (Queries.Past past : oldest) {
-      if (forgotten >= surplus && past.position().fireAt() >= finishedBefore) {
-        break;
-      }
+    while (forgotten < oldest.size()
+        && (forgotten < surplus || oldest.get(forgotten).position().fireAt() < finishedBefore)) {
       forgotten++;
-      position = past.position();
-      counts
-          .computeIfAbsent(position.key().namespace(), same -> new EnumMap<>(TimerState.class))
-          .merge(past.state(), -1L, Long::sum);
     }
     if (forgotten > 0) {
-      queries.forgetUpTo(connection, position);
+      List<Queries.Past> uncounted = queries.forget(connection, oldest.subList(0, forgotten));
       try (Statements to = new Statements(connection)) {
-        dialect.count(to, counts);
+        dialect.count(to, differences(uncounted));
         to.send();
       }
     }
     return forgotten;
+  }
+
+  private static Map<String, Map<TimerState, Long>> differences(List<Queries.Past> uncounted) {
+    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+    for (Queries.Past past : uncounted) {
+      counts
+          .computeIfAbsent(
+              past.position().key().namespace(), same -> new EnumMap<>(TimerState.class))
+          .merge(past.state(), -1L, Long::sum);
+    }
+    return counts;
   }
 
   private static long finished(Map<String, Map<TimerState, Long>> counts) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
@@ -33,9 +34,9 @@ final class MariaDbQueries extends Queries {
   private static final int MAX_COMMITS = 5_000;
 
   static final String FORGOTTEN =
-      "SELECT namespace, id, version FROM timewheel_done FORCE INDEX (timewheel_done_end)"
-          + " WHERE changed_at <= ? AND (changed_at, namespace, id) <= (?, ?, ?)"
-          + " ORDER BY changed_at, namespace, id FOR UPDATE SKIP LOCKED";
+      "SELECT namespace, id, version, state, changed_at FROM timewheel_done FORCE INDEX"
+          + " (timewheel_done_end) WHERE changed_at <= ? AND (changed_at, namespace, id) <= (?, ?,"
+          + " ?) ORDER BY changed_at, namespace, id FOR UPDATE SKIP LOCKED";
 
   /** The rows of the index come in their order, and each leads to one timer by its key. */
   static final String TAKE_READY =
@@ -276,14 +277,19 @@ final class MariaDbQueries extends Queries {
 
   // History
 
-  /** The key of a finished timer. */
-  private record Done(String namespace, String id, long version) {}
+  /** A finished timer, and its version in the history. */
+  private record Done(Past past, long version) {}
 
-  /** Deletes what is forgotten. What somebody holds goes the next time. */
+  /**
+   * Deletes the rows up to the last of the oldest, and those that were committed behind an earlier
+   * position. The counters contain each row until it is deleted. A row that another transaction
+   * holds is left to the next time.
+   */
   @Override
-  void forgetUpTo(Connection connection, DuePosition position) throws SQLException {
-    super.forgetUpTo(connection, position);
-    List<Done> forgotten = new ArrayList<>();
+  List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {
+    DuePosition position = oldest.get(oldest.size() - 1).position();
+    List<Past> unused = super.forget(connection, oldest);
+    List<Done> deleted = new ArrayList<>();
     try (PreparedStatement statement = connection.prepareStatement(FORGOTTEN)) {
       new Parameters(connection, statement)
           .number(position.fireAt())
@@ -292,15 +298,27 @@ final class MariaDbQueries extends Queries {
           .text(position.key().id());
       try (ResultSet rows = statement.executeQuery()) {
         while (rows.next()) {
-          forgotten.add(new Done(rows.getString(1), rows.getString(2), rows.getLong(3)));
+          TimerKey key = new TimerKey(rows.getString(1), rows.getString(2));
+          TimerState state = Codes.STATES.at(rows.getInt(4));
+          deleted.add(
+              new Done(new Past(new DuePosition(rows.getLong(5), key), state), rows.getLong(3)));
         }
       }
     }
     delete(
         connection,
         "timewheel_done WHERE namespace = ? AND id = ? AND version = ?",
-        forgotten,
-        (to, done) -> to.text(done.namespace()).text(done.id()).number(done.version()));
+        deleted,
+        (to, done) ->
+            to.text(done.past().position().key().namespace())
+                .text(done.past().position().key().id())
+                .number(done.version()));
+    return deleted.stream().map(Done::past).toList();
+  }
+
+  @Override
+  String countedHistory() {
+    return "TRUE";
   }
 
   /** To empty a table at once ends the transaction, and the lock that makes it safe. */

@@ -377,7 +377,14 @@ abstract class Queries {
     }
   }
 
-  void forgetUpTo(Connection connection, DuePosition position) throws SQLException {
+  /**
+   * Forgets the oldest finished timers.
+   *
+   * @param oldest in the order of the history
+   * @return those that the counters must no longer contain
+   */
+  List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {
+    DuePosition position = oldest.get(oldest.size() - 1).position();
     try (PreparedStatement statement =
         connection.prepareStatement(
             "UPDATE timewheel_history SET forgotten_at = ?, forgotten_namespace = ?,"
@@ -388,6 +395,12 @@ abstract class Queries {
           .text(position.key().id());
       statement.executeUpdate();
     }
+    return oldest;
+  }
+
+  /** {@return the condition for the rows of the history that the counters contain} */
+  String countedHistory() {
+    return Rows.NOT_FORGOTTEN;
   }
 
   /** {@return in how many parts the history is, which are emptied one by one} */

@@ -116,7 +116,7 @@ final class Repair {
   private Findings verify(Connection connection, boolean alone) throws SQLException {
     dialect.beginSnapshot(connection, alone);
     dialect.checkFormat(connection);
-    return Verifier.verify(connection, shards);
+    return Verifier.verify(connection, shards, dialect.queries());
   }
 
   private Findings repairCounters(Connection connection) throws SQLException {

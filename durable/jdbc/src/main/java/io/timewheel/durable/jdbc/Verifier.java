@@ -50,8 +50,7 @@ final class Verifier {
           + " GROUP BY t.namespace, t.id HAVING count(*) > 1 OR count(u.id) > 0";
 
   private static final String FINISHED =
-      "SELECT t.namespace, t.state, count(*) FROM timewheel_done t WHERE "
-          + Rows.NOT_FORGOTTEN
+      "SELECT t.namespace, t.state, count(*) FROM timewheel_done t WHERE %s"
           + " GROUP BY t.namespace, t.state";
 
   private static final String COUNTERS =
@@ -59,12 +58,14 @@ final class Verifier {
 
   private final Connection connection;
   private final int shards;
+  private final String finished;
   private final Findings findings = new Findings();
   private final Map<String, Map<TimerState, Long>> rows = new HashMap<>();
 
-  private Verifier(Connection connection, int shards) {
+  private Verifier(Connection connection, int shards, Queries queries) {
     this.connection = connection;
     this.shards = shards;
+    finished = FINISHED.formatted(queries.countedHistory());
   }
 
   /**
@@ -72,8 +73,8 @@ final class Verifier {
    *
    * @param connection in a transaction that {@link Dialect#beginSnapshot} has begun
    */
-  static Findings verify(Connection connection, int shards) throws SQLException {
-    Verifier verifier = new Verifier(connection, shards);
+  static Findings verify(Connection connection, int shards, Queries queries) throws SQLException {
+    Verifier verifier = new Verifier(connection, shards, queries);
     verifier.readTimers();
     for (ReadyIndex index : ReadyIndex.values()) {
       verifier.compare(index);
@@ -167,7 +168,7 @@ final class Verifier {
   }
 
   private void readHistory() throws SQLException {
-    each(FINISHED, row -> count(row.getString(1), Codes.STATES.at(row.getInt(2)), row.getLong(3)));
+    each(finished, row -> count(row.getString(1), Codes.STATES.at(row.getInt(2)), row.getLong(3)));
     each(
         REPEATED,
         row -> {

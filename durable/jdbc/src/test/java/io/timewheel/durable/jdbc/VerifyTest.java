@@ -95,6 +95,16 @@ class VerifyTest {
   }
 
   @Test
+  void aCompletionBehindThePositionOfThePurgeIsCountedUntilItIsPurged() {
+    node.store.commit(List.of(schedule("late", NOW), schedule("next", NOW)));
+    node.commit(new Change.Cancel(key("late"), 0, NOW - 1));
+    assertClean();
+    node.commit(new Change.Cancel(key("next"), 0, NOW + 2));
+    assertThat(node.store.forget(NOW + 5, 10, 10)).isPositive();
+    assertClean();
+  }
+
+  @Test
   void aRowOfTheReadyIndexWithoutAReadyTimer() throws SQLException {
     fixture.execute(ADD_READY + "'orders', 1, 'absent')");
     fixture.execute(ADD_READY + "'orders', 2, 'a')");
