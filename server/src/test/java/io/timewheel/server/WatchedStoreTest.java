@@ -63,7 +63,7 @@ class WatchedStoreTest {
     schedule("a", "h", 5);
     awaitLast("a succeeded");
     assertThat(changes())
-        .containsExactly("a created", "a firing", "a failed", "a firing", "a succeeded");
+        .containsExactly("a created", "a running", "a failed", "a running", "a succeeded");
     node.traffic.sample(Instant.EPOCH);
     assertThat(node.traffic.lag().count()).isEqualTo(2);
     assertThat(node.traffic.scheduled.sum()).isEqualTo(1);

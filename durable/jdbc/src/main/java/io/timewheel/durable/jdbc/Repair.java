@@ -106,11 +106,19 @@ final class Repair {
     Executor direct = Runnable::run;
     int timeoutMillis = connection.getNetworkTimeout();
     connection.setNetworkTimeout(direct, 0);
+    T result;
     try {
-      return task.run();
-    } finally {
-      connection.setNetworkTimeout(direct, timeoutMillis);
+      result = task.run();
+    } catch (SQLException | RuntimeException | Error e) {
+      try {
+        connection.setNetworkTimeout(direct, timeoutMillis);
+      } catch (SQLException also) {
+        e.addSuppressed(also);
+      }
+      throw e;
     }
+    connection.setNetworkTimeout(direct, timeoutMillis);
+    return result;
   }
 
   private Findings verify(Connection connection, boolean alone) throws SQLException {
