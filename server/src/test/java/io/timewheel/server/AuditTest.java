@@ -117,7 +117,7 @@ class AuditTest {
     JsonNode claimed =
         send("POST", "/v1/namespaces/shop/queues/q/firings:claim", "{\"wait\":\"PT30S\"}").json();
     assertThat(last().get("ids").values()).extracting(JsonNode::asString).containsExactly("a");
-    String lease = claimed.at("/firings/0/lease").asString();
+    String lease = claimed.at("/firings/0/leaseToken").asString();
     String fireId = claimed.at("/firings/0/fireId").asString();
     send(
         "POST",

@@ -93,7 +93,7 @@ class QueueResourceTest {
             "late",
             "payload",
             "headers",
-            "lease");
+            "leaseToken");
     assertThat(firing.get("id").asString()).isEqualTo("a");
     assertThat(firing.get("attempt").asInt()).isEqualTo(1);
     assertThat(firing.at("/payload/0").asInt()).isEqualTo(1);

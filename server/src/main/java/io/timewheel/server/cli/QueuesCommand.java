@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
     description = "Claims firings from a queue, and says what became of them.",
     footerHeading = "%nExamples:%n",
     footer = {
-      "  timewheel queues claim shop unpaid --max 10 --lease-duration PT30S --wait PT20S",
+      "  timewheel queues claim shop unpaid --lease-duration PT30S --wait PT20S",
       "  timewheel queues ack shop FIREID --lease-token TOKEN",
       "  timewheel queues nack shop FIREID --lease-token TOKEN \\",
       "      --error 'no stock' --after PT5M"

@@ -333,7 +333,7 @@ final class CommandLineTest {
     assertThat(screen)
         .contains("no store")
         .contains("scheduled             12,345")
-        .contains("\u001b[31mfailed                  2")
+        .contains("\u001b[31mfailed                     2")
         .contains("minute   ▁▂█");
   }
 
