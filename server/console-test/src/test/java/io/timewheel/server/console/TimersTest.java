@@ -138,7 +138,7 @@ class TimersTest extends ConsoleTest {
   void tellsWhatHappenedAndWhatComes() {
     ObjectNode timer = site.timers.put("told", "a", failed("no paper")).put("state", "running");
     show("#/timer/told/a");
-    browser.awaitText(".heading .badge", "Firing");
+    browser.awaitText(".heading .badge", "Running");
     site.become(timer, "failed");
     browser.awaitText(".heading .badge", "Failed"); // by the event alone
     assertThat(browser.text(".timeline"))
