@@ -5,6 +5,7 @@ import java.util.stream.Stream;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Options;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * each through many interleavings, switching threads at every access to shared memory, and the
  * stress test runs it many times as it comes.
  */
+@Tag("proof")
 class LincheckTest {
 
   /** How many programs of each kind; more of them in the profile. */

@@ -4,9 +4,11 @@ package io.timewheel.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One JVM for each library: the figures mean nothing. */
+@Tag("proof")
 class FirstTimerTest {
   @Test
   void rowHasBothLibrariesAndTheirRatio() throws Exception {

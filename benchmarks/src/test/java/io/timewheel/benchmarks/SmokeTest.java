@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every workload and every subject, in this JVM, so shortly that the figures mean nothing.
  * Workloads that wait for the clock have one subject here: waiting for all of them took minutes.
  */
+@Tag("proof")
 class SmokeTest {
   private static final int WARM_UP = 100;
 

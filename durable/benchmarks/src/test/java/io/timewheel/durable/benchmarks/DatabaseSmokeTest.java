@@ -7,12 +7,14 @@ import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import java.sql.Connection;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every workload on a shared database, for a moment: nothing here is measured. */
+@Tag("proof")
 @Timeout(300)
 final class DatabaseSmokeTest {
   private static final String FIRE = "timers=200,leadMillis=1000,limitMillis=60000";

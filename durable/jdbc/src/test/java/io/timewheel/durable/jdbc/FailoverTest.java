@@ -42,10 +42,12 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The primary is killed, and its standby promoted: nodes go on by themselves. */
+@Tag("proof")
 @Timeout(300)
 class FailoverTest {
   private static final RetryPolicy PATIENT =

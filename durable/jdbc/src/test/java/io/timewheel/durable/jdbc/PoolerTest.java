@@ -12,6 +12,7 @@ import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * test that is overridden without {@code @Test} has no counterpart there.
  */
 @SuppressWarnings("ClassCanBeStatic") // what is nested must not be, for JUnit
+@Tag("proof")
 class PoolerTest {
   /** Otherwise nothing here is tested. */
   @Test

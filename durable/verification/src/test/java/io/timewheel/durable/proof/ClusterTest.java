@@ -9,10 +9,12 @@ import io.timewheel.durable.proof.Cluster.Fault;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A short run of the cluster, and one with faults that must be found. */
+@Tag("proof")
 class ClusterTest {
   private static final int MAX_RUNS = 10;
 

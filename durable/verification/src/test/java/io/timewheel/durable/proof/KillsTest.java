@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A short run of the kills, and runs with a fault that must be found. */
+@Tag("proof")
 class KillsTest {
   /** Whether a fault does harm depends on the moment of the kill. */
   private static final int MOST_TRIES = 20;

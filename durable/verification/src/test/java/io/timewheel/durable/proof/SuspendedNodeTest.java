@@ -17,11 +17,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process is stopped as a machine is, for longer than its lease, and then goes on. */
+@Tag("proof")
 @Timeout(600)
 class SuspendedNodeTest {
   private final Database database = server().createDatabase();
