@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Checks that {@code guards.txt} fits the tests and the core, without running anything. Part of
- * {@code -Pguard-removal} only: a list of edits of the core's text must not fail the build of a change to
- * the core.
+ * {@code -Pguard-removal} only: a list of edits of the core's text must not fail the build of a
+ * change to the core.
  */
 @Tag("guards")
 class GuardTest {
