@@ -86,6 +86,9 @@ final class Beat implements TimerTask {
     } else if (change < 0) {
       long nowMillis = engine.nowMillis();
       engine.shards.forEach(shard -> shard.clockWentBack(nowMillis));
+      if (change < -EngineClock.HOLD_MILLIS) {
+        engine.clockWentBack(-change, nowMillis);
+      }
     }
     engine.shards.forEach(Shard::rearm);
   }

@@ -70,6 +70,7 @@ final class Engine {
   final PauseGate pauseGate = new PauseGate();
   private final AtomicBoolean started = new AtomicBoolean();
   private final Forgetting forgetting;
+  private final ClockSteps clockSteps;
   private volatile boolean closing;
 
   Engine(
@@ -112,6 +113,7 @@ final class Engine {
     consumers = new QueueConsumers(this, store);
     leases = new HandlerLeases(this, store, lanes);
     releases = new Releases(this, store);
+    clockSteps = new ClockSteps(this, store);
     forgetting = new Forgetting(this, store, settings.remember(), settings.rememberAtMost());
   }
 
@@ -287,6 +289,11 @@ final class Engine {
   /** Changes of one caller; each call has to let its outcome be {@link #observed}. */
   void submitAll(List<? extends Committer.Call> calls) {
     committer.submitAll(calls);
+  }
+
+  /** The clock has gone back by more than is waited out: waits go on by elapsed time. */
+  void clockWentBack(long backMillis, long nowMillis) {
+    clockSteps.wentBack(backMillis, nowMillis);
   }
 
   /** Looks whether the clock has jumped: what is read next is read by the present time. */

@@ -161,6 +161,30 @@ public sealed interface Change {
       implements Change {}
 
   /**
+   * Moves the end of a backoff or of a claim lease after the clock has gone back, so that it
+   * continues by elapsed time. The change applies only to a record that was certainly last changed
+   * before the step.
+   *
+   * @param key the timer
+   * @param version the version that was read
+   * @param revision the revision that was read
+   * @param epoch the epoch of the owner
+   * @param backMillis how far the clock has gone back
+   * @param steppedTo a time that the clock has not gone back behind; what was changed between it
+   *     and {@code now} may have been changed after the step
+   * @param now the time of the change
+   */
+  record Retime(
+      TimerKey key,
+      long version,
+      long revision,
+      long epoch,
+      long backMillis,
+      long steppedTo,
+      long now)
+      implements Change {}
+
+  /**
    * Blocks a due timer whose handler no live node knows. It ends an open attempt as lost, as {@link
    * Begin} does.
    *

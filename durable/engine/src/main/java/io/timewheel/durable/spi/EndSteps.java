@@ -92,7 +92,11 @@ final class EndSteps {
     } else if (current.paused()) {
       next.state(PAUSED, NEVER);
     } else {
-      long at = Math.max(change.nextAt(), Math.max(current.scheduledAt(), change.now()));
+      // An attempt that has run was not early, though the clock may have gone back since.
+      boolean hasRun =
+          change.end() == Change.Finish.End.FAILED || change.end() == Change.Finish.End.LOST;
+      long earliest = hasRun ? change.now() : Math.max(current.scheduledAt(), change.now());
+      long at = Math.max(change.nextAt(), earliest);
       next.state(state, state == READY ? NEVER : at);
     }
   }

@@ -125,6 +125,24 @@ final class OwnerSteps {
     return answer(Answer.APPLIED, next.build(change.now()));
   }
 
+  static Outcome retime(TimerRecord current, Change.Retime change) {
+    boolean before = current.changedAt() < change.steppedTo() || current.changedAt() > change.now();
+    if (!before || !same(current, change.version(), change.revision())) {
+      return answer(Answer.OUTDATED, current);
+    }
+    Claim open = current.claim();
+    long fireAt = Math.max(change.now(), current.fireAt() - change.backMillis());
+    TimerRecord.Builder next = current.toBuilder();
+    if (current.state() == RETRYING) {
+      next.state(RETRYING, fireAt);
+    } else if (current.state() == RUNNING && open != null && open.until() != NEVER) {
+      next.state(RUNNING, fireAt).claim(open.extended(fireAt));
+    } else {
+      return answer(Answer.OUTDATED, current);
+    }
+    return answer(Answer.APPLIED, next.build(change.now()));
+  }
+
   static Outcome park(TimerRecord current, Change.Park change) {
     boolean takeOver = isLost(current, change.epoch(), change.now());
     if (!same(current, change.version(), change.revision())

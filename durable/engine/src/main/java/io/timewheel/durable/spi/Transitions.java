@@ -78,6 +78,8 @@ public final class Transitions {
       return EndSteps.extend(current, extend);
     } else if (change instanceof Change.Skip skip) {
       return OwnerSteps.skip(current, skip);
+    } else if (change instanceof Change.Retime retime) {
+      return OwnerSteps.retime(current, retime);
     } else if (change instanceof Change.Park park) {
       return OwnerSteps.park(current, park);
     }

@@ -424,6 +424,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
     return change instanceof Change.Begin
         || change instanceof Change.MakeReady
         || change instanceof Change.Skip
+        || change instanceof Change.Retime
         || change instanceof Change.Park;
   }
 

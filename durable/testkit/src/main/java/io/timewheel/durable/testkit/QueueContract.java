@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
@@ -171,6 +172,30 @@ abstract class QueueContract extends AttemptContract {
         Answer.APPLIED, commit(end(leased, Change.Finish.End.LOST, NOW + 60_000)).answer());
     assertEquals(Answer.OUTDATED, commit(end(leased, Change.Finish.End.SUCCEEDED, NOW)).answer());
     assertEquals(RETRYING, read(key("a")).state());
+  }
+
+  @Test
+  void endsALeaseEarlierAfterTheClockHasGoneBack() {
+    makeReady("a", NOW);
+    TimerRecord leased = lease(1).get(0);
+    long now = NOW - 20_000;
+    assertEquals(
+        Answer.OUTDATED,
+        commit(retime(leased, leased.changedAt(), leased.changedAt() + 1)).answer(),
+        "it may have been leased after the step");
+    assertEquals(Answer.APPLIED, commit(retime(leased, now - 10_000, now)).answer());
+    assertEquals(Answer.OUTDATED, commit(retime(leased, now - 10_000, now)).answer());
+    TimerRecord moved = read(key("a"));
+    assertEquals(NOW + 10_000, moved.fireAt());
+    assertEquals(NOW + 10_000, requireNonNull(moved.claim()).until());
+    assertEquals(NOW + 10_000, due(NEVER).get(0).fireAt());
+    assertEquals(Answer.APPLIED, commit(end(leased, Change.Finish.End.SUCCEEDED, now)).answer());
+  }
+
+  private Change.Retime retime(TimerRecord read, long steppedTo, long now) {
+    TimerKey key = read.key();
+    return new Change.Retime(
+        key, read.version(), read.revision(), epoch(key), 20_000, steppedTo, now);
   }
 
   @Test

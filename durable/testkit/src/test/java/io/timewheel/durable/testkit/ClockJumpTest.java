@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
@@ -125,6 +126,65 @@ class ClockJumpTest {
     assertThat(scene.timer.stats().clockJumps()).isEqualTo(1);
     scene.advance(3_600_000);
     assertThat(scene.fired).hasSize(3);
+  }
+
+  private void goBack(Duration by) {
+    scene.kit.skew(scene.timer, by.negated());
+    scene.advance(1_000); // it is noticed within a second
+  }
+
+  @Test
+  void aBackoffGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+    scene.handler =
+        firing -> {
+          if (scene.fired.size() == 1) {
+            throw new IllegalStateException("no luck");
+          }
+        };
+    Duration wait = Duration.ofMinutes(10);
+    scene.timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("h")
+            .after(Duration.ofSeconds(1))
+            .retry(new RetryPolicy(2, wait, wait)));
+    scene.advance(60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(539_000);
+    assertThat(scene.fired).hasSize(1);
+    scene.advance(2_000);
+    assertThat(scene.fired).containsExactly("a@1000", "a@601000");
+  }
+
+  @Test
+  void aBackoffOfAnAttemptThatFailsAfterTheClockHasGoneBackIsNotLonger() {
+    Duration wait = Duration.ofSeconds(30);
+    scene.handler =
+        firing -> {
+          if (scene.fired.size() == 1) {
+            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+            throw new IllegalStateException("no luck");
+          }
+        };
+    scene.timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("h")
+            .after(Duration.ofMinutes(1))
+            .retry(new RetryPolicy(2, wait, wait)));
+    scene.advance(95_000);
+    assertThat(scene.fired).containsExactly("a@60000", "a@90000");
+  }
+
+  @Test
+  void aClaimLeaseGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+    scene.timer.schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
+    scene.advance(1_000);
+    scene.timer.claim("ns", "q", 1, Duration.ofMinutes(5), Duration.ZERO);
+    scene.advance(60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(230_000);
+    assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    scene.advance(20_000);
+    assertThat(scene.timer.stats().lost()).isEqualTo(1);
   }
 
   @Test
