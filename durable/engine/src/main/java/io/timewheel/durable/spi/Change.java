@@ -170,8 +170,8 @@ public sealed interface Change {
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
    * @param backMillis how far the clock has gone back
-   * @param steppedTo a time that the clock has not gone back behind; what was changed between it
-   *     and {@code now} may have been changed after the step
+   * @param steppedTo a time that the clock has not gone back behind; a record that was changed
+   *     between it and {@code now} may have been changed after the step
    * @param now the time of the change
    */
   record Retime(
