@@ -281,8 +281,8 @@ final class AttemptRun implements Runnable {
   }
 
   /**
-   * Records an end and frees the place, once, whatever is thrown on the way: an end that cannot be
-   * found out is that the timer fails, for somebody to look.
+   * Records an end and frees the concurrency slot, once, even if the recording throws. If the end
+   * cannot be determined, the timer fails, so that an operator looks at it.
    */
   private void end(Runnable recording) {
     synchronized (this) {

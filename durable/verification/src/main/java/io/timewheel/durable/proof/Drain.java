@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Lets everything fire, and logs what is left: finished timers, and those failed. */
+/** Lets everything fire, and logs the timers that are left, finished or failed. */
 final class Drain {
   /** Looks, and no time: a machine that was suspended has not looked. */
   private static final int MAX_LOOKS = 4_800;
