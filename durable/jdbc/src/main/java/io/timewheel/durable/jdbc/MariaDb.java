@@ -330,7 +330,8 @@ final class MariaDb implements Dialect {
   public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
     execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
     if (alone) {
-      execute(connection, "SELECT value FROM timewheel_meta WHERE name = 'identity' FOR UPDATE");
+      execute(
+          connection, "SELECT value FROM timewheel_meta WHERE name = 'identity' FOR UPDATE WAIT 2");
     }
   }
 

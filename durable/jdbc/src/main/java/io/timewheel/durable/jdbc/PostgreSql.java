@@ -348,7 +348,12 @@ final class PostgreSql implements Dialect {
             + " SET LOCAL idle_in_transaction_session_timeout = 0;"
             + " LOCK TABLE timewheel_done IN ACCESS SHARE MODE");
     if (alone) {
-      execute(connection, "LOCK TABLE timewheel_count IN SHARE UPDATE EXCLUSIVE MODE");
+      // Longer than an autovacuum holds it against a waiting transaction.
+      execute(
+          connection,
+          "SET LOCAL lock_timeout = '2s';"
+              + " LOCK TABLE timewheel_count IN SHARE UPDATE EXCLUSIVE MODE;"
+              + " SET LOCAL lock_timeout = DEFAULT");
     }
   }
 

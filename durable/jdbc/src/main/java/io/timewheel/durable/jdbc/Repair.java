@@ -9,6 +9,7 @@ import io.timewheel.durable.jdbc.Findings.Problem;
 import io.timewheel.durable.jdbc.Findings.ReadyRow;
 import io.timewheel.durable.jdbc.Transactions.Work;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -82,9 +83,7 @@ final class Repair {
     Findings fixed = new Findings();
     boolean again;
     do {
-      Findings found =
-          transactions.writeOnce(
-              connection -> unlimited(connection, () -> repairCounters(connection)));
+      Findings found = repairCounters();
       found.differences.forEach(difference -> fixed.text(difference.text()));
       long before = fixed.report().problems();
       for (int from = 0; from < found.problems.size(); from += BATCH) {
@@ -95,6 +94,19 @@ final class Repair {
       again = found.isCapped() && fixed.report().problems() > before;
     } while (again);
     return fixed.report();
+  }
+
+  private Findings repairCounters() {
+    try {
+      return transactions.writeOnce(
+          connection -> unlimited(connection, () -> repairCounters(connection)));
+    } catch (StoreException e) {
+      if (e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause)) {
+        throw new StoreException(
+            e.kind(), "another repair is running: try again when it has ended", e);
+      }
+      throw e;
+    }
   }
 
   private interface Task<T> {

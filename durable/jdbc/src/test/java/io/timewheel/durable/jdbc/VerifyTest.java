@@ -6,10 +6,12 @@ import static io.timewheel.durable.jdbc.Fixture.key;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static io.timewheel.durable.jdbc.Fixture.scheduleForQueue;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
 import java.sql.Connection;
@@ -102,6 +104,19 @@ class VerifyTest {
     node.commit(new Change.Cancel(key("next"), 0, NOW + 2));
     assertThat(node.store.forget(NOW + 5, 10, 10)).isPositive();
     assertClean();
+  }
+
+  @Test
+  void aSecondRepairIsRefused() throws SQLException {
+    try (Connection first = fixture.pool.getConnection()) {
+      first.setAutoCommit(false);
+      node.store.dialect().beginSnapshot(first, true);
+      assertThatThrownBy(node.store::repair)
+          .isInstanceOf(StoreException.class)
+          .hasMessage("another repair is running: try again when it has ended");
+      first.rollback();
+    }
+    assertThat(node.store.repair().isClean()).isTrue();
   }
 
   @Test
