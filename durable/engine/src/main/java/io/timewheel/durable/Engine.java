@@ -327,6 +327,7 @@ final class Engine {
           });
     }
     shards.observe(record);
+    clockSteps.observe(record);
   }
 
   /** Has attempts given back that wait, and those whose claim is committed and not yet told. */

@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.spi.TimerRecord;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,6 +11,7 @@ import java.time.ZoneId;
 import java.time.zone.ZoneRules;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -195,6 +197,25 @@ public abstract sealed class Recurrence {
     return next(nowMillis, nowMillis);
   }
 
+  /**
+   * The time of the next run of a timer that waits by elapsed time, after the clock has gone back:
+   * no later than one period from now. A run that does not follow from the runs before it, because
+   * a person has moved it, keeps its time.
+   *
+   * @param record the timer, while it waits for its next run
+   */
+  long continued(TimerRecord record, long nowMillis) {
+    return record.dueAt();
+  }
+
+  /** Whether a run has its time from the creation of a timer or from one of its ended attempts. */
+  private static boolean follows(TimerRecord record, BiPredicate<Long, Long> followsRun) {
+    return followsRun.test(record.createdAt(), record.createdAt())
+        || record.attempts().stream()
+            .anyMatch(
+                attempt -> followsRun.test(attempt.scheduledAtMillis(), attempt.endedAtMillis()));
+  }
+
   /** The first run if none may be before a time. */
   long firstFrom(long millis) {
     return millis;
@@ -303,6 +324,17 @@ public abstract sealed class Recurrence {
     }
 
     @Override
+    long continued(TimerRecord record, long nowMillis) {
+      long dueMillis = record.dueAt();
+      boolean waits =
+          follows(
+              record,
+              (scheduledMillis, endedMillis) ->
+                  dueMillis >= endedMillis && dueMillis <= next(scheduledMillis, endedMillis));
+      return waits ? Math.min(dueMillis, next(nowMillis, nowMillis)) : dueMillis;
+    }
+
+    @Override
     public String toString() {
       return "delay " + Duration.ofMillis(delayMillis);
     }
@@ -336,6 +368,20 @@ public abstract sealed class Recurrence {
     /** Unsigned, as the length of the span is: it may be almost twice the greatest {@code long}. */
     private long furtherRuns(long fromMillis, long untilMillis) {
       return Long.divideUnsigned(untilMillis - 1 - fromMillis, periodMillis);
+    }
+
+    /** Scheduled times stay whole periods apart. */
+    @Override
+    long continued(TimerRecord record, long nowMillis) {
+      long dueMillis = record.dueAt();
+      long waitMillis = EpochMillis.saturatedSubtract(dueMillis, nowMillis);
+      boolean stalled =
+          waitMillis > periodMillis
+              && follows(
+                  record,
+                  (scheduledMillis, endedMillis) ->
+                      (dueMillis - scheduledMillis) % periodMillis == 0);
+      return stalled ? dueMillis - (waitMillis - 1) / periodMillis * periodMillis : dueMillis;
     }
 
     @Override
@@ -427,6 +473,14 @@ public abstract sealed class Recurrence {
     long next(long scheduledMillis, long endedMillis) {
       long nextMillis = recurrence.next(scheduledMillis, endedMillis);
       return nextMillis < fromMillis ? recurrence.firstFrom(fromMillis) : nextMillis;
+    }
+
+    @Override
+    long continued(TimerRecord record, long nowMillis) {
+      long dueMillis = record.dueAt();
+      return dueMillis <= fromMillis
+          ? dueMillis
+          : Math.max(fromMillis, recurrence.continued(record, nowMillis));
     }
 
     @Override

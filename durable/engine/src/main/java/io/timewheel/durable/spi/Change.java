@@ -161,27 +161,22 @@ public sealed interface Change {
       implements Change {}
 
   /**
-   * Moves the end of a backoff or of a claim lease after the clock has gone back, so that it
-   * continues by elapsed time. The change applies only to a record that was certainly last changed
-   * before the step.
+   * Lets a wait continue by elapsed time after the clock has gone back: moves the end of a backoff
+   * or of a claim lease, or the next run of a recurring timer. A moved run makes a new version, so
+   * that no two runs have the same identity. Backoffs and leases are moved only if the record was
+   * certainly last changed before the step.
    *
    * @param key the timer
    * @param version the version that was read
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
-   * @param backMillis how far the clock has gone back
+   * @param fireAt the new end of the backoff or lease, or the new time of the run
    * @param steppedTo a time that the clock has not gone back behind; a record that was changed
    *     between it and {@code now} may have been changed after the step
    * @param now the time of the change
    */
   record Retime(
-      TimerKey key,
-      long version,
-      long revision,
-      long epoch,
-      long backMillis,
-      long steppedTo,
-      long now)
+      TimerKey key, long version, long revision, long epoch, long fireAt, long steppedTo, long now)
       implements Change {}
 
   /**

@@ -125,17 +125,21 @@ final class OwnerSteps {
     return answer(Answer.APPLIED, next.build(change.now()));
   }
 
-  static Outcome retime(TimerRecord current, Change.Retime change) {
-    boolean before = current.changedAt() < change.steppedTo() || current.changedAt() > change.now();
-    if (!before || !same(current, change.version(), change.revision())) {
+  static Outcome retime(TimerRecord current, Change.Retime change, Context context) {
+    if (!same(current, change.version(), change.revision())) {
       return answer(Answer.OUTDATED, current);
     }
+    boolean before = current.changedAt() < change.steppedTo() || current.changedAt() > change.now();
     Claim open = current.claim();
-    long fireAt = Math.max(change.now(), current.fireAt() - change.backMillis());
+    long fireAt = Math.max(change.now(), change.fireAt());
     TimerRecord.Builder next = current.toBuilder();
-    if (current.state() == RETRYING) {
+    if (current.state() == SCHEDULED && current.definition().isRecurring()) {
+      next.version(context.nextVersion(current.version()))
+          .dueAt(change.fireAt())
+          .state(SCHEDULED, fireAt);
+    } else if (current.state() == RETRYING && before) {
       next.state(RETRYING, fireAt);
-    } else if (current.state() == RUNNING && open != null && open.until() != NEVER) {
+    } else if (current.state() == RUNNING && before && open != null && open.until() != NEVER) {
       next.state(RUNNING, fireAt).claim(open.extended(fireAt));
     } else {
       return answer(Answer.OUTDATED, current);

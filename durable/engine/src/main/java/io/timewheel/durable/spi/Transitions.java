@@ -79,7 +79,7 @@ public final class Transitions {
     } else if (change instanceof Change.Skip skip) {
       return OwnerSteps.skip(current, skip);
     } else if (change instanceof Change.Retime retime) {
-      return OwnerSteps.retime(current, retime);
+      return OwnerSteps.retime(current, retime, context);
     } else if (change instanceof Change.Park park) {
       return OwnerSteps.park(current, park);
     }

@@ -195,7 +195,7 @@ abstract class QueueContract extends AttemptContract {
   private Change.Retime retime(TimerRecord read, long steppedTo, long now) {
     TimerKey key = read.key();
     return new Change.Retime(
-        key, read.version(), read.revision(), epoch(key), 20_000, steppedTo, now);
+        key, read.version(), read.revision(), epoch(key), read.fireAt() - 20_000, steppedTo, now);
   }
 
   @Test

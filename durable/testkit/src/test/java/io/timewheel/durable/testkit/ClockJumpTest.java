@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.timewheel.durable.DurableTimerBuilder;
+import io.timewheel.durable.FireId;
 import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
@@ -13,9 +14,12 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -185,6 +189,60 @@ class ClockJumpTest {
     assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     scene.advance(20_000);
     assertThat(scene.timer.stats().lost()).isEqualTo(1);
+  }
+
+  private void every(Duration period) {
+    scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").every(period));
+  }
+
+  @Test
+  void aFixedRateGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+    Set<FireId> runs = new HashSet<>();
+    scene.handler = firing -> runs.add(firing.fireId());
+    every(Duration.ofMinutes(10));
+    scene.advance(25 * 60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(20 * 60_000);
+    assertThat(scene.fired).hasSize(4); // twice in 20 minutes, as before the step
+    scene.advance(60 * 60_000);
+    assertThat(runs).hasSize(10); // though the clock shows times that it has shown before
+  }
+
+  @Test
+  void aFixedDelayGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+    scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").fixedDelay(Duration.ofMinutes(10)));
+    scene.advance(25 * 60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(20 * 60_000);
+    assertThat(scene.fired).hasSize(4);
+  }
+
+  @Test
+  void aFixedRateWhoseRunEndsAfterTheClockHasGoneBackGoesOn() {
+    scene.handler =
+        firing -> {
+          if (scene.fired.size() == 1) {
+            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+          }
+        };
+    every(Duration.ofMinutes(10));
+    scene.advance(21 * 60_000);
+    assertThat(scene.fired).hasSize(2);
+  }
+
+  @Test
+  void timesThatAPersonHasNamedStayAfterTheClockHasGoneBack() {
+    Instant first = scene.kit.now().plus(Duration.ofHours(2));
+    scene.timer.schedule(
+        TimerSpec.of("ns", "first").handler("h").every(Duration.ofMinutes(10)).at(first));
+    every(Duration.ofMinutes(10));
+    Instant moved = first.plusMillis(1);
+    scene.timer.move("ns", "a", moved);
+    scene.advance(60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(60_000);
+    assertThat(scene.timer.get("ns", "first").orElseThrow().dueAt()).isEqualTo(first);
+    assertThat(scene.timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(moved);
   }
 
   @Test
