@@ -192,6 +192,26 @@ abstract class QueueContract extends AttemptContract {
     assertEquals(Answer.APPLIED, commit(end(leased, Change.Finish.End.SUCCEEDED, now)).answer());
   }
 
+  @Test
+  void movesARecurringTimerIntoANewVersionAfterTheClockHasGoneBack() {
+    commit(
+        schedule(
+            key("a"),
+            NOW + 60_000,
+            definition(false, "every PT1M"),
+            Change.Condition.NONE,
+            0,
+            null));
+    TimerRecord read = read(key("a"));
+    long now = NOW - 20_000;
+    assertEquals(Answer.APPLIED, commit(retime(read, now, now)).answer());
+    assertEquals(Answer.OUTDATED, commit(retime(read, now, now)).answer());
+    TimerRecord moved = read(key("a"));
+    assertEquals(NOW + 40_000, moved.dueAt());
+    assertTrue(moved.version() > read.version());
+    assertEquals(List.of(moved.due()), due(NEVER));
+  }
+
   private Change.Retime retime(TimerRecord read, long steppedTo, long now) {
     TimerKey key = read.key();
     return new Change.Retime(
