@@ -8,7 +8,11 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.testing.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,6 +90,37 @@ class HandlersOfNodesTest {
     if (fired.putIfAbsent(firing.id(), node) == null) {
       all.countDown();
     }
+  }
+
+  private static void insert(TransactionFiring firing, Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement("INSERT INTO effect VALUES (?)")) {
+      statement.setString(1, firing.id());
+      statement.executeUpdate();
+    }
+  }
+
+  @Test
+  void transactionalHandlersRunOnceForTimersOfShardsOfOtherNodes() throws Exception {
+    database.execute("CREATE TABLE effect (id VARCHAR(100) PRIMARY KEY)");
+    start("a");
+    JdbcTimerStore store = store();
+    TransactionTimers timers = TransactionTimers.of(store);
+    DurableTimer other =
+        DurableTimer.builder(store)
+            .finishingHandler("b", timers.handler(HandlersOfNodesTest::insert), 8)
+            .start();
+    nodes.put("b", other);
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      specs.add(TimerSpec.of("shop", "b" + i).handler("b").after(Duration.ofSeconds(1)));
+    }
+    other.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
+    while (other.counts().get("shop").getOrDefault(TimerState.COMPLETED, 0L) < specs.size()) {
+      Thread.sleep(20);
+    }
+    assertThat(other.stats().failed()).as("attempts that found an effect").isZero();
+    assertThat(nodes.get("a").stats().shards()).as("of the node without handler b").isPositive();
   }
 
   @Test

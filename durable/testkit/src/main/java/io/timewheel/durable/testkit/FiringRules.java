@@ -25,6 +25,9 @@ final class FiringRules {
   /** The grace of timers that say nothing else. */
   private static final long GRACE_MILLIS = 60_000;
 
+  /** A clock that has gone back by more is believed, and fixed rates continue by elapsed time. */
+  private static final long BELIEVED_STEP_MILLIS = 5_000;
+
   private final TimerHistory timer;
   private final long clockErrorMillis;
   private final Map<Long, List<Origin>> origins = new HashMap<>();
@@ -137,6 +140,12 @@ final class FiringRules {
       return sinceSecond >= 0 && sinceSecond % periodMillis == 0;
     }
 
+    /** Whether a run is whole periods before or after those of this series. */
+    boolean mayContinueAt(long scheduledAtMillis) {
+      return scheduledAtMillis >= startMillis
+          && (scheduledAtMillis - next(dueAtMillis)) % periodMillis == 0;
+    }
+
     /** The run after one. */
     long next(long scheduledAtMillis) {
       return Math.max(scheduledAtMillis + periodMillis, startMillis);
@@ -194,7 +203,27 @@ final class FiringRules {
 
   /** The calls that may have made a version: the one that was answered so, or any other. */
   private List<Origin> origins(long version) {
-    return origins.getOrDefault(version, unnamed);
+    List<Origin> named = origins.get(version);
+    return named != null
+        ? named
+        : Stream.concat(unnamed.stream(), continuedIn(version)).distinct().toList();
+  }
+
+  /** The fixed rates that may have continued in a new version after their clock went back. */
+  private Stream<Origin> continuedIn(long version) {
+    if (clockErrorMillis <= BELIEVED_STEP_MILLIS) {
+      return Stream.empty();
+    }
+    List<Began> begun = timer.begun(version);
+    return Stream.concat(origins.values().stream().flatMap(List::stream), unnamed.stream())
+        .filter(origin -> origin.periodMillis() > 0)
+        .flatMap(
+            origin ->
+                begun.stream()
+                    .map(Began::scheduledAtMillis)
+                    .filter(origin::mayContinueAt)
+                    .limit(1)
+                    .map(at -> new Origin(at, origin.periodMillis(), origin.startMillis())));
   }
 
   private void findOrigins() {

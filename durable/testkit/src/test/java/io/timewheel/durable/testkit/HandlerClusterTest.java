@@ -348,6 +348,37 @@ class HandlerClusterTest {
   }
 
   @Test
+  void aPauseOnAnotherNodeKeepsALeasedAttemptFromBeginning() {
+    DurableTimer owner = start("A", "a");
+    List<Runnable> handlerThreads = new ArrayList<>();
+    start(
+        "B",
+        builder ->
+            builder
+                .handler("b", firing -> fired("B", firing), 2, null)
+                .handlerExecutor(handlerThreads::add));
+    share("A");
+    client.schedule(spec("t"));
+    kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(get("t").state()).isEqualTo(TimerState.RUNNING);
+    owner.pause("ns");
+    runAll(handlerThreads);
+    kit.advanceBy(Duration.ofMinutes(1));
+    runAll(handlerThreads);
+    assertThat(fired).isEmpty();
+    owner.resume("ns");
+    kit.advanceBy(Duration.ofSeconds(1));
+    runAll(handlerThreads);
+    assertThat(fired).singleElement().satisfies(line -> assertThat(line).startsWith("B t 1 @"));
+  }
+
+  private static void runAll(List<Runnable> tasks) {
+    List<Runnable> taken = List.copyOf(tasks);
+    tasks.clear();
+    taken.forEach(Runnable::run);
+  }
+
+  @Test
   void anOwnBacklogLeavesAQuarterOfTheSlotsForLeases() {
     start("A", "a");
     List<CompletableFuture<Void>> running = new ArrayList<>();

@@ -93,6 +93,26 @@ class HistoryCheckerTest {
   }
 
   @Test
+  void acceptsAFixedRateThatContinuesInANewVersionOnlyIfTheClockMayHaveGoneBack() {
+    history.add(new History.Invoked(++calls, KEY, Call.SCHEDULE, 100, 100, null));
+    history.add(new History.Answered(calls, KEY, Answer.CREATED, 1));
+    left = Map.of(KEY, TimerState.SCHEDULED);
+    for (long at = 100; at <= 400; at += 100) {
+      history.add(new History.Began(KEY, 1, at, 1, at));
+    }
+    history.add(new History.Began(KEY, 2, 200, 1, 200));
+    history.add(new History.Began(KEY, 2, 300, 1, 300));
+    assertFound("never scheduled");
+    HistoryChecker checker = new HistoryChecker(6_000);
+    assertThat(checker.check(history, left)).isEmpty();
+    history.add(new History.Began(KEY, 2, 350, 1, 350));
+    assertThat(checker.check(history, left))
+        .singleElement()
+        .asString()
+        .contains("not in its series");
+  }
+
+  @Test
   void acceptsARunThatItsHandlerHasPutOffAndWhatItPasses() {
     history.add(new History.Invoked(++calls, KEY, Call.SCHEDULE, 100, 100, null));
     history.add(new History.Answered(calls, KEY, Answer.CREATED, 1));

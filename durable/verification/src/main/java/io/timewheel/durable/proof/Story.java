@@ -203,7 +203,7 @@ final class Story {
             found.add(key + ": still " + state + " at the end");
           }
         });
-    fired.forEach((key, firings) -> judgeFirings(key, firings, found));
+    fired.forEach((key, firings) -> judgeFirings(key, firings, clockErrorMillis, found));
     finishedAttempts.forEach(
         (run, attempt) -> {
           int latest = begunAttempts.getOrDefault(run, 0);
@@ -243,10 +243,13 @@ final class Story {
         });
   }
 
-  private void judgeFirings(TimerKey key, List<Fired> firings, List<String> found) {
+  private void judgeFirings(
+      TimerKey key, List<Fired> firings, long clockErrorMillis, List<String> found) {
     Map<Long, List<Asked>> versions = askedByVersion.getOrDefault(key, Map.of());
     Map<Long, TreeSet<Long>> times = new HashMap<>();
     Set<Fired> judged = new HashSet<>();
+    // A fixed rate continues in a new version when the clock has gone back.
+    boolean continues = key.id().startsWith(RATE) && clockErrorMillis > 0;
     for (Fired firing : firings) {
       if (!judged.add(firing)) {
         continue;
@@ -254,6 +257,9 @@ final class Story {
       times.computeIfAbsent(firing.version, same -> new TreeSet<>()).add(firing.scheduledAtMillis);
       List<Asked> possible = new ArrayList<>(versions.getOrDefault(firing.version, List.of()));
       possible.addAll(unanswered.getOrDefault(key, Map.of()).values());
+      if (continues && !versions.containsKey(firing.version)) {
+        versions.values().forEach(possible::addAll);
+      }
       if (possible.stream().noneMatch(call -> isOf(firing, call))) {
         found.add(key + ": fires with the time or payload of another call: " + firing);
       }
