@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import java.io.IOException;
@@ -21,11 +25,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -209,6 +216,48 @@ class ServeTest {
             .body();
     assertThat(cluster).contains("\"client\":true").doesNotContain("\"owner\"");
     assertThat(status("DELETE", timer, null)).isEqualTo(200);
+  }
+
+  @Test
+  @Tag("proof") // a node lease has to run out
+  void timersOfAnApplicationFireBesideAServerAndAfterItIsKilled() throws Exception {
+    Database database = TestDatabases.postgresql().createDatabase();
+    Semaphore fired = new Semaphore(0);
+    try (HikariDataSource pool = database.pool(8);
+        DurableTimer application =
+            DurableTimer.builder(JdbcTimerStore.postgresql(pool))
+                .handler("a", firing -> fired.release())
+                .start()) {
+      int all = application.stats().shards();
+      Process server =
+          programs.run(
+              Map.of("TIMEWHEEL_STORE_PASSWORD", database.password()),
+              "serve",
+              "--port",
+              "0",
+              "--store",
+              database.url(),
+              "--store-user",
+              database.user());
+      assertThat(address(server)).isNotNull();
+      while (application.stats().shards() == all) {
+        Thread.sleep(20);
+      }
+      scheduleForHandler(application, "beside");
+      fired.acquire(100);
+      scheduleForHandler(application, "killed");
+      server.destroyForcibly().waitFor();
+      fired.acquire(100);
+      assertThat(application.stats().failed()).isZero();
+    }
+  }
+
+  private static void scheduleForHandler(DurableTimer timer, String prefix) {
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      specs.add(TimerSpec.of("shop", prefix + i).handler("a").after(Duration.ofSeconds(1)));
+    }
+    timer.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
   }
 
   @Test
