@@ -220,7 +220,7 @@ class ServeTest {
 
   @Test
   @Tag("proof") // a node lease has to run out
-  void timersOfAnApplicationFireBesideAServerAndAfterItIsKilled() throws Exception {
+  void timersOfAnApplicationFireWhileAServerRunsAndAfterItIsKilled() throws Exception {
     Database database = TestDatabases.postgresql().createDatabase();
     Semaphore fired = new Semaphore(0);
     try (HikariDataSource pool = database.pool(8);
@@ -243,7 +243,7 @@ class ServeTest {
       while (application.stats().shards() == all) {
         Thread.sleep(20);
       }
-      scheduleForHandler(application, "beside");
+      scheduleForHandler(application, "alive");
       fired.acquire(100);
       scheduleForHandler(application, "killed");
       server.destroyForcibly().waitFor();
