@@ -19,13 +19,19 @@ final class Failures {
   private static final Pattern BLAMES_MANIFEST =
       Pattern.compile("\\s*The file \\S*MANIFEST\\S* may be corrupted\\.?");
 
-  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+  /** The logger of the whole store. */
+  static final System.Logger LOG =
+      System.getLogger("io.timewheel.durable.rocksdb.RocksTimerStore");
 
   private final Path directory;
   private final AtomicLong damagedReads = new AtomicLong();
 
   Failures(Path directory) {
     this.directory = directory;
+  }
+
+  Path directory() {
+    return directory;
   }
 
   StoreException of(Kind kind, String what) {
@@ -108,11 +114,6 @@ final class Failures {
 
   long damagedReads() {
     return damagedReads.get();
-  }
-
-  IncompleteExportException incomplete(
-      String what, long timers, long unread, List<String> texts, Throwable cause) {
-    return new IncompleteExportException(directory + ": " + what, timers, unread, texts, cause);
   }
 
   /** Ends long work when others wait for that. */

@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /** The thread that forces the log to disk every so often. It ends when it is closed. */
 final class Flusher implements AutoCloseable {
-  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+  private static final System.Logger LOG = Failures.LOG;
 
   private final Runnable flush;
   private final long intervalMillis;

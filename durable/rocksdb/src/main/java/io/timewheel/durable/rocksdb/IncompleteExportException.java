@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * An export has all that could be read of a damaged store, and not all that was in it. What it has
- * written is whole in itself: {@link RocksTimerStore#importFrom} takes it.
+ * written is whole in itself: a store imports it.
  */
 public final class IncompleteExportException extends StoreException {
   private static final long serialVersionUID = 1;
@@ -24,7 +24,16 @@ public final class IncompleteExportException extends StoreException {
   /** What could not be read. */
   private final transient List<String> texts;
 
-  IncompleteExportException(
+  /**
+   * Makes the exception.
+   *
+   * @param message what happened
+   * @param timers how many timers were written
+   * @param unread how many were not
+   * @param texts what could not be read
+   * @param cause why the first of it could not be read
+   */
+  public IncompleteExportException(
       String message, long timers, long unread, List<String> texts, Throwable cause) {
     super(Kind.UNAVAILABLE, message, cause);
     this.timers = timers;

@@ -210,40 +210,4 @@ final class Maintenance {
       return null;
     }
   }
-
-  RocksFigures figures() {
-    long diskBytes = 0;
-    long logBytes = 0;
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
-      for (Path file : files) {
-        long size = sizeOf(file);
-        diskBytes += size;
-        logBytes += file.getFileName().toString().endsWith(".log") ? size : 0;
-      }
-      return new RocksFigures(
-          diskBytes,
-          database.sum("rocksdb.total-sst-files-size"),
-          database.sum("rocksdb.total-blob-file-size"),
-          logBytes,
-          database.memtableBytes(),
-          database.number("rocksdb.block-cache-usage"),
-          database.sum("rocksdb.estimate-pending-compaction-bytes"),
-          database.number("rocksdb.is-write-stopped") != 0,
-          database.number("rocksdb.background-errors"),
-          failures.damagedReads());
-    } catch (IOException e) {
-      throw failures.of(Kind.UNAVAILABLE, "cannot be read", e);
-    } catch (RocksDBException e) {
-      throw failures.reading("has no figures", e);
-    }
-  }
-
-  /** Files come and go meanwhile. */
-  private static long sizeOf(Path file) throws IOException {
-    try {
-      return Files.size(file);
-    } catch (NoSuchFileException e) {
-      return 0;
-    }
-  }
 }

@@ -25,7 +25,7 @@ import org.rocksdb.RocksDBException;
 final class Opening {
   static final int FORMAT = 1;
 
-  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+  private static final System.Logger LOG = Failures.LOG;
 
   /** What RocksDB has in a directory before CURRENT is there; and what a mounted disk brings. */
   private static final Pattern HARMLESS =

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb;
 
+import io.timewheel.durable.spi.StoreException.Kind;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.rocksdb.RocksDBException;
+
 /**
  * What a store takes up, and how its database is doing. Each figure is of about the same moment.
  *
@@ -27,4 +35,41 @@ public record RocksFigures(
     long pendingCompactionBytes,
     boolean writesStopped,
     long backgroundErrors,
-    long damagedReads) {}
+    long damagedReads) {
+
+  static RocksFigures of(Path directory, Database database, Failures failures) {
+    long diskBytes = 0;
+    long logBytes = 0;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+      for (Path file : files) {
+        long size = sizeOf(file);
+        diskBytes += size;
+        logBytes += file.getFileName().toString().endsWith(".log") ? size : 0;
+      }
+      return new RocksFigures(
+          diskBytes,
+          database.sum("rocksdb.total-sst-files-size"),
+          database.sum("rocksdb.total-blob-file-size"),
+          logBytes,
+          database.memtableBytes(),
+          database.number("rocksdb.block-cache-usage"),
+          database.sum("rocksdb.estimate-pending-compaction-bytes"),
+          database.number("rocksdb.is-write-stopped") != 0,
+          database.number("rocksdb.background-errors"),
+          failures.damagedReads());
+    } catch (IOException e) {
+      throw failures.of(Kind.UNAVAILABLE, "cannot be read", e);
+    } catch (RocksDBException e) {
+      throw failures.reading("has no figures", e);
+    }
+  }
+
+  /** Files come and go meanwhile. */
+  private static long sizeOf(Path file) throws IOException {
+    try {
+      return Files.size(file);
+    } catch (NoSuchFileException e) {
+      return 0;
+    }
+  }
+}

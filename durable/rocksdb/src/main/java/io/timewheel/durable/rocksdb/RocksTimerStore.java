@@ -56,7 +56,7 @@ import org.rocksdb.RocksDBException;
  * one open store at a time; another one is refused, in this process or in any other.
  */
 public final class RocksTimerStore implements TimerStore {
-  private static final System.Logger LOG = System.getLogger(RocksTimerStore.class.getName());
+  private static final System.Logger LOG = Failures.LOG;
 
   /** Between two attempts to open the database again, each of which reads its log. */
   private static final long REPAIR_INTERVAL_NANOS = 1_000_000_000;
@@ -66,6 +66,7 @@ public final class RocksTimerStore implements TimerStore {
 
   private final Path directory;
   private final Settings settings;
+  private final SyncMode sync;
   private final LongSupplier nanoTime;
   private final Failures failures;
   private final @Nullable Flusher flusher;
@@ -84,13 +85,14 @@ public final class RocksTimerStore implements TimerStore {
   private record Session(
       Database database, Writer writer, Reader reader, Purge purge, Maintenance maintenance) {}
 
-  private RocksTimerStore(Path directory, Settings settings, LongSupplier nanoTime) {
-    this.directory = directory.toAbsolutePath();
-    this.settings = settings;
-    this.nanoTime = nanoTime;
+  private RocksTimerStore(Builder builder) {
+    directory = builder.directory.toAbsolutePath();
+    settings = builder.settings;
+    sync = builder.sync;
+    nanoTime = builder.nanoTime;
     failures = new Failures(this.directory);
     session = newSession();
-    Duration interval = settings.sync().intervalOrNull();
+    Duration interval = sync.intervalOrNull();
     flusher = interval == null ? null : new Flusher(interval, this::flush);
   }
 
@@ -108,7 +110,7 @@ public final class RocksTimerStore implements TimerStore {
     try {
       Writer writer =
           new Writer(
-              database, failures, settings.sync().isEveryCommit(), new VersionFloor(directory));
+              database, failures, sync.isEveryCommit(), new VersionFloor(directory));
       return new Session(
           database,
           writer,
@@ -144,6 +146,7 @@ public final class RocksTimerStore implements TimerStore {
   public static final class Builder {
     private final Path directory;
     private Settings settings = Settings.DEFAULT;
+    private SyncMode sync = SyncMode.sync();
     private LongSupplier nanoTime = System::nanoTime;
 
     private Builder(Path directory) {
@@ -158,12 +161,7 @@ public final class RocksTimerStore implements TimerStore {
      */
     public Builder sync(SyncMode mode) {
       requireNonNull(mode, "mode");
-      settings =
-          new Settings(
-              mode,
-              settings.blockCacheBytes(),
-              settings.writeBufferBytes(),
-              settings.maxOpenFiles());
+      sync = mode;
       return this;
     }
 
@@ -179,8 +177,7 @@ public final class RocksTimerStore implements TimerStore {
         throw new IllegalArgumentException("blockCache: " + bytes + " (expected: at least 1 MiB)");
       }
       settings =
-          new Settings(
-              settings.sync(), bytes, settings.writeBufferBytes(), settings.maxOpenFiles());
+          new Settings(bytes, settings.writeBufferBytes(), settings.maxOpenFiles());
       return this;
     }
 
@@ -196,7 +193,7 @@ public final class RocksTimerStore implements TimerStore {
      * @return the store
      */
     public RocksTimerStore open() {
-      return new RocksTimerStore(directory, settings, nanoTime);
+      return new RocksTimerStore(this);
     }
   }
 
@@ -537,7 +534,7 @@ public final class RocksTimerStore implements TimerStore {
 
   /** {@return what the store takes up, and how its database is doing; quick} */
   public RocksFigures figures() {
-    return reading(open -> open.maintenance().figures());
+    return reading(open -> RocksFigures.of(directory, open.database(), failures));
   }
 
   /**

@@ -4,13 +4,13 @@ package io.timewheel.durable.rocksdb;
 /**
  * How a store is opened.
  *
- * @param sync when commits are forced to disk
  * @param blockCacheBytes how much memory the cache of blocks, indexes and filters may take
  * @param writeBufferBytes how much memory what is not yet in table files may take
  * @param maxOpenFiles how many files may be open
  */
-record Settings(SyncMode sync, long blockCacheBytes, long writeBufferBytes, int maxOpenFiles) {
-  static final Settings DEFAULT = new Settings(SyncMode.sync(), 64L << 20, 64L << 20, 512);
+record Settings(long blockCacheBytes, long writeBufferBytes, int maxOpenFiles) {
+  /** The settings of a store for which nobody has set others. */
+  static final Settings DEFAULT = new Settings(64L << 20, 64L << 20, 512);
 
   /** The write-ahead log holds what the write buffers do, and what was deleted of it meanwhile. */
   long maxLogBytes() {

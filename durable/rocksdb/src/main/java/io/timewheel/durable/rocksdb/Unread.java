@@ -77,6 +77,7 @@ final class Unread {
                 unread,
                 texts.get(0),
                 problems == 1 ? "" : ", and " + (problems - 1) + " more such places");
-    throw failures.incomplete(message, written, unread, texts, first);
+    throw new IncompleteExportException(
+        failures.directory() + ": " + message, written, unread, texts, first);
   }
 }

@@ -20,7 +20,7 @@ class DatabaseTest {
   @Test
   void looksUpANewTimerWithoutReadingTheFilterOfAWholeTable(@TempDir Path directory)
       throws RocksDBException {
-    Settings settings = new Settings(SyncMode.os(), 1 << 20, 64 << 20, 512);
+    Settings settings = new Settings(1 << 20, 64 << 20, 512);
     NativeLibrary.load();
     try (Database database = Database.open(directory, settings)) {
       for (int i = 0; i < TIMERS; ) {
