@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.rocksdb.IncompleteExportException;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.spi.IncompleteExportException;
 import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
 import java.nio.file.Files;

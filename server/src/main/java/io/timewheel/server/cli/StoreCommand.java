@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
-import io.timewheel.durable.rocksdb.IncompleteExportException;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.spi.IncompleteExportException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
 import java.io.FilterInputStream;

@@ -116,6 +116,19 @@ public record TimerRecord(
    */
   public record Request(String id, Outcome.Answer answer, long version) {}
 
+  /**
+   * Whether the due index holds the records of a state.
+   *
+   * @param state the state
+   * @return true for the states that wait for a time
+   */
+  public static boolean isIndexed(TimerState state) {
+    return switch (state) {
+      case SCHEDULED, RETRYING, RUNNING -> true;
+      default -> false;
+    };
+  }
+
   /** {@return whether the due index holds this record} */
   public boolean isIndexed() {
     return fireAt != NEVER;

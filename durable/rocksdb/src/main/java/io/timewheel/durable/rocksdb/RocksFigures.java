@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb;
 
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.spi.StoreException.Kind;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

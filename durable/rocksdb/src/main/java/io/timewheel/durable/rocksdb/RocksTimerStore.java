@@ -5,11 +5,26 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
+import io.timewheel.durable.rocksdb.internal.file.Flusher;
+import io.timewheel.durable.rocksdb.internal.file.Opening;
+import io.timewheel.durable.rocksdb.internal.file.Settings;
+import io.timewheel.durable.rocksdb.internal.file.VersionFloor;
+import io.timewheel.durable.rocksdb.internal.format.MalformedException;
+import io.timewheel.durable.rocksdb.internal.maintenance.Maintenance;
+import io.timewheel.durable.rocksdb.internal.store.FrontBounds;
+import io.timewheel.durable.rocksdb.internal.store.Purge;
+import io.timewheel.durable.rocksdb.internal.store.Reader;
+import io.timewheel.durable.rocksdb.internal.store.Rows;
+import io.timewheel.durable.rocksdb.internal.store.Writer;
+import io.timewheel.durable.rocksdb.internal.transfer.Import;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.IncompleteExportException;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
@@ -109,14 +124,13 @@ public final class RocksTimerStore implements TimerStore {
   private Session newSession(Database database) {
     try {
       Writer writer =
-          new Writer(
-              database, failures, sync.isEveryCommit(), new VersionFloor(directory));
+          new Writer(database, failures, sync.isEveryCommit(), new VersionFloor(directory));
       return new Session(
           database,
           writer,
           new Reader(database, failures, writer.bounds().due()),
           new Purge(database, failures, writer),
-          new Maintenance(directory, database, failures));
+          new Maintenance(database, failures));
     } catch (IOException | RocksDBException | MalformedException e) {
       throw failures.of(Kind.UNAVAILABLE, "cannot be opened", e);
     }
@@ -176,8 +190,7 @@ public final class RocksTimerStore implements TimerStore {
       if (bytes < 1 << 20) {
         throw new IllegalArgumentException("blockCache: " + bytes + " (expected: at least 1 MiB)");
       }
-      settings =
-          new Settings(bytes, settings.writeBufferBytes(), settings.maxOpenFiles());
+      settings = new Settings(bytes, settings.writeBufferBytes(), settings.maxOpenFiles());
       return this;
     }
 

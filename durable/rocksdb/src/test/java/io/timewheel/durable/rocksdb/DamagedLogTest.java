@@ -6,6 +6,8 @@ import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.rocksdb.internal.file.LogCheck;
+import io.timewheel.durable.rocksdb.internal.file.VersionFloor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -28,19 +28,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** Drives a store as an engine would, one step at a time. */
-class Fixture implements StoreListener {
-  static final long NOW = 1_800_000_000_000L;
+public class Fixture implements StoreListener {
+  public static final long NOW = 1_800_000_000_000L;
 
   final TimerStore store;
   long epoch;
   private long tokens;
 
-  Fixture(TimerStore store) {
+  public Fixture(TimerStore store) {
     this.store = store;
     store.start(this);
   }
 
-  static TimerKey key(String id) {
+  public static TimerKey key(String id) {
     return new TimerKey("shop", id);
   }
 
@@ -66,15 +66,15 @@ class Fixture implements StoreListener {
         key, definition, dueAt, false, Change.Condition.NONE, 0, false, null, NEVER, NOW);
   }
 
-  static Change.Schedule schedule(String id, long dueAt) {
+  public static Change.Schedule schedule(String id, long dueAt) {
     return schedule(key(id), dueAt, definition(false, 3));
   }
 
-  Outcome commit(Change change) {
+  public Outcome commit(Change change) {
     return store.commit(List.of(change)).get(0);
   }
 
-  TimerRecord read(String id) {
+  public TimerRecord read(String id) {
     return requireNonNull(store.get(key(id)), id);
   }
 
@@ -93,7 +93,7 @@ class Fixture implements StoreListener {
   }
 
   /** Timers in every state, and with all that a record can have. */
-  void fill() {
+  public void fill() {
     store.pause("closed");
     store.commit(
         List.of(
@@ -157,7 +157,7 @@ class Fixture implements StoreListener {
   }
 
   /** A record as no store makes it. */
-  static TimerRecord with(TimerRecord record, long revision, long fireAt) {
+  public static TimerRecord with(TimerRecord record, long revision, long fireAt) {
     return new TimerRecord(
         record.key(),
         record.version(),
@@ -179,11 +179,11 @@ class Fixture implements StoreListener {
         record.requests());
   }
 
-  List<TimerRecord> all() {
+  public List<TimerRecord> all() {
     return all(store);
   }
 
-  static List<TimerRecord> all(TimerStore store) {
+  public static List<TimerRecord> all(TimerStore store) {
     List<TimerRecord> all = new ArrayList<>();
     TimerQuery query =
         new TimerQuery(

@@ -5,6 +5,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.rocksdb.internal.file.Batch;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.file.Opening;
+import io.timewheel.durable.rocksdb.internal.file.Settings;
 import io.timewheel.durable.spi.Change;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

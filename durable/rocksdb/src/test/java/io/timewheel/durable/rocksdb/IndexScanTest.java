@@ -7,6 +7,7 @@ import static io.timewheel.durable.rocksdb.Fixture.key;
 import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;

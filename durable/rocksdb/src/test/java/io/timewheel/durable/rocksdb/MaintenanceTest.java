@@ -6,6 +6,9 @@ import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.store.Rows;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.StoreException;
 import java.io.IOException;

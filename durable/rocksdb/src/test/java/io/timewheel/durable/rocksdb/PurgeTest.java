@@ -8,6 +8,16 @@ import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.internal.file.Batch;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.file.Settings;
+import io.timewheel.durable.rocksdb.internal.file.VersionFloor;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.maintenance.Verifier;
+import io.timewheel.durable.rocksdb.internal.store.Purge;
+import io.timewheel.durable.rocksdb.internal.store.Writer;
 import io.timewheel.durable.spi.Change;
 import java.nio.file.Path;
 import java.util.List;

@@ -7,6 +7,10 @@ import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.file.Flusher;
+import io.timewheel.durable.rocksdb.internal.store.Rows;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DueTimer;
 import java.nio.file.Files;

@@ -7,6 +7,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.rocksdb.internal.file.Batch;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.file.Opening;
+import io.timewheel.durable.rocksdb.internal.file.Settings;
+import io.timewheel.durable.rocksdb.internal.format.ByteWriter;
+import io.timewheel.durable.rocksdb.internal.format.Codes;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.Meta;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
+import io.timewheel.durable.rocksdb.internal.store.Counts;
+import io.timewheel.durable.rocksdb.internal.store.Rows;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
@@ -129,12 +142,12 @@ class VerifyTest {
         batch -> {
           batch.put(Family.DUE, Keys.due(0, 5, ghost), new byte[] {1, 0, 0, 1, 0});
           batch.put(Family.DUE, Keys.due(0, 6, done), new byte[] {1, 0, 0, 1, 0});
-          batch.put(Family.FINISHED, Keys.finished(7, done), RecordCodec.PRESENT);
+          batch.put(Family.FINISHED, Keys.finished(7, done), RecordCodec.present());
           batch.put(Family.PAYLOADS, done, new byte[9]);
           batch.put(
               Family.READY,
               Keys.ready(new TimerKey("shop", "done"), "orders", 8),
-              RecordCodec.PRESENT);
+              RecordCodec.present());
         });
     assertThat(verify().texts())
         .containsExactlyInAnyOrder(
@@ -215,7 +228,7 @@ class VerifyTest {
         batch -> {
           batch.delete(Family.META, Meta.counts("closed"));
           batch.put(Family.META, Meta.counts("nobody"), Counts.encode(states));
-          batch.put(Family.META, Meta.LAST_VERSION, Meta.number(12));
+          batch.put(Family.META, Meta.lastVersion(), Meta.number(12));
         });
     assertThat(verify().texts())
         .containsExactlyInAnyOrder(
@@ -227,7 +240,7 @@ class VerifyTest {
   @Test
   void findsADueIndexThatBeginsTooLate() throws RocksDBException {
     byte[] from = Keys.due(0, Fixture.NOW + 6);
-    damage(batch -> batch.put(Family.META, Meta.DUE_FROM, from));
+    damage(batch -> batch.put(Family.META, Meta.dueFrom(), from));
     assertThat(verify().texts())
         .contains(
             "shop/scheduled: due at "
@@ -316,7 +329,7 @@ class VerifyTest {
         batch -> {
           for (int i = 0; i < 500; i++) {
             byte[] ghost = Keys.timer(new TimerKey("shop", "ghost-" + i));
-            batch.put(Family.FINISHED, Keys.finished(i, ghost), RecordCodec.PRESENT);
+            batch.put(Family.FINISHED, Keys.finished(i, ghost), RecordCodec.present());
           }
         });
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.format;
+
+import java.util.Arrays;
+
+/**
+ * Reads what {@link ByteWriter} wrote. Bytes that are anything else give a {@link
+ * MalformedException}, never another exception and never an allocation larger than they are.
+ */
+public final class ByteReader {
+  private final byte[] bytes;
+  private int at;
+
+  public ByteReader(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  int left() {
+    return bytes.length - at;
+  }
+
+  /** All must have been read. */
+  public void end() {
+    if (left() != 0) {
+      throw new MalformedException(left() + " bytes too many");
+    }
+  }
+
+  private int take(long count) {
+    if (count < 0 || count > left()) {
+      throw new MalformedException(count + " bytes expected at " + at + ", " + left() + " left");
+    }
+    int start = at;
+    at += (int) count;
+    return start;
+  }
+
+  public int u8() {
+    return bytes[take(1)] & 0xff;
+  }
+
+  int u16() {
+    return u8() << 8 | u8();
+  }
+
+  long fixed64() {
+    int start = take(8);
+    long value = 0;
+    for (int i = 0; i < 8; i++) {
+      value = value << 8 | (bytes[start + i] & 0xff);
+    }
+    return value;
+  }
+
+  long ordered64() {
+    return fixed64() ^ Long.MIN_VALUE;
+  }
+
+  public long unsigned() {
+    long value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      int next = u8();
+      value |= (long) (next & 0x7f) << shift;
+      if (next < 0x80) {
+        return value;
+      }
+    }
+    throw new MalformedException("a number without an end at " + at);
+  }
+
+  long signed() {
+    long value = unsigned();
+    return (value >>> 1) ^ -(value & 1);
+  }
+
+  /** A number that must fit. */
+  int unsignedInt() {
+    long value = unsigned();
+    if (value < 0 || value > Integer.MAX_VALUE) {
+      throw new MalformedException("a number of " + Long.toUnsignedString(value) + " at " + at);
+    }
+    return (int) value;
+  }
+
+  /** How many elements follow, each of at least one byte. */
+  int count() {
+    int count = unsignedInt();
+    if (count > left()) {
+      throw new MalformedException(count + " elements, and " + left() + " bytes left");
+    }
+    return count;
+  }
+
+  byte[] sized() {
+    int start = take(unsigned());
+    return Arrays.copyOfRange(bytes, start, at);
+  }
+
+  String sizedText() {
+    int start = take(unsigned());
+    return Text.read(bytes, start, at);
+  }
+
+  String terminated() {
+    int start = at;
+    int end = Text.endOf(bytes, start);
+    at = end + 1;
+    return Text.readTerminated(bytes, start, end);
+  }
+
+  /** The text that takes up the rest. */
+  String text() {
+    int start = take(left());
+    return Text.read(bytes, start, at);
+  }
+
+  byte[] rest() {
+    int start = take(left());
+    return Arrays.copyOfRange(bytes, start, at);
+  }
+}

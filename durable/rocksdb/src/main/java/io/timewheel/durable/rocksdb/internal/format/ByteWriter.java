@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.format;
+
+import java.util.Arrays;
+
+/** Appends numbers and text to a growing array. Not thread-safe; {@link #reset} reuses it. */
+public final class ByteWriter {
+  private byte[] bytes = new byte[256];
+  private int length;
+
+  ByteWriter reset() {
+    length = 0;
+    return this;
+  }
+
+  public byte[] toBytes() {
+    return Arrays.copyOf(bytes, length);
+  }
+
+  private void reserve(int more) {
+    if (bytes.length - length < more) {
+      bytes = Arrays.copyOf(bytes, Math.max(length + more, 2 * bytes.length));
+    }
+  }
+
+  public ByteWriter u8(int value) {
+    reserve(1);
+    bytes[length++] = (byte) value;
+    return this;
+  }
+
+  ByteWriter u16(int value) {
+    return u8(value >>> 8).u8(value);
+  }
+
+  /** Eight bytes, high one first. */
+  ByteWriter fixed64(long value) {
+    reserve(8);
+    for (int shift = 56; shift >= 0; shift -= 8) {
+      bytes[length++] = (byte) (value >>> shift);
+    }
+    return this;
+  }
+
+  /** Eight bytes that sort as the signed number does. */
+  ByteWriter ordered64(long value) {
+    return fixed64(value ^ Long.MIN_VALUE);
+  }
+
+  /** One to ten bytes, seven bits in each, low ones first. */
+  public ByteWriter unsigned(long value) {
+    reserve(10);
+    long rest = value;
+    while ((rest & ~0x7fL) != 0) {
+      bytes[length++] = (byte) (rest | 0x80);
+      rest >>>= 7;
+    }
+    bytes[length++] = (byte) rest;
+    return this;
+  }
+
+  /** As {@link #unsigned}, and short for small negative numbers too. */
+  ByteWriter signed(long value) {
+    return unsigned((value << 1) ^ (value >> 63));
+  }
+
+  ByteWriter raw(byte[] value) {
+    reserve(value.length);
+    System.arraycopy(value, 0, bytes, length, value.length);
+    length += value.length;
+    return this;
+  }
+
+  ByteWriter sized(byte[] value) {
+    return unsigned(value.length).raw(value);
+  }
+
+  ByteWriter sized(String value) {
+    return unsigned(Text.lengthOf(value)).text(value);
+  }
+
+  /** The text up to the end of what is written. */
+  ByteWriter text(String value) {
+    reserve(3 * value.length());
+    length = Text.write(value, bytes, length);
+    return this;
+  }
+
+  /** The text and an end mark, as a part of a key that is followed by others. */
+  ByteWriter terminated(String value) {
+    reserve(3 * value.length() + 1);
+    length = Text.writeTerminated(value, bytes, length);
+    return this;
+  }
+}

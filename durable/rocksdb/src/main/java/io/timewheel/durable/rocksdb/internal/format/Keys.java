@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.format;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.DuePosition;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys of all families. Their bytes sort as the things themselves do, and no two things share a
+ * key.
+ *
+ * <ul>
+ *   <li>timers, payloads: namespace (terminated), id
+ *   <li>due: shard (2), fire time (8, ordered), namespace (terminated), id
+ *   <li>ready: namespace (terminated), queue (terminated), ready since (8, ordered), id
+ *   <li>finished: finish time (8, ordered), namespace (terminated), id
+ * </ul>
+ */
+public final class Keys {
+  private static final int SHARD_BYTES = 2;
+
+  private Keys() {}
+
+  public static byte[] timer(TimerKey key) {
+    byte[] bytes = new byte[3 * (key.namespace().length() + key.id().length()) + 1];
+    int at = Text.writeTerminated(key.namespace(), bytes, 0);
+    at = Text.write(key.id(), bytes, at);
+    return at == bytes.length ? bytes : Arrays.copyOf(bytes, at);
+  }
+
+  public static TimerKey timer(byte[] bytes) {
+    ByteReader reader = new ByteReader(bytes);
+    return new TimerKey(reader.terminated(), reader.text());
+  }
+
+  public static byte[] namespace(String namespace) {
+    return new ByteWriter().terminated(namespace).toBytes();
+  }
+
+  public static byte[] due(int shard, long fireAt, byte[] timer) {
+    byte[] bytes = new byte[SHARD_BYTES + 8 + timer.length];
+    bytes[0] = (byte) (shard >>> 8);
+    bytes[1] = (byte) shard;
+    putTime(bytes, SHARD_BYTES, fireAt);
+    System.arraycopy(timer, 0, bytes, SHARD_BYTES + 8, timer.length);
+    return bytes;
+  }
+
+  /** In front of all entries of a shard that are not before a time. */
+  public static byte[] due(int shard, long fireAt) {
+    return due(shard, fireAt, new byte[0]);
+  }
+
+  public static DuePosition due(byte[] bytes) {
+    ByteReader reader = new ByteReader(bytes);
+    reader.u16();
+    return new DuePosition(reader.ordered64(), new TimerKey(reader.terminated(), reader.text()));
+  }
+
+  public static byte[] finished(long finishedAt, byte[] timer) {
+    byte[] bytes = new byte[8 + timer.length];
+    putTime(bytes, 0, finishedAt);
+    System.arraycopy(timer, 0, bytes, 8, timer.length);
+    return bytes;
+  }
+
+  public static DuePosition finished(byte[] bytes) {
+    ByteReader reader = new ByteReader(bytes);
+    return new DuePosition(reader.ordered64(), new TimerKey(reader.terminated(), reader.text()));
+  }
+
+  /** Behind all entries: no text begins with this byte. */
+  public static byte[] behindAllFinished() {
+    byte[] end = new byte[8 + 1];
+    Arrays.fill(end, (byte) -1);
+    return end;
+  }
+
+  public static byte[] queue(String namespace, String queue) {
+    return new ByteWriter().terminated(namespace).terminated(queue).toBytes();
+  }
+
+  public static byte[] ready(TimerKey key, String queue, long since) {
+    return new ByteWriter()
+        .terminated(key.namespace())
+        .terminated(queue)
+        .ordered64(since)
+        .text(key.id())
+        .toBytes();
+  }
+
+  /** Since when which timer is ready. */
+  public static DuePosition ready(byte[] bytes) {
+    ByteReader reader = new ByteReader(bytes);
+    String namespace = reader.terminated();
+    reader.terminated();
+    long since = reader.ordered64();
+    return new DuePosition(since, new TimerKey(namespace, reader.text()));
+  }
+
+  private static void putTime(byte[] bytes, int at, long time) {
+    long ordered = time ^ Long.MIN_VALUE;
+    for (int i = 0; i < 8; i++) {
+      bytes[at + i] = (byte) (ordered >>> (56 - 8 * i));
+    }
+  }
+
+  /** The first key behind this one. */
+  public static byte[] behind(byte[] key) {
+    return Arrays.copyOf(key, key.length + 1);
+  }
+
+  /** The first key behind all that begin so, as there is one behind all that begin with a text. */
+  public static byte[] behindAllOf(byte[] prefix) {
+    byte[] end = behindAll(prefix);
+    if (end == null) {
+      throw new AssertionError(Arrays.toString(prefix));
+    }
+    return end;
+  }
+
+  /** The first key behind all that begin so; null if there is none. */
+  public static byte @Nullable [] behindAll(byte[] prefix) {
+    for (int i = prefix.length - 1; i >= 0; i--) {
+      if (prefix[i] != -1) {
+        byte[] end = Arrays.copyOf(prefix, i + 1);
+        end[i]++;
+        return end;
+      }
+    }
+    return null;
+  }
+}

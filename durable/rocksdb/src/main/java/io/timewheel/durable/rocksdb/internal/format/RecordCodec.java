@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.format;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records and due entries as bytes. The first byte is the version of their form; the key is not
+ * part of them. Times are kept as distances from the due time, which are short; they wrap around
+ * without loss.
+ *
+ * <p>A payload of more than {@link #MAX_INLINE_BYTES} is kept apart, in a family of its own: a
+ * record is rewritten whenever the timer changes state, its payload is not.
+ */
+public final class RecordCodec {
+  static final int FORMAT = 1;
+  static final int MAX_INLINE_BYTES = 1024;
+
+  private static final byte[] NO_BYTES = {};
+
+  private static final int QUEUE = 1;
+  private static final int PAUSED = 1 << 1;
+  private static final int CANCEL_REQUESTED = 1 << 2;
+  private static final int CLAIM = 1 << 3;
+  private static final int FORMER = 1 << 4;
+  private static final int NOTE = 1 << 5;
+  private static final int PAYLOAD_APART = 1 << 6;
+  private static final int RUN_AT = 1 << 7;
+  private static final int RECURRING = 1 << 1;
+  private static final int DEFERRED = 1 << 2;
+
+  private static final int CLAIM_HAS_LEASE = 1;
+  private static final int CLAIM_HAS_ENDED = 1 << 1;
+  private static final int ATTEMPT_HAS_ERROR = 1;
+
+  private RecordCodec() {}
+
+  /** {@return the value of a key that needs no other: the version of the form alone} */
+  public static byte[] present() {
+    return new byte[] {FORMAT};
+  }
+
+  /**
+   * A record as it is stored.
+   *
+   * @param record the record; without its payload if that is apart and was not read
+   * @param payloadApart whether the payload is kept in the other family
+   */
+  public record Stored(TimerRecord record, boolean payloadApart) {}
+
+  /** Reads the payload that is kept apart from a record. */
+  public interface Payloads {
+    byte[] read();
+  }
+
+  /** For reading records without payloads that are kept apart. */
+  public static final Payloads LEFT_OUT = () -> NO_BYTES;
+
+  public static boolean isPayloadApart(TimerRecord record) {
+    return record.definition().payload().length > MAX_INLINE_BYTES;
+  }
+
+  public static byte[] encode(TimerRecord record, boolean payloadApart, ByteWriter to) {
+    Claim claim = record.claim();
+    Claim former = record.former();
+    String note = record.note();
+    int flags =
+        (record.definition().queue() ? QUEUE : 0)
+            | (record.paused() ? PAUSED : 0)
+            | (record.cancelRequested() ? CANCEL_REQUESTED : 0)
+            | (claim != null ? CLAIM : 0)
+            | (former != null ? FORMER : 0)
+            | (note != null ? NOTE : 0)
+            | (payloadApart ? PAYLOAD_APART : 0)
+            | (record.runAt() != TimerRecord.NONE ? RUN_AT : 0);
+    long dueAt = record.dueAt();
+    to.reset().u8(FORMAT).u8(Codes.STATES.of(record.state())).u8(flags);
+    to.unsigned(record.version()).unsigned(record.revision()).fixed64(dueAt);
+    to.signed(record.fireAt() - dueAt).unsigned(record.attempt());
+    to.signed(record.createdAt() - dueAt).signed(record.changedAt() - record.createdAt());
+    if (record.runAt() != TimerRecord.NONE) {
+      to.signed(record.runAt() - dueAt);
+    }
+    definition(record.definition(), payloadApart, to);
+    if (claim != null) {
+      claim(claim, dueAt, to);
+    }
+    if (former != null) {
+      claim(former, dueAt, to);
+    }
+    if (note != null) {
+      to.sized(note);
+    }
+    to.unsigned(record.attempts().size());
+    for (Attempt attempt : record.attempts()) {
+      attempt(attempt, dueAt, to);
+    }
+    to.unsigned(record.requests().size());
+    for (TimerRecord.Request request : record.requests()) {
+      to.sized(request.id()).u8(Codes.ANSWERS.of(request.answer())).unsigned(request.version());
+    }
+    return to.toBytes();
+  }
+
+  private static void definition(TimerDefinition definition, boolean payloadApart, ByteWriter to) {
+    to.sized(definition.handler()).sized(definition.recurrence());
+    if (!payloadApart) {
+      to.sized(definition.payload());
+    }
+    to.unsigned(definition.headers().size());
+    definition.headers().forEach((name, value) -> to.sized(name).sized(value));
+    to.unsigned(definition.retry().maxAttempts());
+    duration(definition.retry().backoff(), to);
+    duration(definition.retry().maxBackoff(), to);
+    to.u8(Codes.MISSED.of(definition.missed())).signed(definition.graceMillis());
+  }
+
+  private static void duration(Duration duration, ByteWriter to) {
+    to.signed(duration.getSeconds()).unsigned(duration.getNano());
+  }
+
+  private static void claim(Claim claim, long dueAt, ByteWriter to) {
+    Attempt.End end = claim.end();
+    boolean leased = claim.until() != TimerRecord.NEVER;
+    to.u8((leased ? CLAIM_HAS_LEASE : 0) | (end != null ? CLAIM_HAS_ENDED : 0));
+    to.fixed64(claim.token().high()).fixed64(claim.token().low());
+    to.unsigned(claim.version()).signed(claim.scheduledAt() - dueAt);
+    to.unsigned(claim.attempt()).unsigned(claim.epoch()).signed(claim.beganAt() - dueAt);
+    if (leased) {
+      to.signed(claim.until() - claim.beganAt());
+    }
+    if (end != null) {
+      to.u8(Codes.ENDS.of(end));
+    }
+  }
+
+  private static void attempt(Attempt attempt, long dueAt, ByteWriter to) {
+    String error = attempt.error();
+    to.u8(error != null ? ATTEMPT_HAS_ERROR : 0).u8(Codes.ENDS.of(attempt.end()));
+    to.unsigned(attempt.number()).signed(attempt.scheduledAtMillis() - dueAt);
+    to.signed(attempt.beganAtMillis() - dueAt);
+    to.signed(attempt.endedAtMillis() - attempt.beganAtMillis());
+    if (error != null) {
+      to.sized(error);
+    }
+  }
+
+  // Reading
+
+  /**
+   * Reads a record.
+   *
+   * @throws MalformedException if the bytes are none, or of another version
+   */
+  public static Stored decode(TimerKey key, byte[] bytes, Payloads payloads) {
+    try {
+      return decode(key, new ByteReader(bytes), payloads);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw new MalformedException(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static void format(ByteReader from) {
+    int format = from.u8();
+    if (format != FORMAT) {
+      throw new MalformedException("it has format " + format + " (expected: " + FORMAT + ")");
+    }
+  }
+
+  private static Stored decode(TimerKey key, ByteReader from, Payloads payloads) {
+    format(from);
+    TimerState state = Codes.STATES.at(from.u8());
+    int flags = from.u8();
+    long version = from.unsigned();
+    long revision = from.unsigned();
+    long dueAt = from.fixed64();
+    long fireAt = dueAt + from.signed();
+    int attempt = from.unsignedInt();
+    long createdAt = dueAt + from.signed();
+    long changedAt = createdAt + from.signed();
+    long runAt = (flags & RUN_AT) != 0 ? dueAt + from.signed() : TimerRecord.NONE;
+    boolean payloadApart = (flags & PAYLOAD_APART) != 0;
+    TimerDefinition definition =
+        definition(from, (flags & QUEUE) != 0, payloadApart ? payloads : null);
+    Claim claim = (flags & CLAIM) != 0 ? claim(dueAt, from) : null;
+    Claim former = (flags & FORMER) != 0 ? claim(dueAt, from) : null;
+    String note = (flags & NOTE) != 0 ? from.sizedText() : null;
+    List<Attempt> attempts = new ArrayList<>();
+    for (int i = from.count(); i > 0; i--) {
+      attempts.add(attempt(dueAt, from));
+    }
+    List<TimerRecord.Request> requests = new ArrayList<>();
+    for (int i = from.count(); i > 0; i--) {
+      requests.add(
+          new TimerRecord.Request(from.sizedText(), Codes.ANSWERS.at(from.u8()), from.unsigned()));
+    }
+    from.end();
+    TimerRecord record =
+        new TimerRecord(
+            key,
+            version,
+            revision,
+            state,
+            definition,
+            dueAt,
+            fireAt,
+            runAt,
+            attempt,
+            claim,
+            former,
+            (flags & PAUSED) != 0,
+            (flags & CANCEL_REQUESTED) != 0,
+            createdAt,
+            changedAt,
+            note,
+            attempts,
+            requests);
+    return new Stored(record, payloadApart);
+  }
+
+  private static TimerDefinition definition(
+      ByteReader from, boolean queue, @Nullable Payloads payloads) {
+    String handler = from.sizedText();
+    String recurrence = from.sizedText();
+    byte[] payload = payloads == null ? from.sized() : payloads.read();
+    int count = from.count();
+    Map<String, String> headers = count == 0 ? Map.of() : new HashMap<>();
+    for (int i = 0; i < count; i++) {
+      headers.put(from.sizedText(), from.sizedText());
+    }
+    RetryPolicy retry = new RetryPolicy(from.unsignedInt(), duration(from), duration(from));
+    return new TimerDefinition(
+        recurrence,
+        handler,
+        queue,
+        payload,
+        headers,
+        retry.equals(RetryPolicy.DEFAULT) ? RetryPolicy.DEFAULT : retry,
+        Codes.MISSED.at(from.u8()),
+        from.signed());
+  }
+
+  private static Duration duration(ByteReader from) {
+    return Duration.ofSeconds(from.signed(), from.unsignedInt());
+  }
+
+  @SuppressWarnings("NullAway") // it misses the annotation on the nested type of Claim's last part
+  private static Claim claim(long dueAt, ByteReader from) {
+    int flags = from.u8();
+    ClaimToken token = new ClaimToken(from.fixed64(), from.fixed64());
+    long version = from.unsigned();
+    long scheduledAt = dueAt + from.signed();
+    int attempt = from.unsignedInt();
+    long epoch = from.unsigned();
+    long beganAt = dueAt + from.signed();
+    long until = (flags & CLAIM_HAS_LEASE) != 0 ? beganAt + from.signed() : TimerRecord.NEVER;
+    Attempt.End end = (flags & CLAIM_HAS_ENDED) != 0 ? Codes.ENDS.at(from.u8()) : null;
+    return new Claim(token, version, scheduledAt, attempt, epoch, beganAt, until, end);
+  }
+
+  private static Attempt attempt(long dueAt, ByteReader from) {
+    int flags = from.u8();
+    Attempt.End end = Codes.ENDS.at(from.u8());
+    int number = from.unsignedInt();
+    long scheduledAt = dueAt + from.signed();
+    long beganAt = dueAt + from.signed();
+    long endedAt = beganAt + from.signed();
+    String error = (flags & ATTEMPT_HAS_ERROR) != 0 ? from.sizedText() : null;
+    return new Attempt(number, scheduledAt, beganAt, endedAt, end, error);
+  }
+
+  // Entries of the due index
+
+  public static byte[] encodeDue(TimerRecord record, ByteWriter to) {
+    return encodeDue(record, record.isDeferred(), to);
+  }
+
+  /** As it was written before a run was flagged as deferred; it is right but for that. */
+  public static byte[] encodeOldDue(TimerRecord record, ByteWriter to) {
+    return encodeDue(record, false, to);
+  }
+
+  private static byte[] encodeDue(TimerRecord record, boolean deferred, ByteWriter to) {
+    int flags =
+        (record.definition().queue() ? QUEUE : 0)
+            | (record.definition().isRecurring() ? RECURRING : 0)
+            | (deferred ? DEFERRED : 0);
+    return to.reset()
+        .u8(FORMAT)
+        .u8(Codes.STATES.of(record.state()))
+        .u8(flags)
+        .unsigned(record.version())
+        .unsigned(record.revision())
+        .text(record.definition().handler())
+        .toBytes();
+  }
+
+  public static DueTimer decodeDue(TimerKey key, long fireAt, byte[] bytes) {
+    ByteReader from = new ByteReader(bytes);
+    format(from);
+    TimerState state = Codes.STATES.at(from.u8());
+    int flags = from.u8();
+    return new DueTimer(
+        key,
+        fireAt,
+        from.unsigned(),
+        from.unsigned(),
+        state,
+        from.text(),
+        (flags & QUEUE) != 0,
+        (flags & RECURRING) != 0,
+        (flags & DEFERRED) != 0);
+  }
+}

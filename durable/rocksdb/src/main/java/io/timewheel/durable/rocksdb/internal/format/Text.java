@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.format;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Text as bytes: each UTF-16 code unit as UTF-8 would write it. That is UTF-8 but for characters
+ * beyond U+FFFF, which take six bytes (this is known as CESU-8). Bytes sort as {@link
+ * String#compareTo} does, which UTF-8 does not; and any string is read back as it was, a lone
+ * surrogate too.
+ *
+ * <p>A <em>terminated</em> text ends with a zero. The units 0 and 1 within it are written as 1 1
+ * and 1 2, so no zero is in it and the order is kept: whatever follows, a text sorts before all of
+ * which it is a prefix.
+ */
+final class Text {
+  private static final int END = 0;
+  private static final int ESCAPE = 1;
+
+  private Text() {}
+
+  static int lengthOf(String text) {
+    int length = text.length();
+    for (int i = 0; i < text.length(); i++) {
+      char unit = text.charAt(i);
+      length += unit < 0x80 ? 0 : unit < 0x800 ? 1 : 2;
+    }
+    return length;
+  }
+
+  /** Returns the position behind the text. */
+  static int write(String text, byte[] to, int position) {
+    int at = position;
+    for (int i = 0; i < text.length(); i++) {
+      char unit = text.charAt(i);
+      if (unit < 0x80) {
+        to[at++] = (byte) unit;
+      } else {
+        at = writeWide(unit, to, at);
+      }
+    }
+    return at;
+  }
+
+  /** The same, terminated. */
+  static int writeTerminated(String text, byte[] to, int position) {
+    int at = position;
+    for (int i = 0; i < text.length(); i++) {
+      char unit = text.charAt(i);
+      if (unit <= ESCAPE) {
+        to[at++] = ESCAPE;
+        to[at++] = (byte) (unit + 1);
+      } else if (unit < 0x80) {
+        to[at++] = (byte) unit;
+      } else {
+        at = writeWide(unit, to, at);
+      }
+    }
+    to[at++] = END;
+    return at;
+  }
+
+  private static int writeWide(char unit, byte[] to, int position) {
+    int at = position;
+    if (unit < 0x800) {
+      to[at++] = (byte) (0xc0 | (unit >> 6));
+    } else {
+      to[at++] = (byte) (0xe0 | (unit >> 12));
+      to[at++] = (byte) (0x80 | ((unit >> 6) & 0x3f));
+    }
+    to[at++] = (byte) (0x80 | (unit & 0x3f));
+    return at;
+  }
+
+  /** Reads the text that takes up a range of bytes. */
+  static String read(byte[] from, int start, int end) {
+    for (int i = start; i < end; i++) {
+      if (from[i] < 0) {
+        return readWide(from, start, end, false);
+      }
+    }
+    return new String(from, start, end - start, StandardCharsets.ISO_8859_1);
+  }
+
+  /** Returns the position of the zero that ends a terminated text. */
+  static int endOf(byte[] from, int start) {
+    for (int i = start; i < from.length; i++) {
+      if (from[i] == END) {
+        return i;
+      }
+    }
+    throw new MalformedException("a text without an end");
+  }
+
+  /** Reads a terminated text, without its zero. */
+  static String readTerminated(byte[] from, int start, int end) {
+    for (int i = start; i < end; i++) {
+      if (from[i] <= ESCAPE) {
+        return readWide(from, start, end, true);
+      }
+    }
+    return new String(from, start, end - start, StandardCharsets.ISO_8859_1);
+  }
+
+  private static String readWide(byte[] from, int start, int end, boolean escaped) {
+    StringBuilder text = new StringBuilder(end - start);
+    int at = start;
+    while (at < end) {
+      int first = from[at++] & 0xff;
+      int unit;
+      if (escaped && first == ESCAPE) {
+        unit = continued(from, at++, end) - 1;
+      } else if (first < 0x80) {
+        unit = first;
+      } else if (first >> 5 == 0b110) {
+        unit = (first & 0x1f) << 6 | (continued(from, at++, end) & 0x3f);
+      } else if (first >> 4 == 0b1110) {
+        unit = (first & 0xf) << 12 | (continued(from, at++, end) & 0x3f) << 6;
+        unit |= continued(from, at++, end) & 0x3f;
+      } else {
+        throw new MalformedException("a byte " + first + " in a text");
+      }
+      text.append((char) unit);
+    }
+    return text.toString();
+  }
+
+  private static int continued(byte[] from, int at, int end) {
+    if (at >= end) {
+      throw new MalformedException("a text that ends within a character");
+    }
+    return from[at] & 0xff;
+  }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Keys and records as bytes; no class here knows RocksDB. The entry is {@link
+ * io.timewheel.durable.rocksdb.internal.format.RecordCodec}, beside {@code Keys} for the keys of
+ * all families and {@code Meta} for those of the family META. They are made of {@code ByteWriter},
+ * {@code ByteReader}, {@code Text} and {@code Codes}.
+ */
+@NullMarked
+package io.timewheel.durable.rocksdb.internal.format;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.maintenance;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.MalformedException;
+import io.timewheel.durable.rocksdb.internal.format.Meta;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
+import io.timewheel.durable.rocksdb.internal.store.Counts;
+import io.timewheel.durable.rocksdb.internal.transfer.Export;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.VerifyReport;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.Snapshot;
+import tools.jackson.core.exc.JacksonIOException;
+
+/** What is done with an open database as a whole, beside its timers. */
+public final class Maintenance {
+  private final Database database;
+  private final Failures failures;
+
+  public Maintenance(Database database, Failures failures) {
+    this.database = database;
+    this.failures = failures;
+  }
+
+  public void backup(Path target) {
+    if (Files.exists(target)) {
+      throw isThere(target);
+    }
+    // RocksDB deletes what it finds where it works, which is <its target>.tmp.
+    Path copy = target.toAbsolutePath().resolveSibling("copy-" + UUID.randomUUID());
+    try {
+      Path parent = copy.getParent();
+      if (parent != null) {
+        Files.createDirectories(parent);
+      }
+      database.copyTo(copy);
+      try {
+        Files.move(copy, target);
+      } catch (IOException e) {
+        delete(copy);
+        throw e;
+      }
+    } catch (FileAlreadyExistsException e) {
+      throw isThere(target);
+    } catch (IOException | RocksDBException e) {
+      throw failures.of(Kind.UNAVAILABLE, "cannot be copied to " + target, e);
+    }
+  }
+
+  private StoreException isThere(Path target) {
+    return failures.of(Kind.REJECTED, "cannot be copied to " + target + ", which is there already");
+  }
+
+  private static void delete(Path copy) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(copy)) {
+      for (Path file : files) {
+        Files.delete(file);
+      }
+    }
+    Files.delete(copy);
+  }
+
+  public VerifyReport verify() {
+    return Verifier.verify(database, this::checkGoesOn);
+  }
+
+  public VerifyReport repair() {
+    try (Fixes fixes = new Fixes(database, failures)) {
+      VerifyReport fixed = Verifier.repair(database, this::checkGoesOn, fixes);
+      fixes.write();
+      return fixed;
+    }
+  }
+
+  public long exportTo(OutputStream out) {
+    Snapshot snapshot = database.db().getSnapshot();
+    try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
+      return exportTo(out, snapshot, options);
+    } catch (JacksonIOException e) {
+      throw Export.unwrap(e);
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot be exported", e);
+    } finally {
+      database.db().releaseSnapshot(snapshot);
+    }
+  }
+
+  private long exportTo(OutputStream out, Snapshot snapshot, ReadOptions options)
+      throws RocksDBException {
+    byte[] lastVersion = database.get(Family.META, Meta.lastVersion(), options);
+    Set<String> paused = new HashSet<>();
+    byte[] pauses = Meta.allPaused();
+    database.scan(
+        Family.META,
+        pauses,
+        Keys.behindAll(pauses),
+        snapshot,
+        at -> {
+          paused.add(Meta.scope(at.key()));
+          return true;
+        });
+    long stored = stored(snapshot);
+    Unread unread = new Unread();
+    long timers;
+    try (Export export =
+        new Export(out, lastVersion == null ? 0 : Meta.number(lastVersion), paused)) {
+      new PastDamage(database, Family.TIMERS, options, this::checkGoesOn)
+          .scan(
+              at -> {
+                export(at.key(), at.value(), options, export, unread);
+                return true;
+              },
+              unread::gap);
+      if (unread.hasGaps()) {
+        for (Family index : List.of(Family.DUE, Family.READY, Family.FINISHED)) {
+          exportOneByOne(index, options, export, unread);
+        }
+      }
+      timers = export.end();
+    }
+    unread.check(failures, timers, stored);
+    return timers;
+  }
+
+  /** How many timers there are, by the counters. */
+  private long stored(Snapshot snapshot) throws RocksDBException {
+    long[] stored = {0};
+    byte[] counters = Meta.allCounts();
+    database.scan(
+        Family.META,
+        counters,
+        Keys.behindAll(counters),
+        snapshot,
+        at -> {
+          stored[0] += LongStream.of(Counts.decode(at.value())).sum();
+          return true;
+        });
+    return stored[0];
+  }
+
+  private void checkGoesOn() {
+    failures.checkGoesOn(database);
+  }
+
+  private void export(
+      byte[] timer, byte[] value, ReadOptions options, Export export, Unread unread) {
+    try {
+      TimerKey key = Keys.timer(timer);
+      export.timer(RecordCodec.decode(key, value, () -> payload(timer, options)).record());
+    } catch (MalformedException e) {
+      unread.timer(timer, e);
+    }
+  }
+
+  private byte[] payload(byte[] timer, ReadOptions options) {
+    try {
+      byte[] payload = database.get(Family.PAYLOADS, timer, options);
+      if (payload == null) {
+        throw new MalformedException("its payload is missing");
+      }
+      return payload;
+    } catch (RocksDBException e) {
+      throw new MalformedException("its payload cannot be read: " + Failures.reason(e));
+    }
+  }
+
+  /**
+   * Looks up what an index names within a gap. A lookup reads one block of each table at most, and
+   * none of most: it finds what a scan cannot, because that needs all tables sound at one place.
+   */
+  private void exportOneByOne(Family index, ReadOptions options, Export export, Unread unread)
+      throws RocksDBException {
+    new PastDamage(database, index, options, this::checkGoesOn)
+        .scan(
+            at -> {
+              byte[] timer = timerOf(index, at.key());
+              if (timer == null || !unread.isInGap(timer)) {
+                return true;
+              }
+              try {
+                byte[] value = database.get(Family.TIMERS, timer, options);
+                if (value != null) {
+                  export(timer, value, options, export, unread);
+                }
+              } catch (RocksDBException e) {
+                unread.timer(timer, e);
+              }
+              return true;
+            },
+            (behind, before, why) -> {}); // no timer is lost by it
+  }
+
+  private static byte @Nullable [] timerOf(Family index, byte[] entry) {
+    try {
+      return Keys.timer(Verifier.position(index, entry).key());
+    } catch (MalformedException e) {
+      return null;
+    }
+  }
+}

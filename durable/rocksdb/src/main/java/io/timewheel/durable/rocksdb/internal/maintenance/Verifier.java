@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.maintenance;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.ByteWriter;
+import io.timewheel.durable.rocksdb.internal.format.Codes;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.MalformedException;
+import io.timewheel.durable.rocksdb.internal.format.Meta;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
+import io.timewheel.durable.rocksdb.internal.store.Counts;
+import io.timewheel.durable.rocksdb.internal.store.Rows;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.VerifyReport;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Snapshot;
+
+/**
+ * Compares the families with each other, as of one moment.
+ *
+ * <p>The records say what there has to be. First each record's entries are looked up. Then the
+ * entries of each index are counted: if there are as many as were found, there are no others; if
+ * not, each is traced back to its record.
+ *
+ * <p>A repair runs the same scan, rebuilds the indexes and the counters from the records, and
+ * reports only the problems that it has fixed.
+ */
+public final class Verifier {
+  private final Database database;
+  private final Snapshot snapshot;
+  private final ReadOptions options;
+  private final Runnable check;
+  private final @Nullable Fixes fixes;
+  private final ByteWriter scratch = new ByteWriter();
+  private final Map<Family, Long> found = new EnumMap<>(Family.class);
+  private final Map<String, long[]> states = new HashMap<>();
+  private final List<String> texts = new ArrayList<>();
+  private long lastVersion;
+  private long highestVersion;
+
+  /** False if there may be records that could not be read. */
+  private boolean hasAllRecords = true;
+
+  private byte @Nullable [] dueFrom;
+  private long timers;
+  private long problems;
+
+  private Verifier(
+      Database database,
+      Snapshot snapshot,
+      ReadOptions options,
+      Runnable check,
+      @Nullable Fixes fixes) {
+    this.check = check;
+    this.fixes = fixes;
+    this.database = database;
+    this.snapshot = snapshot;
+    this.options = options;
+  }
+
+  /**
+   * Compares all.
+   *
+   * @param check called before each entry, to end it early by an exception
+   */
+  public static VerifyReport verify(Database database, Runnable check) {
+    return run(database, check, null);
+  }
+
+  /** The same, and adds what fixes a problem; only problems that can be fixed are reported. */
+  static VerifyReport repair(Database database, Runnable check, Fixes fixes) {
+    return run(database, check, fixes);
+  }
+
+  private static VerifyReport run(Database database, Runnable check, @Nullable Fixes fixes) {
+    Snapshot snapshot = database.db().getSnapshot();
+    // A scan of everything must not push out of the cache what the timers at work need.
+    try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
+      return new Verifier(database, snapshot, options, check, fixes).verify();
+    } finally {
+      database.db().releaseSnapshot(snapshot);
+    }
+  }
+
+  private VerifyReport verify() {
+    readMeta();
+    scan(Family.TIMERS, this::visitRecord);
+    for (Family family : List.of(Family.PAYLOADS, Family.DUE, Family.READY, Family.FINISHED)) {
+      long[] entries = {0};
+      scan(family, at -> entries[0]++);
+      if (entries[0] != found.getOrDefault(family, 0L)) {
+        scan(family, at -> visitEntry(family, at.key()));
+      }
+    }
+    compareCounts();
+    return new VerifyReport(timers, problems, texts);
+  }
+
+  /** What is done with each entry of a family. */
+  private interface Visitor {
+    void visit(RocksIterator at) throws RocksDBException;
+  }
+
+  /** What cannot be read is told, and what lies behind it in that family is not looked at. */
+  private void scan(Family family, Visitor visitor) {
+    try {
+      database.scan(
+          family,
+          null,
+          null,
+          snapshot,
+          at -> {
+            check.run();
+            try {
+              visitor.visit(at);
+            } catch (RocksDBException e) {
+              problem(
+                  hex(family, at.key()), "what belongs to it cannot be read: " + e.getMessage());
+            }
+            return true;
+          });
+    } catch (RocksDBException e) {
+      problem("the family " + family, "cannot be read further: " + e.getMessage());
+      hasAllRecords &= family != Family.TIMERS;
+    }
+  }
+
+  /** How a problem is fixed. */
+  private interface Fix {
+    void addTo(Fixes fixes);
+  }
+
+  /** Reports a problem that only a person can solve. */
+  private void problem(Object where, String what) {
+    problem(where, what, null);
+  }
+
+  private void problem(Object where, String what, @Nullable Fix fix) {
+    if (fixes != null) {
+      if (fix == null) {
+        return;
+      }
+      fix.addTo(fixes);
+    }
+    problems++;
+    if (texts.size() < VerifyReport.MAX_TEXTS) {
+      texts.add(where + ": " + what);
+    }
+  }
+
+  private byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
+    return database.get(family, key, options);
+  }
+
+  private void readMeta() {
+    try {
+      dueFrom = get(Family.META, Meta.dueFrom());
+      byte[] version = get(Family.META, Meta.lastVersion());
+      lastVersion = version == null ? 0 : Meta.number(version);
+    } catch (RocksDBException | MalformedException e) {
+      problem("the last version", "cannot be read: " + e.getMessage());
+    }
+  }
+
+  // From a record to its entries
+
+  private void visitRecord(RocksIterator at) throws RocksDBException {
+    timers++;
+    byte[] timer = at.key();
+    TimerKey key;
+    try {
+      key = Keys.timer(timer);
+    } catch (MalformedException e) {
+      hasAllRecords = false;
+      problem(hex(Family.TIMERS, timer), "not a key: " + e.getMessage());
+      return;
+    }
+    try {
+      visitRecord(timer, RecordCodec.decode(key, at.value(), RecordCodec.LEFT_OUT));
+    } catch (MalformedException e) {
+      hasAllRecords = false;
+      problem(key, "the record cannot be read: " + e.getMessage());
+    }
+  }
+
+  private void visitRecord(byte[] timer, Stored stored) throws RocksDBException {
+    TimerRecord record = stored.record();
+    TimerKey key = record.key();
+    states
+        .computeIfAbsent(key.namespace(), namespace -> new long[Codes.STATES.size()])[
+        Codes.STATES.of(record.state())]++;
+    highestVersion = Math.max(highestVersion, record.version());
+    if (record.version() > lastVersion) {
+      problem(
+          key,
+          "version " + record.version() + ", but the last one was " + lastVersion,
+          to -> to.put(Family.META, Meta.lastVersion(), Meta.number(highestVersion)));
+    }
+    if (stored.payloadApart()) {
+      expect(Family.PAYLOADS, timer, key);
+    }
+    if (record.isIndexed() != TimerRecord.isIndexed(record.state())) {
+      problem(
+          key,
+          "in state "
+              + record.state()
+              + (record.isIndexed() ? " with" : " without")
+              + " a time to fire at");
+    }
+    if (record.isIndexed()) {
+      byte[] due = Rows.due(timer, record);
+      expect(
+          Family.DUE,
+          due,
+          key,
+          RecordCodec.encodeDue(record, scratch),
+          RecordCodec.encodeOldDue(record, scratch));
+      if (dueFrom != null && Arrays.compareUnsigned(due, dueFrom) < 0) {
+        problem(
+            key,
+            "due at " + record.fireAt() + ", before the beginning of the due index",
+            to -> to.delete(Family.META, Meta.dueFrom()));
+      }
+    }
+    if (Rows.isInReadyIndex(record)) {
+      expect(Family.READY, Rows.ready(record), key, RecordCodec.present());
+    }
+    if (record.state().isFinished()) {
+      expect(Family.FINISHED, Rows.finished(timer, record), key, RecordCodec.present());
+    }
+  }
+
+  /**
+   * Looks an entry up.
+   *
+   * @param values it has one of them, the first of which repairs it; none if its value does not
+   *     matter, and cannot be repaired
+   */
+  private void expect(Family family, byte[] entry, TimerKey key, byte[]... values)
+      throws RocksDBException {
+    byte[] stored = get(family, entry);
+    Fix fix = values.length == 0 ? null : to -> to.put(family, entry, values[0]);
+    if (stored == null) {
+      problem(key, "no entry in the family " + family, fix);
+      return;
+    }
+    found.merge(family, 1L, Long::sum);
+    boolean agrees = Stream.of(values).anyMatch(value -> Arrays.equals(stored, value));
+    if (values.length > 0 && !agrees) {
+      problem(
+          key, "its entry in the family " + family + " says something else than the record", fix);
+    }
+  }
+
+  // From an entry to its record
+
+  private void visitEntry(Family family, byte[] entry) throws RocksDBException {
+    TimerKey key;
+    long time;
+    Fix fix = to -> to.delete(family, entry);
+    try {
+      DuePosition position = position(family, entry);
+      key = position.key();
+      time = position.fireAt();
+    } catch (MalformedException e) {
+      problem(hex(family, entry), "not a key: " + e.getMessage(), fix);
+      return;
+    }
+    byte[] timer = Keys.timer(key);
+    byte[] value = get(Family.TIMERS, timer);
+    if (value == null) {
+      problem(key, "an entry in the family " + family + ", but no record", fix);
+      return;
+    }
+    try {
+      Stored stored = RecordCodec.decode(key, value, RecordCodec.LEFT_OUT);
+      if (!Arrays.equals(entry, expected(family, timer, stored))) {
+        String when = family == Family.PAYLOADS ? "" : " at " + time;
+        String what = "an entry in the family " + family + when + " that its record does not have";
+        problem(key, what, fix);
+      }
+    } catch (MalformedException e) {
+      // Told already, when the record was visited.
+    }
+  }
+
+  /** The time and the timer that an entry of an index names. */
+  static DuePosition position(Family family, byte[] entry) {
+    return switch (family) {
+      case DUE -> Keys.due(entry);
+      case FINISHED -> Keys.finished(entry);
+      case READY -> Keys.ready(entry);
+      default -> new DuePosition(0, Keys.timer(entry));
+    };
+  }
+
+  private static byte @Nullable [] expected(Family family, byte[] timer, Stored stored) {
+    TimerRecord record = stored.record();
+    return switch (family) {
+      case DUE -> record.isIndexed() ? Rows.due(timer, record) : null;
+      case FINISHED -> record.state().isFinished() ? Rows.finished(timer, record) : null;
+      case READY -> Rows.isInReadyIndex(record) ? Rows.ready(record) : null;
+      default -> stored.payloadApart() ? timer : null;
+    };
+  }
+
+  // Counters
+
+  private void compareCounts() {
+    byte[] all = Meta.allCounts();
+    scan(
+        Family.META,
+        at -> {
+          if (Arrays.mismatch(at.key(), all) == all.length) {
+            compareCounts(at);
+          }
+        });
+    states.forEach((namespace, counted) -> compare(namespace, new long[counted.length], counted));
+  }
+
+  private void compareCounts(RocksIterator at) {
+    String namespace = Meta.scope(at.key());
+    try {
+      compare(namespace, Counts.decode(at.value()), states.remove(namespace));
+    } catch (MalformedException e) {
+      problem("the counters of " + namespace, "cannot be read: " + e.getMessage());
+    }
+  }
+
+  private void compare(String namespace, long[] stored, long @Nullable [] counted) {
+    byte[] counters = Meta.counts(namespace);
+    Fix fix =
+        !hasAllRecords
+            ? null
+            : counted == null
+                ? to -> to.delete(Family.META, counters)
+                : to -> to.put(Family.META, counters, Counts.encode(counted));
+    for (int i = 0; i < stored.length; i++) {
+      long real = counted == null ? 0 : counted[i];
+      if (stored[i] != real) {
+        problem(
+            "the counter of " + namespace + " in state " + Codes.STATES.at(i),
+            stored[i] + " (expected: " + real + ")",
+            fix);
+      }
+    }
+  }
+
+  private static String hex(Family family, byte[] key) {
+    return "a key of the family " + family + ", " + HexFormat.of().formatHex(key);
+  }
+}

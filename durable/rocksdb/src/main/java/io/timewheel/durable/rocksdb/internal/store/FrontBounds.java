@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.store;
+
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.Meta;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.rocksdb.RocksDBException;
+
+/**
+ * Where the indexes begin: what is due, what is finished, and what is ready for each queue in use.
+ * Only the writer changes them. All but the first are found anew after each opening.
+ */
+public final class FrontBounds {
+  /** Of more queues than these, those not used for the longest time are scanned as a whole. */
+  private static final int MAX_QUEUES = 1_024;
+
+  /** One queue of one namespace. */
+  private record Queue(String namespace, String name) {}
+
+  private final Database database;
+  private final FrontBound due;
+  private final FrontBound finished;
+  private final Map<Queue, FrontBound> ready = new LinkedHashMap<>(16, 0.75f, true);
+  private final List<FrontBound> toRaise = new ArrayList<>();
+
+  FrontBounds(Database database) throws RocksDBException {
+    this.database = database;
+    due =
+        new FrontBound(
+            database,
+            Family.DUE,
+            Keys.due(Rows.SHARD, Long.MIN_VALUE),
+            Keys.due(Rows.SHARD + 1, Long.MIN_VALUE),
+            Meta.dueFrom(),
+            database.get(Family.META, Meta.dueFrom()));
+    finished =
+        new FrontBound(
+            database, Family.FINISHED, new byte[0], Keys.behindAllFinished(), null, null);
+  }
+
+  public FrontBound due() {
+    return due;
+  }
+
+  public FrontBound finished() {
+    return finished;
+  }
+
+  /**
+   * Where a scan of a queue begins. A queue that is only looked at gets no bound of its own: idle
+   * queues would evict the bounds of busy queues.
+   */
+  synchronized byte[] readyFrom(String namespace, String name) {
+    FrontBound bound = ready.get(new Queue(namespace, name));
+    return bound == null ? Keys.queue(namespace, name) : bound.from();
+  }
+
+  private synchronized FrontBound ready(String namespace, String name) {
+    Queue queue = new Queue(namespace, name);
+    FrontBound bound = ready.get(queue);
+    if (bound == null) {
+      byte[] first = Keys.queue(namespace, name);
+      bound = new FrontBound(database, Family.READY, first, Keys.behindAllOf(first), null, null);
+      ready.put(queue, bound);
+      if (ready.size() > MAX_QUEUES) {
+        ready.remove(ready.keySet().iterator().next());
+      }
+    }
+    return bound;
+  }
+
+  FrontBound ready(TimerRecord record) {
+    return ready(record.key().namespace(), record.definition().handler());
+  }
+
+  /** After an entry was deleted in a batch that is not written yet. */
+  void deleted(FrontBound bound) {
+    if (bound.deleted()) {
+      toRaise.add(bound);
+    }
+  }
+
+  /** After a batch was written; most of the time it does nothing. */
+  void raise() throws RocksDBException {
+    for (FrontBound bound : toRaise) {
+      bound.raise();
+    }
+    toRaise.clear();
+  }
+}

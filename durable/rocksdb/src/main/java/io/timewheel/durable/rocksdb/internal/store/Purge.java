@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.store;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.MalformedException;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+
+/**
+ * Deletes finished timers that need not be retained any longer. It reads them a few at a time, and
+ * without payloads, while others write. The writer then deletes those that are still as they were
+ * read: so no commit waits for more than the comparison and deletion of a few rows.
+ */
+public final class Purge {
+  /** How many timers are read, and then deleted in one write. */
+  public static final int STEP = 100;
+
+  private final Database database;
+  private final Failures failures;
+  private final Writer writer;
+
+  public Purge(Database database, Failures failures, Writer writer) {
+    this.database = database;
+    this.failures = failures;
+    this.writer = writer;
+  }
+
+  /** An entry of the index of finished timers, and the timer that it names. */
+  public static final class Entry {
+    /** Its key in that index. */
+    final byte[] index;
+
+    final TimerKey timer;
+
+    /** The row of the timer, as it is stored; null if there is none. */
+    final byte @Nullable [] row;
+
+    /** The same, without its payload; null if the entry is not that of the timer's end. */
+    final @Nullable Stored stored;
+
+    Entry(byte[] index, TimerKey timer, byte @Nullable [] row, @Nullable Stored stored) {
+      this.index = index;
+      this.timer = timer;
+      this.row = row;
+      this.stored = stored;
+    }
+  }
+
+  /** As {@link io.timewheel.durable.spi.TimerStore#forget}. */
+  public int run(long finishedBeforeMillis, long keep, int limit) {
+    int found = 0;
+    byte[] from = writer.bounds().finished().from();
+    while (found < limit) {
+      int most = Math.min(STEP, limit - found);
+      List<Entry> step = find(from, finishedBeforeMillis, keep, most);
+      writer.purge(step);
+      found += step.size();
+      if (step.size() < most) {
+        break;
+      }
+      from = Keys.behind(step.get(most - 1).index);
+    }
+    return found;
+  }
+
+  /** Reads the next entries that are to go, from a key of the index on. */
+  public List<Entry> find(byte[] from, long finishedBeforeMillis, long keep, int most) {
+    long surplus = writer.counts().finished() - keep;
+    List<Entry> found = new ArrayList<>();
+    try {
+      database.scan(
+          Family.FINISHED,
+          from,
+          writer.bounds().finished().end(),
+          null,
+          at -> {
+            byte[] index = at.key();
+            DuePosition end = Keys.finished(index);
+            if (end.fireAt() >= finishedBeforeMillis && found.size() >= surplus) {
+              return false;
+            }
+            Entry entry = read(index, end);
+            if (entry != null) {
+              found.add(entry);
+            }
+            return found.size() < most;
+          });
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read the index " + Family.FINISHED, e);
+    } catch (MalformedException e) {
+      throw failures.of(Kind.UNAVAILABLE, "the index " + Family.FINISHED + " cannot be read", e);
+    }
+    return found;
+  }
+
+  /** Reads the timer that an entry names; null if that cannot be read, which costs no other one. */
+  private @Nullable Entry read(byte[] index, DuePosition end) throws RocksDBException {
+    byte[] row = database.get(Family.TIMERS, Keys.timer(end.key()));
+    if (row == null) {
+      return new Entry(index, end.key(), null, null);
+    }
+    try {
+      Stored stored = RecordCodec.decode(end.key(), row, RecordCodec.LEFT_OUT);
+      TimerRecord record = stored.record();
+      boolean isItsEnd = record.state().isFinished() && record.changedAt() == end.fireAt();
+      return new Entry(index, end.key(), row, isItsEnd ? stored : null);
+    } catch (MalformedException e) {
+      return null;
+    }
+  }
+}

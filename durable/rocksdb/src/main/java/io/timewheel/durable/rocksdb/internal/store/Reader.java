@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.store;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.MalformedException;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Snapshot;
+
+/**
+ * Reads; any number of threads at a time, and beside the writer. Each call sees one moment.
+ *
+ * <p>A value that cannot be read is reported and passed over, so that it costs no other timer
+ * anything.
+ */
+public final class Reader {
+  /** How many records one page looks at. */
+  private static final int MAX_LOOKED_AT = 10_000;
+
+  private final Database database;
+  private final Failures failures;
+  private final FrontBound dueBound;
+
+  public Reader(Database database, Failures failures, FrontBound dueBound) {
+    this.database = database;
+    this.failures = failures;
+    this.dueBound = dueBound;
+  }
+
+  @Nullable
+  public TimerRecord get(TimerKey key) {
+    try (Moment moment = new Moment(database.db().getSnapshot())) {
+      byte[] timer = Keys.timer(key);
+      byte[] value = database.get(Family.TIMERS, timer, moment.options);
+      return value == null
+          ? null
+          : RecordCodec.decode(key, value, () -> payload(timer, moment)).record();
+    } catch (MalformedException e) {
+      throw failures.lookup(key, e);
+    } catch (RocksDBException e) {
+      throw failures.lookup("cannot read " + key, e);
+    }
+  }
+
+  private byte[] payload(byte[] timer, Moment moment) {
+    try {
+      byte[] payload = database.get(Family.PAYLOADS, timer, moment.options);
+      if (payload == null) {
+        throw new MalformedException("its payload is missing");
+      }
+      return payload;
+    } catch (RocksDBException e) {
+      throw failures.lookup("cannot read the payload of " + Keys.timer(timer), e);
+    }
+  }
+
+  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    if (limit <= 0) {
+      return List.of();
+    }
+    byte[] end = Keys.due(shard, until);
+    byte[] behind =
+        after == null
+            ? Keys.due(shard, Long.MIN_VALUE)
+            : Keys.behind(Keys.due(shard, after.fireAt(), Keys.timer(after.key())));
+    List<DueTimer> found = new ArrayList<>();
+    try {
+      byte[] from;
+      do {
+        found.clear();
+        from = dueBound.from();
+        database.scan(
+            Family.DUE,
+            Arrays.compareUnsigned(from, behind) > 0 ? from : behind,
+            end,
+            null,
+            at -> {
+              addDue(at, found);
+              return found.size() < limit;
+            });
+      } while (Arrays.compareUnsigned(dueBound.from(), from) < 0);
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read the due index", e);
+    }
+    return found;
+  }
+
+  private void addDue(RocksIterator at, List<DueTimer> found) {
+    try {
+      DuePosition position = Keys.due(at.key());
+      found.add(RecordCodec.decodeDue(position.key(), position.fireAt(), at.value()));
+    } catch (MalformedException e) {
+      failures.damaged("an entry of the due index cannot be read", e);
+    }
+  }
+
+  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    byte[] from = null;
+    byte[] to = null;
+    String namespace = query.namespace();
+    if (namespace != null) {
+      from = Keys.timer(new TimerKey(namespace, query.prefix()));
+      to = Keys.behindAll(from);
+    }
+    if (after != null) {
+      byte[] behind = Keys.behind(Keys.timer(after));
+      from = from == null || Arrays.compareUnsigned(behind, from) > 0 ? behind : from;
+    }
+    if (from != null && to != null && Arrays.compareUnsigned(from, to) >= 0) {
+      return new TimerPage(List.of(), null);
+    }
+    Paging paging = new Paging(query, limit);
+    try (Moment moment = new Moment(database.db().getSnapshot())) {
+      database.scan(Family.TIMERS, from, to, moment.snapshot, at -> paging.visit(at, moment));
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot list timers", e);
+    }
+    return new TimerPage(paging.page.build(true).records(), paging.next);
+  }
+
+  public List<DueTimer> releasable(
+      NavigableSet<String> some,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    List<DueTimer> found = new ArrayList<>();
+    String first = after == null ? "" : after.key().namespace();
+    try {
+      for (String namespace : some.tailSet(first, true)) {
+        byte[] from = Keys.namespace(namespace);
+        byte[] to = Keys.behindAllOf(from);
+        if (after != null && namespace.equals(first)) {
+          from = Keys.behind(Keys.timer(after.key()));
+        }
+        database.scan(
+            Family.TIMERS,
+            from,
+            to,
+            null,
+            at -> {
+              failures.checkGoesOn(database);
+              if (found.size() < limit) {
+                addReleasable(at, handlers, namespaces, found);
+              }
+              return found.size() < limit;
+            });
+      }
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot look for timers to release", e);
+    }
+    return found;
+  }
+
+  private void addReleasable(
+      RocksIterator at, HandlerNames handlers, Set<String> namespaces, List<DueTimer> found) {
+    TimerKey key = Keys.timer(at.key());
+    try {
+      TimerRecord record = RecordCodec.decode(key, at.value(), RecordCodec.LEFT_OUT).record();
+      if (record.isReleasable(handlers, namespaces)) {
+        found.add(record.due());
+      }
+    } catch (MalformedException e) {
+      failures.damaged("the record of " + key + " cannot be read", e);
+    }
+  }
+
+  /** A page in the making. */
+  private final class Paging {
+    final TimerQuery query;
+    final PageBuilder page;
+    @Nullable TimerKey last;
+    @Nullable TimerKey next;
+    int lookedAt;
+
+    Paging(TimerQuery query, int limit) {
+      this.query = query;
+      page = new PageBuilder(query, limit);
+    }
+
+    boolean visit(RocksIterator at, Moment moment) {
+      if (page.isFull() || lookedAt++ >= MAX_LOOKED_AT) {
+        next = last;
+        return false;
+      }
+      byte[] bytes = at.key();
+      TimerKey key = Keys.timer(bytes);
+      last = key;
+      try {
+        byte[] value = at.value();
+        TimerRecord record = RecordCodec.decode(key, value, RecordCodec.LEFT_OUT).record();
+        if (query.matches(record)) {
+          page.add(
+              query.payload()
+                  ? RecordCodec.decode(key, value, () -> payload(bytes, moment)).record()
+                  : record);
+        }
+      } catch (MalformedException e) {
+        failures.damaged("the record of " + key + " cannot be read", e);
+      }
+      return true;
+    }
+  }
+
+  public long[] histogram(@Nullable String namespace, long[] bounds) {
+    long[] buckets = new long[bounds.length - 1];
+    long last = bounds[bounds.length - 1];
+    try {
+      database.scan(
+          Family.DUE,
+          Keys.due(Rows.SHARD, bounds[0]),
+          Keys.due(Rows.SHARD, last),
+          null,
+          at -> {
+            failures.checkGoesOn(database);
+            try {
+              count(at, namespace, bounds, buckets);
+            } catch (MalformedException e) {
+              failures.damaged("an entry of the due index cannot be read", e);
+            }
+            return true;
+          });
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read the due index", e);
+    }
+    return buckets;
+  }
+
+  private static void count(
+      RocksIterator at, @Nullable String namespace, long[] bounds, long[] buckets) {
+    DuePosition position = Keys.due(at.key());
+    if (namespace != null && !namespace.equals(position.key().namespace())) {
+      return;
+    }
+    TimerState state = RecordCodec.decodeDue(position.key(), position.fireAt(), at.value()).state();
+    if (state != TimerState.SCHEDULED && state != TimerState.RETRYING) {
+      return;
+    }
+    int found = Arrays.binarySearch(bounds, position.fireAt());
+    int bucket = found >= 0 ? found : -found - 2;
+    if (bucket >= 0 && bucket < buckets.length) {
+      buckets[bucket]++;
+    }
+  }
+
+  /** A snapshot over all families. */
+  private final class Moment implements AutoCloseable {
+    final Snapshot snapshot;
+    final ReadOptions options;
+
+    Moment(Snapshot snapshot) {
+      this.snapshot = snapshot;
+      options = new ReadOptions().setSnapshot(snapshot);
+    }
+
+    @Override
+    public void close() {
+      options.close();
+      database.db().releaseSnapshot(snapshot);
+    }
+  }
+}

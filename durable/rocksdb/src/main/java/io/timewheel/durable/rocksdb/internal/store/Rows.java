@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.store;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.internal.file.Batch;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.ByteWriter;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
+import io.timewheel.durable.spi.TimerRecord;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+
+/**
+ * What a record has in the families: its row, its payload if that is large, and an entry in each
+ * index that its state asks for. Only the writer uses it.
+ */
+public final class Rows {
+  /** The only shard. */
+  public static final int SHARD = 0;
+
+  private final FrontBounds bounds;
+  private final ByteWriter scratch = new ByteWriter();
+
+  Rows(FrontBounds bounds) {
+    this.bounds = bounds;
+  }
+
+  /**
+   * Adds to a batch what makes one record of another.
+   *
+   * @param timer the key of the timer
+   * @param before the record that is there; null if there is none
+   * @param record the record that is to be there
+   * @return the record as it is stored then
+   */
+  @SuppressWarnings("ReferenceEquality") // a definition that was not replaced is the same object
+  Stored put(byte[] timer, @Nullable Stored before, TimerRecord record, Batch batch)
+      throws RocksDBException {
+    boolean wasApart = before != null && before.payloadApart();
+    boolean isApart = wasApart;
+    if (before == null || before.record().definition() != record.definition()) {
+      isApart = RecordCodec.isPayloadApart(record);
+      if (isApart) {
+        batch.put(Family.PAYLOADS, timer, record.definition().payload());
+      } else if (wasApart) {
+        batch.delete(Family.PAYLOADS, timer);
+      }
+    }
+    batch.put(Family.TIMERS, timer, RecordCodec.encode(record, isApart, scratch));
+    if (before != null) {
+      unindex(timer, before.record(), record, batch);
+    }
+    index(timer, record, batch);
+    return new Stored(record, isApart);
+  }
+
+  void delete(byte[] timer, Stored before, Batch batch) throws RocksDBException {
+    batch.delete(Family.TIMERS, timer);
+    if (before.payloadApart()) {
+      batch.delete(Family.PAYLOADS, timer);
+    }
+    unindex(timer, before.record(), null, batch);
+  }
+
+  /**
+   * Whether consumers may claim a timer: a store of one owner makes no timer of a handler ready.
+   */
+  public static boolean isInReadyIndex(TimerRecord record) {
+    return record.state() == TimerState.READY && record.definition().queue();
+  }
+
+  private void index(byte[] timer, TimerRecord record, Batch batch) throws RocksDBException {
+    if (record.isIndexed()) {
+      byte[] key = due(timer, record);
+      bounds.due().insert(key, batch);
+      batch.put(Family.DUE, key, RecordCodec.encodeDue(record, scratch));
+    }
+    if (isInReadyIndex(record)) {
+      byte[] key = ready(record);
+      bounds.ready(record).insert(key, batch);
+      batch.put(Family.READY, key, RecordCodec.present());
+    }
+    if (record.state().isFinished()) {
+      byte[] key = finished(timer, record);
+      bounds.finished().insert(key, batch);
+      batch.put(Family.FINISHED, key, RecordCodec.present());
+    }
+  }
+
+  /** Deletes the entries of a record, but for one that the next record overwrites. */
+  private void unindex(byte[] timer, TimerRecord old, @Nullable TimerRecord next, Batch batch)
+      throws RocksDBException {
+    if (old.isIndexed() && (next == null || next.fireAt() != old.fireAt())) {
+      batch.delete(Family.DUE, due(timer, old));
+      bounds.deleted(bounds.due());
+    }
+    if (isInReadyIndex(old)) {
+      batch.delete(Family.READY, ready(old));
+      bounds.deleted(bounds.ready(old));
+    }
+    if (old.state().isFinished()) {
+      batch.delete(Family.FINISHED, finished(timer, old));
+      bounds.deleted(bounds.finished());
+    }
+  }
+
+  public static byte[] due(byte[] timer, TimerRecord record) {
+    return Keys.due(SHARD, record.fireAt(), timer);
+  }
+
+  public static byte[] ready(TimerRecord record) {
+    return Keys.ready(record.key(), record.definition().handler(), record.changedAt());
+  }
+
+  public static byte[] finished(byte[] timer, TimerRecord record) {
+    return Keys.finished(record.changedAt(), timer);
+  }
+}

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.store;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.rocksdb.internal.file.Batch;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.file.VersionFloor;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.MalformedException;
+import io.timewheel.durable.rocksdb.internal.format.Meta;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.Transitions;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+
+/**
+ * The only one who writes. Its monitor is held from the reading of a record to the end of the
+ * write, so a step is taken on what is there.
+ *
+ * <p>A batch is one write to all families. What it does to a timer's index entries follows from the
+ * record as it was before the batch and as it is after it, however many steps lie between.
+ */
+public final class Writer implements Transitions.Context {
+  private static final int MAX_CLAIMED = 8_192;
+
+  private final Database database;
+  private final Failures failures;
+  private final boolean sync;
+  private final VersionFloor versions;
+  private final Counts counts = new Counts();
+  private final Set<String> paused = ConcurrentHashMap.newKeySet();
+  private final FrontBounds bounds;
+  private final Rows rows;
+
+  /** Records of open claims: they are changed soon, when the attempts end. */
+  private final Map<TimerKey, Stored> claimed = new HashMap<>();
+
+  private volatile boolean broken;
+  private long lastVersion;
+  private long storedVersion;
+  private long epoch;
+
+  /** Reads what is kept in memory: a few numbers, the pauses, and the counters. */
+  public Writer(Database database, Failures failures, boolean sync, VersionFloor versions)
+      throws RocksDBException {
+    this.database = database;
+    this.failures = failures;
+    this.sync = sync;
+    this.versions = versions;
+    bounds = new FrontBounds(database);
+    rows = new Rows(bounds);
+    storedVersion = number(Meta.lastVersion());
+    lastVersion = Math.max(storedVersion, versions.reserved());
+    epoch = number(Meta.epoch());
+    byte[] pauses = Meta.allPaused();
+    database.scan(
+        Family.META,
+        pauses,
+        Keys.behindAll(pauses),
+        null,
+        at -> {
+          paused.add(Meta.scope(at.key()));
+          return true;
+        });
+    byte[] counters = Meta.allCounts();
+    database.scan(
+        Family.META,
+        counters,
+        Keys.behindAll(counters),
+        null,
+        at -> {
+          counts.load(Meta.scope(at.key()), Counts.decode(at.value()));
+          return true;
+        });
+  }
+
+  private long number(byte[] key) throws RocksDBException {
+    byte[] bytes = database.get(Family.META, key);
+    return bytes == null ? 0 : Meta.number(bytes);
+  }
+
+  /** Whether a write has failed, after which none can succeed. */
+  public boolean isBroken() {
+    return broken;
+  }
+
+  public StoreException failed(RocksDBException e) {
+    broken = true;
+    return failures.of(Kind.UNKNOWN, "it may have been written or not", e);
+  }
+
+  /** Forces to disk what was written unsynced. */
+  public void sync() {
+    try {
+      database.sync();
+    } catch (RocksDBException e) {
+      throw failed(e);
+    }
+  }
+
+  public Counts counts() {
+    return counts;
+  }
+
+  public FrontBounds bounds() {
+    return bounds;
+  }
+
+  public Set<String> paused() {
+    return Set.copyOf(paused);
+  }
+
+  // What transitions ask for
+
+  @Override
+  public long nextVersion(long above) {
+    long version = Math.max(lastVersion, above) + 1;
+    try {
+      versions.reserve(version);
+    } catch (IOException e) {
+      throw failures.of(Kind.UNAVAILABLE, "no version can be reserved", e);
+    }
+    lastVersion = version;
+    return version;
+  }
+
+  /** Before a close, when all that was written is on disk. */
+  public synchronized void giveVersionsBack() throws IOException {
+    versions.giveBack(lastVersion);
+  }
+
+  @Override
+  public long pending(String namespace) {
+    return counts.pending(namespace);
+  }
+
+  @Override
+  public boolean paused(String namespace) {
+    return paused.contains(namespace) || paused.contains(TimerStore.EVERYTHING);
+  }
+
+  // Steps
+
+  /** A timer within a batch: as it is stored, and as the steps have left it so far. */
+  private static final class Cell {
+    final TimerKey key;
+    final byte[] bytes;
+    boolean wantsPayload;
+    @Nullable Stored before;
+    @Nullable TimerRecord after;
+
+    Cell(TimerKey key) {
+      this.key = key;
+      bytes = Keys.timer(key);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // what is left as it is is the same object
+    boolean isChanged() {
+      return after != (before == null ? null : before.record());
+    }
+  }
+
+  public synchronized List<Outcome> commit(List<Change> changes) {
+    checkSound();
+    Map<TimerKey, Cell> cells = new LinkedHashMap<>(2 * changes.size());
+    boolean onlyBegins = true;
+    for (Change change : changes) {
+      Cell cell = cells.computeIfAbsent(change.key(), Cell::new);
+      boolean begin = change instanceof Change.Begin;
+      cell.wantsPayload |= begin || change instanceof Change.Schedule;
+      onlyBegins &= begin;
+    }
+    cells.values().forEach(this::read);
+    try {
+      List<Outcome> outcomes = new ArrayList<>(changes.size());
+      for (Change change : changes) {
+        outcomes.add(apply(requireNonNull(cells.get(change.key())), change));
+      }
+      write(cells.values(), sync && !onlyBegins);
+      return outcomes;
+    } finally {
+      counts.discard();
+    }
+  }
+
+  private void checkSound() {
+    if (broken) {
+      throw failures.of(Kind.UNAVAILABLE, "a write has failed; the database is opened again");
+    }
+  }
+
+  private void read(Cell cell) {
+    Stored known = claimed.get(cell.key);
+    if (known == null) {
+      known = stored(cell);
+    }
+    if (known != null) {
+      cell.before = known;
+      cell.after = known.record();
+    }
+  }
+
+  private @Nullable Stored stored(Cell cell) {
+    byte[] value = row(cell);
+    return value == null ? null : decode(cell, value);
+  }
+
+  private byte @Nullable [] row(Cell cell) {
+    try {
+      return database.get(Family.TIMERS, cell.bytes);
+    } catch (RocksDBException e) {
+      throw failures.lookup("cannot read " + cell.key, e);
+    }
+  }
+
+  private Stored decode(Cell cell, byte[] value) {
+    try {
+      return RecordCodec.decode(
+          cell.key, value, cell.wantsPayload ? () -> payload(cell) : RecordCodec.LEFT_OUT);
+    } catch (MalformedException e) {
+      throw failures.lookup(cell.key, e);
+    }
+  }
+
+  private byte[] payload(Cell cell) {
+    try {
+      byte[] payload = database.get(Family.PAYLOADS, cell.bytes);
+      if (payload == null) {
+        throw new MalformedException("its payload is missing");
+      }
+      return payload;
+    } catch (RocksDBException e) {
+      throw failures.lookup("cannot read the payload of " + cell.key, e);
+    }
+  }
+
+  private Outcome apply(Cell cell, Change change) {
+    if (change.epoch() != 0 && change.epoch() != epoch) {
+      return new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
+    }
+    TimerRecord current = cell.after;
+    Outcome outcome = Transitions.apply(current, change, this);
+    TimerRecord record = outcome.record();
+    if (record != null && outcome.changes(current)) {
+      replace(cell, record);
+    }
+    return outcome;
+  }
+
+  private void replace(Cell cell, @Nullable TimerRecord record) {
+    if (cell.after != null) {
+      counts.add(cell.key.namespace(), cell.after.state(), -1);
+    }
+    if (record != null) {
+      counts.add(cell.key.namespace(), record.state(), 1);
+    }
+    cell.after = record;
+  }
+
+  // Writing
+
+  private void write(Collection<Cell> cells, boolean synced) {
+    Map<TimerKey, Stored> opened = new HashMap<>();
+    try (Batch batch = new Batch(database)) {
+      for (Cell cell : cells) {
+        put(cell, batch, opened);
+      }
+      if (lastVersion != storedVersion) {
+        batch.put(Family.META, Meta.lastVersion(), Meta.number(lastVersion));
+      }
+      if (batch.isEmpty()) {
+        return;
+      }
+      counts.writeTo(batch);
+      batch.write(synced);
+      storedVersion = lastVersion;
+      counts.accept();
+      remember(cells, opened);
+      bounds.raise();
+    } catch (RocksDBException e) {
+      throw failed(e);
+    } catch (RuntimeException | Error e) {
+      broken = true; // what is kept in memory may be ahead of what is written, or behind it
+      throw e;
+    }
+  }
+
+  private void put(Cell cell, Batch batch, Map<TimerKey, Stored> opened) throws RocksDBException {
+    TimerRecord after = cell.after;
+    if (!cell.isChanged()) {
+      return;
+    }
+    if (after == null) {
+      rows.delete(cell.bytes, requireNonNull(cell.before), batch);
+      return;
+    }
+    Stored stored = rows.put(cell.bytes, cell.before, after, batch);
+    if (after.state() == TimerState.RUNNING && !stored.payloadApart()) {
+      opened.put(cell.key, stored);
+    }
+  }
+
+  private void remember(Collection<Cell> cells, Map<TimerKey, Stored> opened) {
+    for (Cell cell : cells) {
+      if (cell.isChanged()) {
+        claimed.remove(cell.key);
+      }
+    }
+    if (claimed.size() < MAX_CLAIMED) {
+      claimed.putAll(opened);
+    }
+  }
+
+  // Other changes
+
+  public synchronized List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    checkSound();
+    try {
+      List<Cell> cells = new ArrayList<>();
+      List<TimerRecord> leased = new ArrayList<>();
+      for (LeaseRequest request : requests) {
+        for (Cell cell : ready(request, limit - cells.size())) {
+          TimerRecord current = requireNonNull(cell.after);
+          TimerRecord record =
+              Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
+          replace(cell, record);
+          cells.add(cell);
+          leased.add(record);
+        }
+      }
+      write(cells, sync);
+      return leased;
+    } finally {
+      counts.discard();
+    }
+  }
+
+  /** Finds ready timers of a queue. */
+  private List<Cell> ready(LeaseRequest request, int limit) {
+    int wanted = Math.min(request.max(), limit);
+    if (wanted == 0 || paused(request.namespace())) {
+      return List.of();
+    }
+    List<Cell> cells = new ArrayList<>();
+    scanReady(
+        request,
+        key -> {
+          Cell cell = readIfSound(Keys.ready(key).key());
+          TimerRecord record = cell == null ? null : cell.after;
+          if (cell != null && record != null && Rows.isInReadyIndex(record)) {
+            cells.add(cell);
+          }
+          return cells.size() < wanted;
+        });
+    return cells;
+  }
+
+  private void scanReady(LeaseRequest request, Predicate<byte[]> visitor) {
+    scan(
+        Family.READY,
+        bounds.readyFrom(request.namespace(), request.queue()),
+        Keys.behindAllOf(Keys.queue(request.namespace(), request.queue())),
+        visitor);
+  }
+
+  /**
+   * Whether the index has an entry of a queue. It does not wait for the monitor, and may miss an
+   * entry that is written meanwhile.
+   */
+  public boolean hasReady(LeaseRequest request) {
+    boolean[] found = new boolean[1];
+    scanReady(
+        request,
+        key -> {
+          found[0] = true;
+          return false;
+        });
+    return found[0];
+  }
+
+  /** Reads a timer that an index names; null if it cannot be read. */
+  private @Nullable Cell readIfSound(TimerKey key) {
+    Cell cell = new Cell(key);
+    cell.wantsPayload = true;
+    try {
+      read(cell);
+      return cell;
+    } catch (StoreException e) {
+      if (e.kind() != Kind.REJECTED) {
+        throw e;
+      }
+      return null;
+    }
+  }
+
+  /** Deletes finished timers that are still as they were read. Not forced to disk. */
+  public synchronized void purge(List<Purge.Entry> entries) {
+    checkSound();
+    List<Cell> cells = new ArrayList<>();
+    List<byte[]> astray = new ArrayList<>();
+    for (Purge.Entry entry : entries) {
+      Cell cell = new Cell(entry.timer);
+      Stored stored = entry.stored;
+      boolean isUnchanged = Arrays.equals(row(cell), entry.row);
+      if (isUnchanged && stored == null) {
+        astray.add(entry.index);
+      } else if (isUnchanged && stored != null) {
+        cell.before = stored;
+        cell.after = stored.record();
+        cells.add(cell);
+      }
+    }
+    if (!astray.isEmpty()) {
+      change(batch -> deleteAll(astray, batch));
+    }
+    try {
+      cells.forEach(cell -> replace(cell, null));
+      write(cells, false);
+    } finally {
+      counts.discard();
+    }
+  }
+
+  private static void deleteAll(List<byte[]> astray, Batch batch) throws RocksDBException {
+    for (byte[] key : astray) {
+      batch.delete(Family.FINISHED, key);
+    }
+  }
+
+  private void scan(Family family, byte[] from, byte[] to, Predicate<byte[]> visitor) {
+    try {
+      database.scan(family, from, to, null, at -> visitor.test(at.key()));
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot read the index " + family, e);
+    } catch (MalformedException e) {
+      throw failures.of(Kind.UNAVAILABLE, "the index " + family + " cannot be read", e);
+    }
+  }
+
+  // Import
+
+  /** No version that is given out from now on is below this one. */
+  public synchronized void raiseVersion(long version) {
+    lastVersion = Math.max(lastVersion, version);
+  }
+
+  /**
+   * Takes records as they are, if they are newer than those that are here.
+   *
+   * @return those that were taken
+   */
+  public synchronized List<TimerRecord> take(List<TimerRecord> records) {
+    checkSound();
+    Map<TimerKey, Cell> cells = new LinkedHashMap<>();
+    records.forEach(record -> cells.computeIfAbsent(record.key(), Cell::new));
+    cells.values().forEach(this::read);
+    try {
+      List<TimerRecord> taken = new ArrayList<>();
+      for (TimerRecord record : records) {
+        Cell cell = requireNonNull(cells.get(record.key()));
+        if (cell.after == null || isNewer(record, cell.after)) {
+          replace(cell, record);
+          raiseVersion(record.version());
+          taken.add(record);
+        }
+      }
+      write(cells.values(), true);
+      return taken;
+    } finally {
+      counts.discard();
+    }
+  }
+
+  private static boolean isNewer(TimerRecord record, TimerRecord other) {
+    return record.version() != other.version()
+        ? record.version() > other.version()
+        : record.revision() > other.revision();
+  }
+
+  public synchronized void pause(String scope) {
+    change(batch -> batch.put(Family.META, Meta.paused(scope), RecordCodec.present()));
+    paused.add(scope);
+  }
+
+  public synchronized void resume(String scope) {
+    change(batch -> batch.delete(Family.META, Meta.paused(scope)));
+    paused.remove(scope);
+  }
+
+  /** Begins a session: the epoch of the one before is stale from now on. */
+  public synchronized long newEpoch() {
+    change(batch -> batch.put(Family.META, Meta.epoch(), Meta.number(epoch + 1)));
+    return ++epoch;
+  }
+
+  private interface Step {
+    void addTo(Batch batch) throws RocksDBException;
+  }
+
+  private void change(Step step) {
+    checkSound();
+    try (Batch batch = new Batch(database)) {
+      step.addTo(batch);
+      batch.write(true);
+    } catch (RocksDBException e) {
+      throw failed(e);
+    } catch (RuntimeException | Error e) {
+      broken = true;
+      throw e;
+    }
+  }
+}

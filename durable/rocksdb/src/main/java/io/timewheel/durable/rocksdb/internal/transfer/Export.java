@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.transfer;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.core.exc.JacksonIOException;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonWriteFeature;
+
+/**
+ * Writes timers as lines of JSON: one that says what it is, one for each timer, and one that says
+ * how many there were. Every time is in milliseconds since 1970, every payload in base 64. What has
+ * its usual value is left out.
+ */
+public final class Export implements AutoCloseable {
+  static final String KIND = "timers";
+  static final int FORMAT = 1;
+
+  // Escaped, because a text may hold half a surrogate pair, which has no form in UTF-8.
+  private static final JsonFactory FACTORY =
+      JsonFactory.builder()
+          .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
+          .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
+          .rootValueSeparator("\n")
+          .build();
+
+  private final Writer writer;
+  private final JsonGenerator json;
+  private long timers;
+
+  public Export(OutputStream out, long lastVersion, Set<String> paused) {
+    writer = new BufferedWriter(new OutputStreamWriter(out, UTF_8));
+    json = FACTORY.createGenerator(ObjectWriteContext.empty(), writer);
+    json.writeStartObject();
+    json.writeStringProperty("timewheel", KIND);
+    json.writeNumberProperty("format", FORMAT);
+    json.writeNumberProperty("lastVersion", lastVersion);
+    json.writeArrayPropertyStart("paused");
+    paused.stream().sorted().forEach(json::writeString);
+    json.writeEndArray();
+    json.writeEndObject();
+  }
+
+  public void timer(TimerRecord record) {
+    timers++;
+    json.writeStartObject();
+    json.writeStringProperty("namespace", record.key().namespace());
+    json.writeStringProperty("id", record.key().id());
+    json.writeNumberProperty("version", record.version());
+    json.writeNumberProperty("revision", record.revision());
+    json.writeStringProperty("state", record.state().name());
+    json.writeNumberProperty("dueAt", record.dueAt());
+    number("fireAt", record.fireAt(), TimerRecord.NEVER);
+    number("runAt", record.runAt(), TimerRecord.NONE);
+    number("attempt", record.attempt(), 0);
+    definition(record.definition());
+    flag("paused", record.paused());
+    flag("cancelRequested", record.cancelRequested());
+    json.writeNumberProperty("createdAt", record.createdAt());
+    json.writeNumberProperty("changedAt", record.changedAt());
+    text("note", record.note());
+    claim("claim", record.claim());
+    claim("former", record.former());
+    if (!record.attempts().isEmpty()) {
+      json.writeArrayPropertyStart("attempts");
+      record.attempts().forEach(this::attempt);
+      json.writeEndArray();
+    }
+    if (!record.requests().isEmpty()) {
+      json.writeArrayPropertyStart("requests");
+      record.requests().forEach(this::request);
+      json.writeEndArray();
+    }
+    json.writeEndObject();
+  }
+
+  private void definition(TimerDefinition definition) {
+    json.writeStringProperty(definition.queue() ? "queue" : "handler", definition.handler());
+    if (definition.isRecurring()) {
+      json.writeStringProperty("recurrence", definition.recurrence());
+    }
+    json.writeBinaryProperty("payload", definition.payload());
+    if (!definition.headers().isEmpty()) {
+      json.writeObjectPropertyStart("headers");
+      definition.headers().forEach(json::writeStringProperty);
+      json.writeEndObject();
+    }
+    json.writeObjectPropertyStart("retry");
+    json.writeNumberProperty("maxAttempts", definition.retry().maxAttempts());
+    json.writeStringProperty("backoff", definition.retry().backoff().toString());
+    json.writeStringProperty("maxBackoff", definition.retry().maxBackoff().toString());
+    json.writeEndObject();
+    json.writeStringProperty("missed", definition.missed().name());
+    json.writeNumberProperty("graceMillis", definition.graceMillis());
+  }
+
+  private void claim(String property, @Nullable Claim claim) {
+    if (claim == null) {
+      return;
+    }
+    json.writeObjectPropertyStart(property);
+    json.writeNumberProperty("tokenHigh", claim.token().high());
+    json.writeNumberProperty("tokenLow", claim.token().low());
+    json.writeNumberProperty("version", claim.version());
+    json.writeNumberProperty("scheduledAt", claim.scheduledAt());
+    json.writeNumberProperty("attempt", claim.attempt());
+    json.writeNumberProperty("epoch", claim.epoch());
+    json.writeNumberProperty("beganAt", claim.beganAt());
+    number("until", claim.until(), TimerRecord.NEVER);
+    text("end", claim.end() == null ? null : claim.end().name());
+    json.writeEndObject();
+  }
+
+  private void attempt(Attempt attempt) {
+    json.writeStartObject();
+    json.writeNumberProperty("number", attempt.number());
+    json.writeNumberProperty("scheduledAt", attempt.scheduledAtMillis());
+    json.writeNumberProperty("beganAt", attempt.beganAtMillis());
+    json.writeNumberProperty("endedAt", attempt.endedAtMillis());
+    json.writeStringProperty("end", attempt.end().name());
+    text("error", attempt.error());
+    json.writeEndObject();
+  }
+
+  private void request(TimerRecord.Request request) {
+    json.writeStartObject();
+    json.writeStringProperty("id", request.id());
+    json.writeStringProperty("answer", request.answer().name());
+    json.writeNumberProperty("version", request.version());
+    json.writeEndObject();
+  }
+
+  private void number(String property, long value, long usual) {
+    if (value != usual) {
+      json.writeNumberProperty(property, value);
+    }
+  }
+
+  private void flag(String property, boolean value) {
+    if (value) {
+      json.writeBooleanProperty(property, true);
+    }
+  }
+
+  private void text(String property, @Nullable String value) {
+    if (value != null) {
+      json.writeStringProperty(property, value);
+    }
+  }
+
+  /** Writes the last line; returns how many timers there were. */
+  public long end() {
+    json.writeStartObject();
+    json.writeNumberProperty("timers", timers);
+    json.writeEndObject();
+    json.flush();
+    try {
+      writer.write("\n");
+      writer.flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return timers;
+  }
+
+  public static UncheckedIOException unwrap(JacksonIOException e) {
+    return new UncheckedIOException(e.getCause());
+  }
+
+  @Override
+  public void close() {
+    json.close();
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The order of the packages: each knows only those before it. */
+class ArchitectureTest {
+  private static final String ROOT = "io.timewheel.durable.rocksdb";
+
+  /** Bottom up, as the page of the root package lists them. */
+  private static final List<String> PACKAGES =
+      Stream.of(
+              ".internal.format",
+              ".internal.file",
+              ".internal.store",
+              ".internal.transfer",
+              ".internal.maintenance",
+              "")
+          .map(name -> ROOT + name)
+          .toList();
+
+  private static final JavaClasses MAIN =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages(ROOT);
+
+  @Test
+  void everyPackageHasAPlaceInTheOrder() {
+    assertThat(MAIN.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
+        .containsExactlyInAnyOrderElementsOf(PACKAGES);
+  }
+
+  @Test
+  void noPackageKnowsALaterOne() {
+    for (int i = 0; i < PACKAGES.size() - 1; i++) {
+      noClasses()
+          .that()
+          .resideInAPackage(PACKAGES.get(i))
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(PACKAGES.subList(i + 1, PACKAGES.size()).toArray(String[]::new))
+          .check(MAIN);
+    }
+  }
+
+  @Test
+  void theFormatKnowsNoDatabase() {
+    noClasses()
+        .that()
+        .resideInAPackage(ROOT + ".internal.format")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.rocksdb..")
+        .check(MAIN);
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.PerfContext;
+import org.rocksdb.PerfLevel;
+import org.rocksdb.RocksDBException;
+
+class DatabaseTest {
+  /** So many that the filter of their table is larger than a cache of 1 MiB. */
+  private static final int TIMERS = 1_000_000;
+
+  private static final int LOOKUPS = 1_000;
+
+  @Test
+  void looksUpANewTimerWithoutReadingTheFilterOfAWholeTable(@TempDir Path directory)
+      throws RocksDBException {
+    Settings settings = new Settings(1 << 20, 64 << 20, 512);
+    NativeLibrary.load();
+    try (Database database = Database.open(directory, settings)) {
+      for (int i = 0; i < TIMERS; ) {
+        try (Batch batch = new Batch(database)) {
+          for (int end = i + 1_000; i < end; i++) {
+            // Out of order, or else each flush makes a table of its own that stays as it is.
+            batch.put(Family.TIMERS, key("o" + Math.floorMod(i * 7_919L, TIMERS)), new byte[8]);
+          }
+          batch.write(false);
+        }
+      }
+      database.flush();
+      database.db().compactRange(database.handle(Family.TIMERS));
+
+      database.db().setPerfLevel(PerfLevel.ENABLE_COUNT);
+      PerfContext context = database.db().getPerfContext();
+      context.reset();
+      for (int i = 0; i < LOOKUPS; i++) {
+        assertThat(database.get(Family.TIMERS, key("o" + i * 997 + "x"))).isNull();
+      }
+      assertThat(context.getBlockReadByte() / LOOKUPS).isLessThan(32 << 10);
+    }
+  }
+
+  private static byte[] key(String id) {
+    return Keys.timer(new TimerKey("shop", id));
+  }
+}
