@@ -2,8 +2,8 @@
 
 /**
  * Keys and records as bytes; no class here knows RocksDB. The entry is {@link
- * io.timewheel.durable.rocksdb.internal.format.RecordCodec}, beside {@code Keys} for the keys of
- * all families and {@code Meta} for those of the family META. They are made of {@code ByteWriter},
+ * io.timewheel.durable.rocksdb.internal.format.RecordCodec}, with {@code Keys} for the keys of all
+ * families and {@code Meta} for those of the family META. They are made of {@code ByteWriter},
  * {@code ByteReader}, {@code Text} and {@code Codes}.
  */
 @NullMarked

@@ -3,7 +3,7 @@
 /**
  * Reads and writes of timers. The entry is {@link
  * io.timewheel.durable.rocksdb.internal.store.Writer}, the only one that writes; {@link
- * io.timewheel.durable.rocksdb.internal.store.Reader} reads beside it. {@code Rows} makes the
+ * io.timewheel.durable.rocksdb.internal.store.Reader} reads meanwhile. {@code Rows} makes the
  * entries of a record in each family, {@code Counts} adds up states, {@code FrontBounds} keeps
  * where each index begins, and {@code Purge} deletes finished timers.
  */
