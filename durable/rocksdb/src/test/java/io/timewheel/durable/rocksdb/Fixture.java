@@ -28,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** Drives a store as an engine would, one step at a time. */
-public class Fixture implements StoreListener {
+public final class Fixture implements StoreListener {
   public static final long NOW = 1_800_000_000_000L;
 
   final TimerStore store;
