@@ -5,7 +5,6 @@ import static java.time.temporal.ChronoUnit.SECONDS;
 
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.server.Route.Role;
 import io.timewheel.server.cli.Copies;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,8 +34,8 @@ final class BackupResource {
     this.clock = clock;
   }
 
-  void addTo(Api api) {
-    api.add(Route.of("POST", "/v1/backups", Role.ADMIN, this::backup));
+  void addTo(Router router) {
+    router.add(Route.of("POST", "/v1/backups", Role.ADMIN), this::backup);
   }
 
   /** There is a store to copy from now on. */
@@ -64,9 +63,7 @@ final class BackupResource {
 
   private void backup(Exchange exchange) {
     exchange.query();
-    if (!exchange.caller().namespaces().isEmpty()) {
-      throw Problem.of(403, "forbidden", "the token is not for all namespaces").failure();
-    }
+    Authorization.checkAllNamespaces(exchange.caller());
     exchange.body(
         MAX_BODY,
         text -> {

@@ -9,7 +9,6 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.server.Route.Role;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +23,7 @@ final class BatchResource {
   private static final int MAX_BODY = 16 << 20;
   private static final int MAX_ITEMS = 1_000;
 
-  private final Reads reads;
+  private final StoreReads reads;
   private final Predicate<String> secrets;
 
   /**
@@ -32,13 +31,13 @@ final class BatchResource {
    *
    * @param secrets whether webhooks can be signed by a name
    */
-  BatchResource(Reads reads, Predicate<String> secrets) {
+  BatchResource(StoreReads reads, Predicate<String> secrets) {
     this.reads = reads;
     this.secrets = secrets;
   }
 
-  void addTo(Api api) {
-    api.add(Route.of("POST", ListResource.TIMERS + ":batch", Role.WRITE, this::batch));
+  void addTo(Router router) {
+    router.add(Route.of("POST", TimerListResource.TIMERS + ":batch", Role.WRITE), this::batch);
   }
 
   /** An item, and what became of it so far. */

@@ -9,7 +9,6 @@ import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.VerbResult;
-import io.timewheel.server.Route.Role;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,12 +24,12 @@ final class BulkResource {
   private static final int MAX_BODY = 16 * 1024;
   private static final int PAGE = 1_000;
 
-  private final Reads reads;
-  private final FirstAnswers firstAnswers;
+  private final StoreReads reads;
+  private final IdempotencyKeys idempotencyKeys;
 
-  BulkResource(Reads reads, FirstAnswers firstAnswers) {
+  BulkResource(StoreReads reads, IdempotencyKeys idempotencyKeys) {
     this.reads = reads;
-    this.firstAnswers = firstAnswers;
+    this.idempotencyKeys = idempotencyKeys;
   }
 
   /** Changes some timers, and tells how many of them it changed. */
@@ -38,20 +37,17 @@ final class BulkResource {
     long apply(DurableTimer timer, List<TimerKey> keys);
   }
 
-  void addTo(Api api) {
-    add(api, "cancel", BulkResource::cancel);
+  void addTo(Router router) {
+    add(router, "cancel", BulkResource::cancel);
     for (String name : List.of("pause", "resume", "retry")) {
-      add(api, name, (timer, keys) -> done(timer.verbAll(keys, VerbResource.verb(name))));
+      add(router, name, (timer, keys) -> done(timer.verbAll(keys, TimerVerbResource.verb(name))));
     }
   }
 
-  private void add(Api api, String name, Change change) {
-    api.add(
-        Route.of(
-            "POST",
-            ListResource.TIMERS + ":" + name,
-            Role.WRITE,
-            exchange -> bulk(exchange, change)));
+  private void add(Router router, String name, Change change) {
+    router.add(
+        Route.of("POST", TimerListResource.TIMERS + ":" + name, Role.WRITE),
+        exchange -> bulk(exchange, change));
   }
 
   /** What is sent. */
@@ -110,7 +106,7 @@ final class BulkResource {
       if (!filtered) {
         throw Problem.invalid("filter", "filter: none (expected: one; {} is for all)").failure();
       }
-      return ListResource.filter(namespace, states, prefix, dueFrom, dueTo, handler)
+      return TimerListResource.filter(namespace, states, prefix, dueFrom, dueTo, handler)
           .withoutPayload();
     }
   }
@@ -125,7 +121,7 @@ final class BulkResource {
           JsonReader.document(text, body::field);
           TimerFilter filter = body.filter(namespace);
           body.note(exchange);
-          firstAnswers.answer(
+          idempotencyKeys.answer(
               exchange,
               () -> {
                 long count = count(filter, body.expect);

@@ -6,7 +6,6 @@ import static java.util.Objects.requireNonNull;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.server.cli.SharedStore;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
@@ -19,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** Which database nodes share, and who has it. */
-final class DatabaseOptions implements SharedStore {
+public final class DatabaseOptions {
   private static final Pattern SECRET = Pattern.compile("password=", Pattern.CASE_INSENSITIVE);
 
   @Option(
@@ -29,10 +28,10 @@ final class DatabaseOptions implements SharedStore {
           "A database that nodes share, as jdbc:postgresql://host/database or"
               + " jdbc:mariadb://host/database, instead of --data.",
       converter = UrlConverter.class)
-  @Nullable String store;
+  private @Nullable String store;
 
   @Option(names = "--store-user", paramLabel = "USER", description = "Who has the database.")
-  @Nullable String storeUser;
+  private @Nullable String storeUser;
 
   @Option(
       names = "--store-password-file",
@@ -40,27 +39,34 @@ final class DatabaseOptions implements SharedStore {
       description = "Holds the password; or set TIMEWHEEL_STORE_PASSWORD. It is never an argument.")
   private @Nullable Path storePasswordFile;
 
-  /**
-   * {@return the password of the store, if it has one}
-   *
-   * @throws IOException if its file cannot be read
-   */
-  @Nullable String storePassword() throws IOException {
+  private @Nullable String storePassword() throws IOException {
     return storePasswordFile == null
         ? System.getenv(Settings.STORE_PASSWORD)
         : new SecretFile(storePasswordFile).read().strip();
   }
 
-  @Override
+  /** {@return the database; null if none is named} */
+  @Nullable SharedDatabase database() {
+    return store == null ? null : new SharedDatabase(store, storeUser, this::storePassword);
+  }
+
+  /** {@return the URL of the database; null if none is named} */
   public @Nullable String url() {
     return store;
   }
 
-  @Override
+  /**
+   * Opens the store in the database, and closes it afterwards. It makes no tables.
+   *
+   * @param <T> the type of the result
+   * @param work what to do with the store
+   * @return the result
+   * @throws IOException if the password cannot be read
+   */
   public <T> T using(Function<JdbcTimerStore, T> work) throws IOException {
-    String url = requireNonNull(store, "--store");
-    try (HikariDataSource pool = new HikariDataSource(Stores.smallPool(this, url))) {
-      JdbcTimerStore.Builder builder = Stores.builder(url, pool);
+    SharedDatabase database = requireNonNull(database(), "--store");
+    try (HikariDataSource pool = new HikariDataSource(database.smallPool())) {
+      JdbcTimerStore.Builder builder = database.builder(pool);
       if (!builder.migration(false).isEmpty()) {
         throw new StoreException(
             StoreException.Kind.UNAVAILABLE,
@@ -78,7 +84,7 @@ final class DatabaseOptions implements SharedStore {
   private static final class UrlConverter implements ITypeConverter<String> {
     @Override
     public String convert(String url) {
-      if (!Stores.canBeShared(url)) {
+      if (!SharedDatabase.canBeShared(url)) {
         throw new TypeConversionException(
             "expected: one like jdbc:postgresql://host/database or jdbc:mariadb://host/database");
       }

@@ -3,7 +3,6 @@ package io.timewheel.server;
 
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.EventStream.Topic;
-import io.timewheel.server.Route.Role;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -25,7 +24,7 @@ final class EventResource {
   private static final Logger LOG = LoggerFactory.getLogger(EventResource.class);
   private static final String MEDIA_TYPE = "text/event-stream";
 
-  private final Reads reads;
+  private final StoreReads reads;
   private final Node node;
   private final StatsView stats;
   private final ClusterView cluster;
@@ -38,7 +37,7 @@ final class EventResource {
 
   private volatile boolean draining;
 
-  EventResource(Reads reads, Node node, StatsView stats, ClusterView cluster, int maxStreams) {
+  EventResource(StoreReads reads, Node node, StatsView stats, ClusterView cluster, int maxStreams) {
     this.reads = reads;
     this.node = node;
     this.stats = stats;
@@ -46,8 +45,8 @@ final class EventResource {
     this.maxStreams = maxStreams;
   }
 
-  void addTo(Api api) {
-    api.add(Route.of("GET", "/v1/events", Role.READ, this::open));
+  void addTo(Router router) {
+    router.add(Route.of("GET", "/v1/events", Role.READ), this::open);
   }
 
   int open() {
@@ -56,7 +55,7 @@ final class EventResource {
 
   private void open(Exchange exchange) {
     Query query = exchange.query("types", "namespace");
-    Scope scope = Scope.of(exchange.caller(), query);
+    Scope scope = Scope.of(exchange.caller(), query.text("namespace"));
     Set<Topic> types = types(query.list("types"));
     var unused = reads.timer(); // 503 until it is there
     if (draining) {
@@ -82,7 +81,7 @@ final class EventResource {
     for (String name : names) {
       types.add(
           EnumSet.allOf(Topic.class).stream()
-              .filter(type -> TimerView.name(type).equals(name))
+              .filter(type -> Json.name(type).equals(name))
               .findAny()
               .orElseThrow(() -> Query.wrong("types", name, "stats, timer, cluster, dropped")));
     }
@@ -93,16 +92,17 @@ final class EventResource {
   private final class Connected implements EventStream.Out {
     private final Exchange exchange;
     private final EventStream stream;
-    private final Hangup hangup;
+    private final HangupWatch hangup;
     private boolean ended;
 
     Connected(Exchange exchange, Scope scope, Set<Topic> types) {
       this.exchange = exchange;
       stream = new EventStream(scope, types, node.feed, this, exchange.header("Last-Event-ID"));
-      // Not at once: Hangup must not wait for a stream that waits for it.
+      // Not at once: HangupWatch must not wait for a stream that waits for it.
       Executor executor = exchange.request().getComponents().getExecutor();
       EofException left = new EofException("the client left");
-      hangup = new Hangup(exchange.request(), () -> executor.execute(() -> stream.abort(left)));
+      hangup =
+          new HangupWatch(exchange.request(), () -> executor.execute(() -> stream.abort(left)));
     }
 
     void begin() {
@@ -152,7 +152,7 @@ final class EventResource {
 
   /** Ten times a second: sends what is new. */
   void pulse() {
-    Slices slices = new Slices(node.feed);
+    FeedSlices slices = new FeedSlices(node.feed);
     streams.forEach(each -> each.stream.pulse(slices));
   }
 

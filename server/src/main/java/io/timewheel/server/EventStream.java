@@ -49,7 +49,7 @@ final class EventStream {
 
   private final Scope scope;
   private final Set<Topic> types;
-  private final Feed feed;
+  private final ChangeFeed feed;
   private final Out out;
 
   private long cursor;
@@ -72,7 +72,7 @@ final class EventStream {
    * @param out the connection
    * @param lastId the id of the last event that the client has; null to begin now
    */
-  EventStream(Scope scope, Set<Topic> types, Feed feed, Out out, @Nullable String lastId) {
+  EventStream(Scope scope, Set<Topic> types, ChangeFeed feed, Out out, @Nullable String lastId) {
     this.scope = scope;
     this.types = types;
     this.feed = feed;
@@ -110,13 +110,13 @@ final class EventStream {
   /** Begins the answer, unless a pulse has, so that the client knows that it listens. */
   synchronized void begin() {
     if (!writing && !ended) {
-      byte[] chunk = chunk(new Slices(feed));
+      byte[] chunk = chunk(new FeedSlices(feed));
       write(chunk.length == 0 ? PING : chunk);
     }
   }
 
   /** A tenth of a second has passed. */
-  synchronized void pulse(Slices slices) {
+  synchronized void pulse(FeedSlices slices) {
     allowance = Math.max(allowance, Math.min(BURST, allowance + PER_SECOND / PULSES_PER_SECOND));
     pulsesSinceDropped++;
     quietPulses++;
@@ -131,7 +131,7 @@ final class EventStream {
     }
   }
 
-  private byte[] chunk(Slices slices) {
+  private byte[] chunk(FeedSlices slices) {
     ByteArrayOutputStream chunk = new ByteArrayOutputStream();
     if (tells(Topic.TIMER)) {
       changes(slices, chunk);
@@ -154,19 +154,19 @@ final class EventStream {
     return chunk.toByteArray();
   }
 
-  private void changes(Slices slices, ByteArrayOutputStream chunk) {
+  private void changes(FeedSlices slices, ByteArrayOutputStream chunk) {
     long oldest = feed.oldest();
     if (cursor < oldest) { // how many of those were for this client, nobody knows any more
       droppedUnknown |= !scope.equals(Scope.ALL);
       dropped += oldest - cursor;
       cursor = oldest;
     }
-    Slices.Slice slice = slices.slice(scope, cursor, Math.min(allowance, CHANGES_PER_CHUNK));
+    FeedSlices.Slice slice = slices.slice(scope, cursor, Math.min(allowance, CHANGES_PER_CHUNK));
     chunk.writeBytes(slice.messages());
     allowance -= slice.count();
     cursor = slice.next();
     if (allowance == 0) {
-      Slices.Slice rest = slices.rest(scope, cursor);
+      FeedSlices.Slice rest = slices.rest(scope, cursor);
       dropped += rest.count();
       cursor = rest.next();
     }
@@ -174,7 +174,7 @@ final class EventStream {
 
   /** Each event says how far in the feed its client is, so that it can resume after any. */
   private void message(ByteArrayOutputStream chunk, Topic type, byte[] data) {
-    chunk.writeBytes(Feed.message(feed.id(cursor - 1), TimerView.name(type), data));
+    chunk.writeBytes(EventMessage.of(feed.id(cursor - 1), Json.name(type), data));
   }
 
   private void write(byte[] chunk) {

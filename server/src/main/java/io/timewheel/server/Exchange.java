@@ -4,6 +4,7 @@ package io.timewheel.server;
 import static java.util.Objects.requireNonNull;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,6 +21,8 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.core.JsonGenerator;
 
 /** One request, and the way to answer it: once, and from any thread. */
@@ -28,7 +31,10 @@ final class Exchange {
 
   private static final Pattern GIVEN_ID = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
-  private final Api api;
+  private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
+  private final Authenticator authenticator;
+  private final BodyBudget bodies;
   private final Request request;
   private final Response response;
   private final Callback callback;
@@ -41,8 +47,14 @@ final class Exchange {
   private volatile boolean uneventful;
   private volatile long reservedBytes;
 
-  Exchange(Api api, Request request, Response response, Callback callback) {
-    this.api = api;
+  Exchange(
+      Authenticator authenticator,
+      BodyBudget bodies,
+      Request request,
+      Response response,
+      Callback callback) {
+    this.authenticator = authenticator;
+    this.bodies = bodies;
     this.request = request;
     this.response = response;
     this.callback = callback;
@@ -54,6 +66,11 @@ final class Exchange {
   }
 
   // The request
+
+  /** {@return the Authorization headers of a request} */
+  static List<String> credentials(Request request) {
+    return request.getHeaders().getValuesList(HttpHeader.AUTHORIZATION);
+  }
 
   void route(Route found, Map<String, String> pathVariables) {
     route = found;
@@ -81,7 +98,7 @@ final class Exchange {
    * {@return whether the caller may still ask; for an answer that comes long after the question}
    */
   boolean isStillAdmitted() {
-    return api.isStillAdmitted(this);
+    return authenticator.authenticate(credentials(request)).isBy(caller);
   }
 
   Request request() {
@@ -94,7 +111,7 @@ final class Exchange {
 
   /** {@return a variable of the path, decoded} */
   String path(String name) {
-    return Names.decode(name, requireNonNull(variables.get(name), name));
+    return PercentDecoder.decode(name, requireNonNull(variables.get(name), name));
   }
 
   /** {@return the namespace in the path, which the caller may use} */
@@ -105,7 +122,7 @@ final class Exchange {
   /** Refuses a caller who may not use the namespace in the path, if there is one. */
   void checkNamespace() {
     if (variables.containsKey("ns")) {
-      caller.checkNamespace(namespace());
+      Authorization.checkNamespace(caller, namespace());
     }
   }
 
@@ -138,9 +155,9 @@ final class Exchange {
     if (length > maxBytes) {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
-    reservedBytes = api.reserveBody(length > 0 ? length : maxBytes);
+    reservedBytes = bodies.reserve(length > 0 ? length : maxBytes);
     on(
-        Body.read(request, maxBytes, api.maxBodyTime()),
+        BodyReader.read(request, maxBytes, bodies.maxTime()),
         content -> then.accept(Json.decode(content)));
   }
 
@@ -168,16 +185,12 @@ final class Exchange {
     variables.forEach(
         (name, text) -> {
           try {
-            names.put(name.equals("ns") ? "namespace" : name, Names.decode(name, text));
+            names.put(name.equals("ns") ? "namespace" : name, PercentDecoder.decode(name, text));
           } catch (Problem.Failure e) {
             // the path shows it as it came
           }
         });
     return names;
-  }
-
-  Map<String, Object> notes() {
-    return notes;
   }
 
   /** Adds to the audit log what the path does not say. */
@@ -192,8 +205,20 @@ final class Exchange {
     uneventful = true;
   }
 
-  boolean isUneventful() {
-    return uneventful;
+  private void audit(int status) {
+    if (route == null || route.role().compareTo(Role.WRITE) < 0 || uneventful) {
+      return;
+    }
+    AuditLog.write(
+        new AuditLog.Entry(
+            caller.name(),
+            Request.getRemoteAddr(request),
+            id,
+            route.method() + " " + route.pattern(),
+            String.valueOf(request.getHttpURI().getPath()),
+            names(),
+            notes,
+            status));
   }
 
   // The answer
@@ -226,11 +251,16 @@ final class Exchange {
   void problem(Problem problem) {
     problem.headers().forEach(response.getHeaders()::put);
     if (problem.status() == 500) {
-      api.unexpected(this, problem);
+      LOG.error(
+          "{} {} failed, request {}",
+          request.getMethod(),
+          request.getHttpURI().getPath(),
+          id,
+          problem.cause());
     }
-    Body.discard(
+    BodyReader.discard(
         request,
-        api.maxBodyTime(),
+        bodies.maxTime(),
         () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write)));
   }
 
@@ -262,8 +292,8 @@ final class Exchange {
     if (!answered.compareAndSet(false, true)) {
       return false;
     }
-    api.releaseBody(reservedBytes);
-    Audit.answered(this, status);
+    bodies.release(reservedBytes);
+    audit(status);
     response.setStatus(status);
     return true;
   }

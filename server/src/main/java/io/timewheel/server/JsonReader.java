@@ -3,6 +3,8 @@ package io.timewheel.server;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
@@ -133,7 +135,7 @@ final class JsonReader {
   }
 
   @Nullable Instant instant() {
-    return parsed("an instant such as 2026-12-01T09:00:00Z", Query::instantOf);
+    return parsed("an instant such as 2026-12-01T09:00:00Z", JsonReader::instantOf);
   }
 
   private <T> @Nullable T parsed(String expected, Function<String, T> parse) {
@@ -204,5 +206,14 @@ final class JsonReader {
     return Problem.malformed(last() + ": of another type (expected: " + expected + ")")
         .at(path.isEmpty() ? null : where())
         .failure();
+  }
+
+  /** {@return an instant, with or without seconds, as ISO 8601 allows} */
+  static Instant instantOf(String text) {
+    try {
+      return Instant.parse(text);
+    } catch (DateTimeParseException e) {
+      return OffsetDateTime.parse(text).toInstant();
+    }
   }
 }

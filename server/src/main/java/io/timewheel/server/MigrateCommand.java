@@ -56,13 +56,13 @@ final class MigrateCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     CommandSpec command = requireNonNull(spec);
-    String url = database.store;
-    if (url == null) {
+    SharedDatabase shared = database.database();
+    if (shared == null) {
       throw new ParameterException(command.commandLine(), "--store is missing");
     }
     PrintWriter out = command.commandLine().getOut();
-    try (HikariDataSource pool = new HikariDataSource(Stores.smallPool(database, url))) {
-      JdbcTimerStore.Builder builder = Stores.builder(url, pool);
+    try (HikariDataSource pool = new HikariDataSource(shared.smallPool())) {
+      JdbcTimerStore.Builder builder = shared.builder(pool);
       if (print) {
         out.print(builder.migration(finish));
       } else {

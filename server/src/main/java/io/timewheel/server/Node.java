@@ -14,7 +14,7 @@ final class Node {
   private static final String ONLY = "node-1";
 
   final Traffic traffic = new Traffic();
-  final Feed feed;
+  final ChangeFeed feed;
   private final InstantSource clock;
   private final Instant startedAt;
   private final Supplier<String> address;
@@ -24,7 +24,7 @@ final class Node {
     this.clock = clock;
     this.address = address;
     startedAt = Instant.ofEpochMilli(clock.millis());
-    feed = new Feed(clock.millis(), Feed.CAPACITY);
+    feed = new ChangeFeed(clock.millis(), ChangeFeed.CAPACITY);
   }
 
   TimerStore watch(String name, TimerStore unwatched) {

@@ -2,8 +2,8 @@
 package io.timewheel.server;
 
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,13 +18,30 @@ final class Query {
   }
 
   static Query of(@Nullable String text, String... names) {
-    Map<String, List<String>> values = Names.query(text);
+    Map<String, List<String>> values = parse(text);
     for (String name : values.keySet()) {
       if (!Set.of(names).contains(name)) {
         throw Problem.malformed("unknown parameter " + name).at(name).failure();
       }
     }
     return new Query(values);
+  }
+
+  /** Reads a query; a plus is a blank, as forms have it. */
+  private static Map<String, List<String>> parse(@Nullable String query) {
+    Map<String, List<String>> values = new LinkedHashMap<>();
+    if (query == null || query.isEmpty()) {
+      return values;
+    }
+    for (String pair : query.split("&", -1)) {
+      int equals = pair.indexOf('=');
+      String name = PercentDecoder.decode("query", (equals < 0 ? pair : pair.substring(0, equals)));
+      String value = equals < 0 ? "" : pair.substring(equals + 1).replace("+", "%20");
+      values
+          .computeIfAbsent(name, key -> new ArrayList<>())
+          .add(PercentDecoder.decode(name, value));
+    }
+    return values;
   }
 
   /** {@return the values of a parameter, also those in one list with commas} */
@@ -61,17 +78,9 @@ final class Query {
   @Nullable Instant instant(String name) {
     String text = text(name);
     try {
-      return text == null ? null : instantOf(text);
+      return text == null ? null : JsonReader.instantOf(text);
     } catch (RuntimeException e) {
       throw wrong(name, text, "an instant such as 2026-12-01T09:00:00Z");
-    }
-  }
-
-  static Instant instantOf(String text) {
-    try {
-      return Instant.parse(text);
-    } catch (DateTimeParseException e) {
-      return OffsetDateTime.parse(text).toInstant(); // without seconds, as ISO 8601 allows
     }
   }
 

@@ -7,7 +7,6 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.FireId;
 import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.QueueFiring;
-import io.timewheel.server.Route.Role;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -28,28 +27,25 @@ final class QueueResource {
   private static final int MAX_ERROR = 4_000;
 
   private final Supplier<DurableTimer> timers;
-  private final FirstAnswers firstAnswers;
+  private final IdempotencyKeys idempotencyKeys;
   private final int maxWaiting;
   private final Set<Claim> waiting = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
 
-  QueueResource(Supplier<DurableTimer> timers, FirstAnswers firstAnswers, int maxWaiting) {
+  QueueResource(Supplier<DurableTimer> timers, IdempotencyKeys idempotencyKeys, int maxWaiting) {
     this.timers = timers;
-    this.firstAnswers = firstAnswers;
+    this.idempotencyKeys = idempotencyKeys;
     this.maxWaiting = maxWaiting;
   }
 
-  void addTo(Api api) {
-    api.add(
-        Route.of(
-            "POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.WRITE, this::claim));
+  void addTo(Router router) {
+    router.add(
+        Route.of("POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.WRITE),
+        this::claim);
     for (String verb : List.of("ack", "nack", "extend")) {
-      api.add(
-          Route.of(
-              "POST",
-              "/v1/namespaces/{ns}/firings/{fireId}:" + verb,
-              Role.WRITE,
-              exchange -> end(exchange, verb)));
+      router.add(
+          Route.of("POST", "/v1/namespaces/{ns}/firings/{fireId}:" + verb, Role.WRITE),
+          exchange -> end(exchange, verb));
     }
   }
 
@@ -70,13 +66,13 @@ final class QueueResource {
     private final Exchange exchange;
     private final DurableTimer timer;
     private final CompletableFuture<List<QueueFiring>> firings;
-    private final Hangup hangup;
+    private final HangupWatch hangup;
 
     Claim(Exchange exchange, DurableTimer timer, CompletableFuture<List<QueueFiring>> firings) {
       this.exchange = exchange;
       this.timer = timer;
       this.firings = firings;
-      this.hangup = new Hangup(exchange.request(), this::callOff);
+      this.hangup = new HangupWatch(exchange.request(), this::callOff);
     }
 
     void begin() {
@@ -107,7 +103,7 @@ final class QueueResource {
           () -> {
             if (!taken.isEmpty() && !exchange.isStillAdmitted()) {
               timer.giveBack(taken);
-              throw Callers.invalidToken();
+              throw Authenticator.invalidToken().failure();
             }
             send(exchange, timer, taken);
           });
@@ -260,7 +256,7 @@ final class QueueResource {
         body -> {
           End end = new End(verb);
           JsonReader.document(body, end::field);
-          firstAnswers.answer(
+          idempotencyKeys.answer(
               exchange,
               end.leaseToken == null ? "" : end.leaseToken,
               () -> end.apply(timer, fireId).thenApply(result -> each -> ended(each, result)));

@@ -13,26 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param method the method; GET serves HEAD too
  * @param pattern the path, with variables in braces and perhaps a verb behind a colon
  * @param segments the parts of the pattern
- * @param role what a caller must be allowed
- * @param action does it
+ * @param role the role that a caller needs
  */
-record Route(String method, String pattern, List<String> segments, Role role, Action action) {
-  /** What a route asks of its caller; each includes those before it. */
-  enum Role {
-    /** Nothing. */
-    OPEN,
-    READ,
-    WRITE,
-    ADMIN
-  }
-
-  /** Answers a request now or later; what it throws is answered as a problem. */
-  interface Action {
-    void handle(Exchange exchange) throws Exception;
-  }
-
-  static Route of(String method, String pattern, Role role, Action action) {
-    return new Route(method, pattern, split(pattern), role, action);
+record Route(String method, String pattern, List<String> segments, Role role) {
+  static Route of(String method, String pattern, Role role) {
+    return new Route(method, pattern, split(pattern), role);
   }
 
   static List<String> split(String path) {

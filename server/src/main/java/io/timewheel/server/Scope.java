@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose timers a view takes in.
+ * The namespaces that a view includes.
  *
- * @param namespaces only those of these namespaces; null for all
+ * @param namespaces the namespaces; null for all
  */
 record Scope(@Nullable Set<String> namespaces) {
   static final Scope ALL = new Scope(null);
 
-  /** {@return what a caller may see of the namespace that the query names, or of all} */
-  static Scope of(Caller caller, Query query) {
-    String only = query.text("namespace");
-    if (only != null) {
-      caller.checkNamespace(Names.checked("namespace", only));
-      return new Scope(Set.of(only));
+  /** {@return the part of a namespace that a caller may see; of all namespaces for null} */
+  static Scope of(Caller caller, @Nullable String namespace) {
+    if (namespace != null) {
+      Authorization.checkNamespace(caller, Names.checked("namespace", namespace));
+      return new Scope(Set.of(namespace));
     }
     return caller.namespaces().isEmpty() ? ALL : new Scope(caller.namespaces());
   }
@@ -34,20 +32,5 @@ record Scope(@Nullable Set<String> namespaces) {
     Map<String, V> seen = new TreeMap<>(byNamespace);
     seen.keySet().removeIf(namespace -> !sees(namespace));
     return seen;
-  }
-
-  /** {@return how many timers wait for each span of a time} */
-  long[] histogram(Reads reads, Instant from, Instant to, int buckets) {
-    if (namespaces == null) {
-      return reads.ask(timer -> timer.histogram(null, from, to, buckets));
-    }
-    long[] sums = new long[buckets];
-    for (String namespace : namespaces) {
-      long[] counts = reads.ask(timer -> timer.histogram(namespace, from, to, buckets));
-      for (int i = 0; i < buckets; i++) {
-        sums[i] += counts[i];
-      }
-    }
-    return sums;
   }
 }

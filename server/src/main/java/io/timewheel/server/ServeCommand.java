@@ -49,16 +49,17 @@ final class ServeCommand implements Callable<Integer> {
     @Nullable Tokens tokens;
     @Nullable WebhookSecrets secrets;
     try {
-      Logs.direct(options.logFormat, options.auditLog);
+      LogOutput.direct(options.logFormat, options.auditLog);
       tokens = options.tokens();
       secrets = options.webhookSecrets();
     } catch (IOException e) {
       return failed(reason(e));
     }
-    if (options.observe && options.database.store == null) {
+    StoreLocation location = options.store();
+    if (options.observe && location.database() == null) {
       return failed(
           "--observe: the store in %s has one owner, which fires its timers (expected: --store,"
-                  .formatted(options.data)
+                  .formatted(location.data())
               + " a database that nodes share)");
     }
     ServerConfig config = options.config();
@@ -80,28 +81,28 @@ final class ServeCommand implements Callable<Integer> {
     }
     DurableTimer timer;
     try {
-      timer = open(server, secrets);
+      timer = open(server, location, secrets);
     } catch (IOException
         | RuntimeException e) { // the end of the process closes the server, in silence
-      return failed("cannot open the store in %s: %s".formatted(Stores.name(options), reason(e)));
+      return failed("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
     }
-    server.serve(timer, options.database.store == null ? Integer.MAX_VALUE : Stores.READS);
+    server.serve(timer, location.readsAtATime());
     Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(server, timer), "timewheel-stop"));
-    String address = TimewheelServer.address(config.listen());
-    System.out.println("Timewheel ready on http://" + address + ":" + server.port());
+    System.out.println("Timewheel ready on http://" + config.urlHost() + ":" + server.port());
     System.out.flush();
     new CountDownLatch(1).await(); // the hook ends it
     return 0;
   }
 
   /** Without secrets no URL is called: what is due there is blocked. */
-  private DurableTimer open(TimewheelServer server, @Nullable WebhookSecrets secrets)
+  private DurableTimer open(
+      TimewheelServer server, StoreLocation location, @Nullable WebhookSecrets secrets)
       throws IOException {
-    TimerStore opened = Stores.open(options);
+    TimerStore opened = location.open();
     if (opened instanceof RocksTimerStore embedded) {
-      server.backups(options.data, embedded);
+      server.backups(location.data(), embedded);
     }
-    TimerStore watched = server.watch(Stores.kind(options), opened);
+    TimerStore watched = server.watch(location.kind(), opened);
     DurableTimerBuilder builder =
         options.observe ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);

@@ -48,9 +48,9 @@ final class ServeOptions {
       paramLabel = "DIR",
       description = "Where the timers are kept (${DEFAULT-VALUE}).",
       defaultValue = "./timewheel-data")
-  Path data = Path.of("timewheel-data");
+  private Path data = Path.of("timewheel-data");
 
-  @Mixin DatabaseOptions database = new DatabaseOptions();
+  @Mixin private DatabaseOptions database = new DatabaseOptions();
 
   @Option(
       names = "--observe",
@@ -90,7 +90,7 @@ final class ServeOptions {
       paramLabel = "FORM",
       description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}), on standard error.",
       defaultValue = "text")
-  Logs.Form logFormat = Logs.Form.text;
+  LogOutput.Form logFormat = LogOutput.Form.text;
 
   @Option(
       names = "--audit-log",
@@ -109,6 +109,11 @@ final class ServeOptions {
 
   AddressPolicy addressPolicy() {
     return AddressPolicy.admitting(allowedTargets);
+  }
+
+  /** {@return the place of the timers} */
+  StoreLocation store() {
+    return new StoreLocation(data, database.database());
   }
 
   /** Reads the number of a port. */

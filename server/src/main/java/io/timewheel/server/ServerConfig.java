@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * The settings of a {@link TimewheelServer.Builder#config server}.
+ * The settings of the HTTP server: its address and its limits.
  *
  * @param listen the address to listen on
  * @param port the port; 0 for a free one
@@ -38,6 +38,11 @@ public record ServerConfig(
     requireNonNull(listen, "listen");
     requireNonNull(maxBodyTime, "maxBodyTime");
     hosts = Set.copyOf(hosts);
+  }
+
+  /** {@return the address to listen on, as it stands in a URL} */
+  public String urlHost() {
+    return listen.contains(":") ? "[" + listen + "]" : listen;
   }
 
   /** {@return the settings of a server that only this machine reaches} */

@@ -25,7 +25,7 @@ final class StatsView {
   private record Counted(Map<TimerState, Long> states, Set<String> paused, long overdue) {}
 
   /** {@return the figures as JSON} */
-  byte[] json(Reads reads, Scope scope, boolean minutes) {
+  byte[] json(StoreReads reads, Scope scope, boolean minutes) {
     DurableTimer timer = reads.timer();
     Instant now = timer.now();
     Counted counted = count(reads, scope, now);
@@ -54,7 +54,7 @@ final class StatsView {
   }
 
   /** Asks the store; null if it does not answer, which is a figure too. */
-  private static @Nullable Counted count(Reads reads, Scope scope, Instant now) {
+  private static @Nullable Counted count(StoreReads reads, Scope scope, Instant now) {
     try {
       Map<TimerState, Long> states = new EnumMap<>(TimerState.class);
       for (var counts : scope.of(reads.ask(DurableTimer::counts)).values()) {
@@ -67,7 +67,7 @@ final class StatsView {
         }
       }
       Instant late = now.minusSeconds(1);
-      long overdue = scope.histogram(reads, ListResource.BEGIN_OF_TIME, late, 1)[0];
+      long overdue = reads.histogram(scope, StoreReads.BEGIN_OF_TIME, late, 1)[0];
       return new Counted(states, paused, overdue);
     } catch (DurableTimerException e) {
       if (e.reason() == DurableTimerException.Reason.STORE_UNAVAILABLE) {
@@ -80,7 +80,7 @@ final class StatsView {
   static void states(JsonGenerator json, Map<TimerState, Long> counts) {
     json.writeObjectPropertyStart("states");
     for (TimerState state : TimerState.values()) {
-      json.writeNumberProperty(TimerView.name(state), counts.getOrDefault(state, 0L));
+      json.writeNumberProperty(Json.name(state), counts.getOrDefault(state, 0L));
     }
     json.writeEndObject();
   }

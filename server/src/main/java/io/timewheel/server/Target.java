@@ -11,18 +11,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/**
- * What a timer is for: a queue, or a URL that is called.
- *
- * <p>A URL is stored as headers of a timer whose handler is named by {@link WebhookHandler}. Their
- * names begin with a colon, which those of users must not.
- */
+/** The target of a timer in JSON: a queue, or a URL. */
 final class Target {
-  private static final String URL = ":url";
-  private static final String SECRET = ":secret";
-  private static final String TIMEOUT = ":timeout";
-  private static final String HEADER = ":header-";
-
   private @Nullable String queue;
   private final Map<String, String> webhook = new LinkedHashMap<>();
 
@@ -30,7 +20,7 @@ final class Target {
   static Target read(JsonReader json) {
     Target target = new Target();
     json.object(target::field);
-    if ((target.queue == null) == (target.webhook.get(URL) == null)) {
+    if ((target.queue == null) == (target.webhook.get(StoredTarget.URL) == null)) {
       throw Problem.invalid("target", "target: expected exactly one of queue, url").failure();
     }
     if (target.queue != null && !target.webhook.isEmpty()) {
@@ -43,16 +33,16 @@ final class Target {
   private boolean field(String name, JsonReader value) {
     switch (name) {
       case "queue" -> queue = value.string();
-      case "url" -> put(URL, value.string());
-      case "secret" -> put(SECRET, value.string());
+      case "url" -> put(StoredTarget.URL, value.string());
+      case "secret" -> put(StoredTarget.SECRET, value.string());
       case "timeout" -> {
         Duration timeout = value.duration();
-        put(TIMEOUT, timeout == null ? null : timeout.toString());
+        put(StoredTarget.TIMEOUT, timeout == null ? null : timeout.toString());
       }
       case "headers" -> {
         Map<String, String> headers = value.texts();
         if (headers != null) {
-          headers.forEach((header, text) -> put(HEADER + header, text));
+          headers.forEach((header, text) -> put(StoredTarget.HEADER + header, text));
         }
       }
       default -> {
@@ -81,55 +71,32 @@ final class Target {
   }
 
   private WebhookTarget checked(Predicate<String> secrets) {
-    if (!secrets.test(webhook.getOrDefault(SECRET, ""))) {
+    if (!secrets.test(webhook.getOrDefault(StoredTarget.SECRET, ""))) {
       throw Problem.invalid( // does not say what was sent: it may be the secret itself
               "target.secret", "target.secret (expected: a name in the server's --webhook-secrets)")
           .failure();
     }
     try {
-      return webhook(webhook);
+      return StoredTarget.of(webhook);
     } catch (IllegalArgumentException e) {
       Problem problem = Problem.of(e);
       throw (problem.field() == null ? problem.at("target.url") : problem).failure();
     }
   }
 
-  /** {@return the target that is stored in headers} */
-  static WebhookTarget webhook(Map<String, String> stored) {
-    Map<String, String> headers = new LinkedHashMap<>();
-    stored.forEach(
-        (name, value) -> {
-          if (name.startsWith(HEADER)) {
-            headers.put(name.substring(HEADER.length()), value);
-          }
-        });
-    String timeout = stored.get(TIMEOUT);
-    return new WebhookTarget(
-        WebhookTarget.parseUrl(stored.getOrDefault(URL, "")),
-        stored.getOrDefault(SECRET, ""),
-        headers,
-        timeout == null ? WebhookTarget.DEFAULT_TIMEOUT : Duration.parse(timeout));
-  }
-
-  static Map<String, String> userHeaders(Map<String, String> headers) {
-    Map<String, String> users = new LinkedHashMap<>(headers);
-    users.keySet().removeIf(name -> name.startsWith(":"));
-    return users;
-  }
-
   /** Writes a target; the values of its headers are never shown. */
   static void write(JsonGenerator json, TimerInfo timer) {
     json.writeObjectPropertyStart("target");
     timer.queue().ifPresent(name -> json.writeStringProperty("queue", name));
-    String url = timer.headers().get(URL);
+    String url = timer.headers().get(StoredTarget.URL);
     if (url != null) {
       json.writeStringProperty("url", url);
-      put(json, "secret", timer.headers().get(SECRET));
-      put(json, "timeout", timer.headers().get(TIMEOUT));
+      put(json, "secret", timer.headers().get(StoredTarget.SECRET));
+      put(json, "timeout", timer.headers().get(StoredTarget.TIMEOUT));
       json.writeObjectPropertyStart("headers");
       for (String name : timer.headers().keySet()) {
-        if (name.startsWith(HEADER)) {
-          json.writeNullProperty(name.substring(HEADER.length()));
+        if (name.startsWith(StoredTarget.HEADER)) {
+          json.writeNullProperty(name.substring(StoredTarget.HEADER.length()));
         }
       }
       json.writeEndObject();

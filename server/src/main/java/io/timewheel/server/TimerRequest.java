@@ -141,7 +141,7 @@ final class TimerRequest {
 
   private void missed(@Nullable String text) {
     for (MissedRuns rule : MissedRuns.values()) {
-      if (TimerView.name(rule).equals(text)) {
+      if (Json.name(rule).equals(text)) {
         missed = rule;
         return;
       }

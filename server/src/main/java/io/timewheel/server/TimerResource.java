@@ -7,7 +7,6 @@ import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.server.Route.Role;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -18,8 +17,8 @@ final class TimerResource {
   /** A payload and headers as large as they may be, escaped, and room for the rest. */
   private static final int MAX_BODY = 256 * 1024;
 
-  private final Reads reads;
-  private final FirstAnswers firstAnswers;
+  private final StoreReads reads;
+  private final IdempotencyKeys idempotencyKeys;
   private final Predicate<String> secrets;
 
   /**
@@ -27,16 +26,16 @@ final class TimerResource {
    *
    * @param secrets whether webhooks can be signed by a name
    */
-  TimerResource(Reads reads, FirstAnswers firstAnswers, Predicate<String> secrets) {
+  TimerResource(StoreReads reads, IdempotencyKeys idempotencyKeys, Predicate<String> secrets) {
     this.reads = reads;
-    this.firstAnswers = firstAnswers;
+    this.idempotencyKeys = idempotencyKeys;
     this.secrets = secrets;
   }
 
-  void addTo(Api api) {
-    api.add(Route.of("PUT", TIMER, Role.WRITE, this::put));
-    api.add(Route.of("GET", TIMER, Role.READ, this::get));
-    api.add(Route.of("DELETE", TIMER, Role.WRITE, this::delete));
+  void addTo(Router router) {
+    router.add(Route.of("PUT", TIMER, Role.WRITE), this::put);
+    router.add(Route.of("GET", TIMER, Role.READ), this::get);
+    router.add(Route.of("DELETE", TIMER, Role.WRITE), this::delete);
   }
 
   static TimerKey key(Exchange exchange) {
@@ -87,7 +86,7 @@ final class TimerResource {
         MAX_BODY,
         body -> {
           JsonReader.empty(body);
-          firstAnswers.answer(
+          idempotencyKeys.answer(
               exchange,
               () -> {
                 long version = conditions.version(() -> reads.get(key));
@@ -106,7 +105,7 @@ final class TimerResource {
           200,
           json -> {
             json.writeStartObject();
-            json.writeStringProperty("outcome", TimerView.name(outcome));
+            json.writeStringProperty("outcome", Json.name(outcome));
             json.writeEndObject();
           });
     }

@@ -6,7 +6,6 @@ import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.Recurrence;
 import io.timewheel.durable.TimerInfo;
 import java.time.Instant;
-import java.util.Locale;
 import java.util.Map;
 import tools.jackson.core.JsonGenerator;
 
@@ -46,7 +45,7 @@ final class TimerView {
     json.writeStringProperty("namespace", timer.key().namespace());
     json.writeStringProperty("id", timer.key().id());
     json.writeNumberProperty("version", timer.version());
-    json.writeStringProperty("state", name(timer.state()));
+    json.writeStringProperty("state", Json.name(timer.state()));
     json.writeStringProperty("dueAt", timer.dueAt().toString());
     timer.fireAt().ifPresent(at -> json.writeStringProperty("fireAt", at.toString()));
     json.writeNumberProperty("attempt", timer.attempt());
@@ -60,9 +59,9 @@ final class TimerView {
     json.writeStringProperty("backoff", timer.retry().backoff().toString());
     json.writeStringProperty("maxBackoff", timer.retry().maxBackoff().toString());
     json.writeEndObject();
-    json.writeStringProperty("missed", name(timer.missed()));
+    json.writeStringProperty("missed", Json.name(timer.missed()));
     json.writeStringProperty("grace", timer.grace().toString());
-    texts(json, "headers", Target.userHeaders(timer.headers()));
+    texts(json, "headers", StoredTarget.userHeaders(timer.headers()));
   }
 
   /** As it was sent, but for a delay, which comes back as the time that it ended at. */
@@ -88,7 +87,7 @@ final class TimerView {
     json.writeStringProperty("scheduledAt", instant(attempt.scheduledAtMillis()));
     json.writeStringProperty("beganAt", instant(attempt.beganAtMillis()));
     json.writeStringProperty("endedAt", instant(attempt.endedAtMillis()));
-    json.writeStringProperty("end", name(attempt.end()));
+    json.writeStringProperty("end", Json.name(attempt.end()));
     if (attempt.error() != null) {
       json.writeStringProperty("error", attempt.error());
     }
@@ -117,10 +116,6 @@ final class TimerView {
     json.writeObjectPropertyStart(name);
     texts.forEach(json::writeStringProperty);
     json.writeEndObject();
-  }
-
-  static String name(Enum<?> constant) {
-    return constant.name().toLowerCase(Locale.ROOT);
   }
 
   private static String instant(long millis) {

@@ -4,7 +4,6 @@ package io.timewheel.server;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.server.Route.Role;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,14 +15,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import org.eclipse.jetty.http.UriCompliance;
-import org.eclipse.jetty.server.HttpConfiguration;
-import org.eclipse.jetty.server.HttpConnectionFactory;
-import org.eclipse.jetty.server.NetworkConnectionLimit;
-import org.eclipse.jetty.server.Server;
-import org.eclipse.jetty.server.ServerConnector;
-import org.eclipse.jetty.server.handler.GracefulHandler;
-import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,25 +25,15 @@ import org.slf4j.LoggerFactory;
  */
 public final class TimewheelServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TimewheelServer.class);
-  private static final int MAX_THREADS = 64;
-  private static final int MAX_HEADER_BYTES = 16 * 1024;
 
-  /** The least that the pool hands out. */
-  private static final int INPUT_BUFFER_BYTES = 4_096;
-
-  /** Above the limit, to be told so; more are not accepted. */
-  private static final int REFUSED_CONNECTIONS = 1_000;
-
-  /** Longer than a claim may wait. */
-  private static final Duration IDLE = Duration.ofSeconds(75);
-
-  private final Server jetty;
-  private final ServerConnector connector;
-  private final Api api;
+  private final HttpListener listener;
+  private final Router router = new Router();
   private final Node node;
-  private final FirstAnswers firstAnswers = new FirstAnswers();
-  private final QueueResource queues;
+  private final IdempotencyKeys idempotencyKeys = new IdempotencyKeys();
+  private final StoreReads reads = new StoreReads();
   private final Connections connections;
+  private final HealthResource health = new HealthResource(reads);
+  private final QueueResource queues;
   private final StatsView stats;
   private final ClusterView cluster;
   private final EventResource events;
@@ -62,63 +43,40 @@ public final class TimewheelServer implements AutoCloseable {
   private final ExecutorService counter =
       Executors.newSingleThreadExecutor(thread("timewheel-wheel-counter"));
   private int pulses;
-  private final Reads reads = new Reads();
-  private volatile boolean draining;
 
   private TimewheelServer(
       ServerConfig config,
       @Nullable Tokens tokens,
       Predicate<String> webhookSecrets,
       InstantSource clock) {
-    QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
-    threads.setName("timewheel-http");
-    threads.setStopTimeout(1_000); // what was under way had its time before that
-    jetty = new Server(threads);
-    HttpConfiguration http = new HttpConfiguration();
-    http.setSendServerVersion(false);
-    http.setRequestHeaderSize(MAX_HEADER_BYTES);
-    // Paths are taken apart as they were sent, so that an encoded slash belongs to an id.
-    http.setUriCompliance(UriCompliance.UNSAFE);
-    // A claim that waits keeps the buffer of its body: thousands of them fit in the heap, and in
-    // what is left beside it for direct buffers they would not.
-    http.setUseInputDirectByteBuffers(false);
-    http.setInputBufferSize(INPUT_BUFFER_BYTES);
-    connector = new ServerConnector(jetty, 1, 1, new HttpConnectionFactory(http));
-    connector.setHost(config.listen());
-    connector.setPort(config.port());
-    connector.setIdleTimeout(IDLE.toMillis());
-    connector.setAcceptQueueSize(1_024);
-    jetty.addConnector(connector);
     connections = new Connections(config.maxConnections());
-    connector.addBean(connections);
-    jetty.addBean(
-        new NetworkConnectionLimit(config.maxConnections() + REFUSED_CONNECTIONS, connector));
-    jetty.setErrorHandler(new Errors());
-    node = new Node(clock, () -> address(config.listen()) + ":" + port());
-    queues = new QueueResource(reads::timer, firstAnswers, config.maxWaitingClaims());
+    listener =
+        new HttpListener(
+            config,
+            connections,
+            new RequestPipeline(config, router, new Authenticator(tokens), connections));
+    node = new Node(clock, () -> config.urlHost() + ":" + port());
+    queues = new QueueResource(reads::timer, idempotencyKeys, config.maxWaitingClaims());
     stats = new StatsView(node);
     cluster = new ClusterView(node);
     events = new EventResource(reads, node, stats, cluster, config.maxStreams());
     backups = new BackupResource(clock);
-    api = new Api(config, tokens, connections);
     addRoutes(webhookSecrets);
-    jetty.setHandler(new GracefulHandler(api));
   }
 
   private void addRoutes(Predicate<String> webhookSecrets) {
-    api.add(Route.of("GET", "/healthz", Role.OPEN, exchange -> state(exchange, 200, "ok")));
-    api.add(Route.of("GET", "/readyz", Role.OPEN, this::ready));
-    new ConsoleFiles().addTo(api);
-    new TimerResource(reads, firstAnswers, webhookSecrets).addTo(api);
-    new VerbResource(reads, firstAnswers).addTo(api);
-    new ListResource(reads).addTo(api);
-    new BatchResource(reads, webhookSecrets).addTo(api);
-    new BulkResource(reads, firstAnswers).addTo(api);
-    queues.addTo(api);
+    health.addTo(router);
+    new ConsoleResource().addTo(router);
+    new TimerResource(reads, idempotencyKeys, webhookSecrets).addTo(router);
+    new TimerVerbResource(reads, idempotencyKeys).addTo(router);
+    new TimerListResource(reads).addTo(router);
+    new BatchResource(reads, webhookSecrets).addTo(router);
+    new BulkResource(reads, idempotencyKeys).addTo(router);
+    queues.addTo(router);
     WheelView wheel = new WheelView(node, counter, System::nanoTime);
-    new ViewResource(reads, stats, wheel, cluster).addTo(api);
-    events.addTo(api);
-    backups.addTo(api);
+    new ViewResource(reads, stats, wheel, cluster).addTo(router);
+    events.addTo(router);
+    backups.addTo(router);
   }
 
   private static ThreadFactory thread(String name) {
@@ -127,11 +85,6 @@ public final class TimewheelServer implements AutoCloseable {
       thread.setDaemon(true);
       return thread;
     };
-  }
-
-  /** {@return an address as it stands before a port} */
-  static String address(String listen) {
-    return listen.contains(":") ? "[" + listen + "]" : listen;
   }
 
   /**
@@ -159,16 +112,7 @@ public final class TimewheelServer implements AutoCloseable {
       InstantSource clock)
       throws IOException {
     TimewheelServer server = new TimewheelServer(config, tokens, webhookSecrets, clock);
-    try {
-      server.connector.open();
-      server.jetty.start();
-      server.connections.watch(server.connector.getScheduler());
-    } catch (IOException e) {
-      server.connector.close();
-      throw e;
-    } catch (Exception e) {
-      throw new IOException("the server did not start", e);
-    }
+    server.listener.start();
     long millis = TimeUnit.SECONDS.toMillis(1) / EventStream.PULSES_PER_SECOND;
     var unused =
         server.pulse.scheduleWithFixedDelay(server::pulse, 0, millis, TimeUnit.MILLISECONDS);
@@ -208,7 +152,7 @@ public final class TimewheelServer implements AutoCloseable {
 
   /** {@return the port that it listens on} */
   public int port() {
-    return connector.getLocalPort();
+    return listener.port();
   }
 
   Connections connections() {
@@ -224,7 +168,7 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   List<Route> routes() {
-    return api.routes();
+    return router.routes();
   }
 
   int openStreams() {
@@ -247,28 +191,8 @@ public final class TimewheelServer implements AutoCloseable {
   void second() {
     if (reads.isServing()) {
       node.traffic.sample(reads.timer().now());
-      events.second(jetty.getThreadPool());
+      events.second(listener.executor());
     }
-  }
-
-  private void ready(Exchange exchange) {
-    if (draining) {
-      throw Problem.unavailable("the server is going down").failure();
-    }
-    if (!reads.timer().stats().storeAvailable()) {
-      throw Problem.unavailable("the store does not answer").failure();
-    }
-    state(exchange, 200, "ready");
-  }
-
-  private static void state(Exchange exchange, int status, String text) {
-    exchange.json(
-        status,
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("status", text);
-          json.writeEndObject();
-        });
   }
 
   /** Closes it with a patience of five seconds for requests that are under way. */
@@ -283,14 +207,11 @@ public final class TimewheelServer implements AutoCloseable {
    * @param patience how long to wait for requests that are under way
    */
   public void close(Duration patience) {
-    draining = true;
+    health.drain();
     queues.drain();
     events.drain();
-    jetty.setStopTimeout(Math.max(1, patience.toMillis()));
     try {
-      jetty.stop();
-    } catch (Exception e) {
-      throw new IllegalStateException("the server did not stop in good order", e);
+      listener.stop(patience);
     } finally {
       pulse.shutdownNow();
       counter.shutdownNow();

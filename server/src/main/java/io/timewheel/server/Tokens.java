@@ -3,7 +3,6 @@ package io.timewheel.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.timewheel.server.Route.Role;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.WatchedFile;
 import java.io.IOException;

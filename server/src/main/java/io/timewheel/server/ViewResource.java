@@ -10,7 +10,6 @@ import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.micrometer.DurableTimerMetrics;
 import io.timewheel.micrometer.JdbcStoreMetrics;
-import io.timewheel.server.Route.Role;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -21,8 +20,9 @@ import org.jspecify.annotations.Nullable;
 /** How things stand: namespaces, figures, the wheel, the nodes, and the metrics for a monitor. */
 final class ViewResource {
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+  private static final String OPENAPI = "/io/timewheel/server/openapi.json";
 
-  private final Reads reads;
+  private final StoreReads reads;
   private final StatsView stats;
   private final WheelView wheel;
   private final ClusterView cluster;
@@ -30,24 +30,25 @@ final class ViewResource {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private @Nullable DurableTimer measured;
 
-  ViewResource(Reads reads, StatsView stats, WheelView wheel, ClusterView cluster) {
+  ViewResource(StoreReads reads, StatsView stats, WheelView wheel, ClusterView cluster) {
     this.reads = reads;
     this.stats = stats;
     this.wheel = wheel;
     this.cluster = cluster;
   }
 
-  void addTo(Api api) {
-    api.add(Route.of("GET", "/v1/namespaces", Role.READ, this::namespaces));
-    api.add(Route.of("GET", "/v1/stats", Role.READ, this::stats));
-    api.add(Route.of("GET", "/v1/wheel", Role.READ, this::wheel));
-    api.add(Route.of("GET", "/v1/cluster", Role.READ, this::cluster));
-    api.add(Route.of("GET", "/metrics", Role.READ, this::metrics));
-    api.add(Route.of("GET", "/openapi.json", Role.READ, ViewResource::openapi));
+  void addTo(Router router) {
+    router.add(Route.of("GET", "/v1/namespaces", Role.READ), this::namespaces);
+    router.add(Route.of("GET", "/v1/stats", Role.READ), this::stats);
+    router.add(Route.of("GET", "/v1/wheel", Role.READ), this::wheel);
+    router.add(Route.of("GET", "/v1/cluster", Role.READ), this::cluster);
+    router.add(Route.of("GET", "/metrics", Role.READ), this::metrics);
+    router.add(Route.of("GET", "/openapi.json", Role.READ), ViewResource::openapi);
   }
 
   private void namespaces(Exchange exchange) {
-    Scope scope = Scope.of(exchange.caller(), exchange.query());
+    exchange.query();
+    Scope scope = Scope.of(exchange.caller(), null);
     Map<String, Map<TimerState, Long>> counts = scope.of(reads.ask(DurableTimer::counts));
     Set<String> paused = reads.ask(DurableTimer::paused);
     exchange.json(
@@ -70,12 +71,12 @@ final class ViewResource {
   }
 
   private void stats(Exchange exchange) {
-    Scope scope = Scope.of(exchange.caller(), exchange.query("namespace"));
+    Scope scope = Scope.of(exchange.caller(), exchange.query("namespace").text("namespace"));
     exchange.send(200, Json.MEDIA_TYPE, stats.json(reads, scope, true));
   }
 
   private void wheel(Exchange exchange) {
-    Scope scope = Scope.of(exchange.caller(), exchange.query("namespace"));
+    Scope scope = Scope.of(exchange.caller(), exchange.query("namespace").text("namespace"));
     exchange.on(wheel.json(reads, scope), json -> exchange.send(200, Json.MEDIA_TYPE, json));
   }
 
@@ -94,8 +95,8 @@ final class ViewResource {
 
   private static void openapi(Exchange exchange) throws IOException {
     exchange.query();
-    try (InputStream in = ViewResource.class.getResourceAsStream("openapi.json")) {
-      exchange.send(200, Json.MEDIA_TYPE, requireNonNull(in, "openapi.json").readAllBytes());
+    try (InputStream in = ViewResource.class.getResourceAsStream(OPENAPI)) {
+      exchange.send(200, Json.MEDIA_TYPE, requireNonNull(in, OPENAPI).readAllBytes());
     }
   }
 

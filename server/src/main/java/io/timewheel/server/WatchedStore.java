@@ -23,8 +23,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store whose commits are noted: as {@link Feed.Change}s, and in the counts of {@link Traffic}.
- * Here all changes of this node come by, whoever asked for them, once they are safe.
+ * A store whose commits are noted: as {@link ChangeFeed.Change}s, and in the counts of {@link
+ * Traffic}. Here all changes of this node come by, whoever asked for them, once they are safe.
  *
  * <p>How late a timer was is known where its record tells when it was to be looked at: when an
  * attempt of a handler begins. A record that has become ready for its queue tells when its run was
@@ -34,13 +34,14 @@ final class WatchedStore extends ForwardingTimerStore {
   private final String name;
   private final @Nullable JdbcTimerStore shared;
   private final Traffic traffic;
-  private final Feed feed;
+  private final ChangeFeed feed;
   private final InstantSource clock;
   private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
   private volatile HandlerNames handlers = HandlerNames.NONE;
   private volatile long releasedAtMillis = Long.MIN_VALUE;
 
-  WatchedStore(String name, TimerStore store, Traffic traffic, Feed feed, InstantSource clock) {
+  WatchedStore(
+      String name, TimerStore store, Traffic traffic, ChangeFeed feed, InstantSource clock) {
     super(store);
     this.name = name;
     this.shared = store instanceof JdbcTimerStore jdbc ? jdbc : null;

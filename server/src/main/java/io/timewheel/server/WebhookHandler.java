@@ -68,7 +68,7 @@ final class WebhookHandler implements AsyncHandler {
 
   @Override
   public CompletionStage<?> start(Firing firing) {
-    WebhookTarget target = Target.webhook(firing.headers());
+    WebhookTarget target = StoredTarget.of(firing.headers());
     byte[] body = firing.payload().length == 0 ? NO_PAYLOAD : firing.payload();
     WebhookMessage message = new WebhookMessage(firing.fireId().toString(), body, headers(firing));
     return client
@@ -106,7 +106,7 @@ final class WebhookHandler implements AsyncHandler {
     headers.put("timewheel-scheduled-at", firing.scheduledAt().toString());
     headers.put("timewheel-fired-at", firing.firedAt().toString());
     headers.put("timewheel-late", Boolean.toString(firing.isLate()));
-    Target.userHeaders(firing.headers())
+    StoredTarget.userHeaders(firing.headers())
         .forEach((name, value) -> headers.put("timewheel-header-" + encoded(name), encoded(value)));
     return headers;
   }

@@ -105,7 +105,7 @@ final class WheelView {
   }
 
   /** {@return the wheel as JSON, once it is counted} */
-  CompletableFuture<byte[]> json(Reads reads, Scope scope) {
+  CompletableFuture<byte[]> json(StoreReads reads, Scope scope) {
     List<CompletableFuture<Counted>> levels = new ArrayList<>();
     for (Level level : Level.values()) {
       levels.add(level(reads, scope, level));
@@ -118,7 +118,7 @@ final class WheelView {
                         write(json, reads.timer(), levels.stream().map(x -> x.join()).toList())));
   }
 
-  private CompletableFuture<Counted> level(Reads reads, Scope scope, Level level) {
+  private CompletableFuture<Counted> level(StoreReads reads, Scope scope, Level level) {
     Key key = new Key(scope, level);
     synchronized (kept) {
       CompletableFuture<Counted> known = kept.get(key);
@@ -138,16 +138,16 @@ final class WheelView {
             && known.join().staleNanos - nanoTime.getAsLong() > 0);
   }
 
-  private Counted count(Reads reads, Scope scope, Level level) {
+  private Counted count(StoreReads reads, Scope scope, Level level) {
     long beganNanos = nanoTime.getAsLong();
     Instant now = reads.timer().now();
     Instant from = level.from(now);
     Instant to = from.plus(level.slot.multipliedBy(level.slots));
-    long[] counts = scope.histogram(reads, from, to, level.slots);
+    long[] counts = reads.histogram(scope, from, to, level.slots);
     long before =
-        level == Level.MINUTE ? scope.histogram(reads, ListResource.BEGIN_OF_TIME, from, 1)[0] : 0;
+        level == Level.MINUTE ? reads.histogram(scope, StoreReads.BEGIN_OF_TIME, from, 1)[0] : 0;
     long beyond =
-        level == Level.YEAR ? scope.histogram(reads, to, ListResource.END_OF_TIME, 1)[0] : 0;
+        level == Level.YEAR ? reads.histogram(scope, to, StoreReads.END_OF_TIME, 1)[0] : 0;
     long endedNanos = nanoTime.getAsLong();
     long goodNanos = Math.max(LEAST_NANOS, WORTH * (endedNanos - beganNanos));
     return new Counted(level, now, from, counts, before, beyond, endedNanos + goodNanos);

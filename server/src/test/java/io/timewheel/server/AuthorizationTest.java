@@ -3,7 +3,6 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.server.Route.Role;
 import io.timewheel.server.Running.Answer;
 import java.io.IOException;
 import java.io.InputStream;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** Streams pulse by pulse, on connections that take what the test lets them take. */
 class EventStreamTest {
-  private final Feed feed = new Feed(1, Feed.CAPACITY);
+  private final ChangeFeed feed = new ChangeFeed(1, ChangeFeed.CAPACITY);
 
   /** A connection that reads only when it is told to. */
   private static final class Client implements EventStream.Out {
@@ -87,7 +87,7 @@ class EventStreamTest {
 
   private void pulse(EventStream stream, int times) {
     for (int i = 0; i < times; i++) {
-      stream.pulse(new Slices(feed));
+      stream.pulse(new FeedSlices(feed));
     }
   }
 
@@ -130,7 +130,7 @@ class EventStreamTest {
 
   @Test
   void anIdThatIsNotKeptIsSaidToBeDropped() {
-    changes(Feed.CAPACITY + 1, "shop");
+    changes(ChangeFeed.CAPACITY + 1, "shop");
     for (String id : new String[] {"1-0", "0-5", "nonsense", "1-" + "z".repeat(12)}) {
       Client client = new Client();
       EventStream stream = stream(client, Scope.ALL, id, Topic.TIMER);
@@ -204,7 +204,7 @@ class EventStreamTest {
     client.reads = false;
     changes(1, "shop");
     pulse(stream, 1);
-    changes(2 * Feed.CAPACITY, "other");
+    changes(2 * ChangeFeed.CAPACITY, "other");
     client.reads = true;
     client.read();
     pulse(stream, 1);

@@ -209,7 +209,7 @@ class ViewResourceTest {
   }
 
   private JsonNode stats(DurableTimer timer, Scope scope, boolean minutes) {
-    Reads reads = new Reads();
+    StoreReads reads = new StoreReads();
     reads.serve(timer, 1);
     StatsView view = new StatsView(new Node(clock, () -> "here"));
     return Running.MAPPER.readTree(view.json(reads, scope, minutes));
@@ -217,16 +217,16 @@ class ViewResourceTest {
 
   @Test
   void aScopeIsWhatTheCallerMaySee() {
-    Caller caller = new Caller("someone", Route.Role.READ, Set.of("shop", "bank"));
-    Scope own = Scope.of(caller, Query.of(null, "namespace"));
+    Caller caller = new Caller("someone", Role.READ, Set.of("shop", "bank"));
+    Scope own = Scope.of(caller, null);
     assertThat(own.sees("shop")).isTrue();
     assertThat(own.sees("other")).isFalse();
-    Scope one = Scope.of(caller, Query.of("namespace=shop", "namespace"));
+    Scope one = Scope.of(caller, "shop");
     assertThat(one.sees("bank")).isFalse();
-    assertThatThrownBy(() -> Scope.of(caller, Query.of("namespace=other", "namespace")))
+    assertThatThrownBy(() -> Scope.of(caller, "other"))
         .isInstanceOfSatisfying(
             Problem.Failure.class, e -> assertThat(e.problem().status()).isEqualTo(403));
-    assertThat(Scope.of(Caller.LOCAL, Query.of(null, "namespace"))).isEqualTo(Scope.ALL);
+    assertThat(Scope.of(Caller.LOCAL, null)).isEqualTo(Scope.ALL);
     put("shop", "a", LATER);
     put("other", "b", LATER);
     JsonNode stats = stats(running.timer, own, false);

@@ -49,8 +49,8 @@ class WheelViewTest {
     timer.schedule(TimerSpec.of(namespace, id).at(time).queue("q"));
   }
 
-  private static Reads reads(DurableTimer timer) {
-    Reads reads = new Reads();
+  private static StoreReads reads(DurableTimer timer) {
+    StoreReads reads = new StoreReads();
     reads.serve(timer, 1);
     return reads;
   }

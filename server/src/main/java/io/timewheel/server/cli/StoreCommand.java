@@ -9,6 +9,7 @@ import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.IncompleteExportException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.server.DatabaseOptions;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
@@ -54,7 +55,7 @@ final class StoreCommand {
 
   @Spec private @Nullable CommandSpec spec;
 
-  private @Nullable SharedStore shared;
+  private @Nullable DatabaseOptions shared;
 
   @Option(
       names = "--data",
@@ -68,7 +69,7 @@ final class StoreCommand {
     return Timewheel.globalsOf(root);
   }
 
-  void share(SharedStore options) {
+  void share(DatabaseOptions options) {
     shared = options;
   }
 
@@ -76,8 +77,8 @@ final class StoreCommand {
    * {@return the database to work on; null for the directory} A directory on the command line goes
    * before a database in the settings.
    */
-  private @Nullable SharedStore database() {
-    SharedStore options = shared;
+  private @Nullable DatabaseOptions database() {
+    DatabaseOptions options = shared;
     if (options == null || options.url() == null) {
       return null;
     }
@@ -104,7 +105,7 @@ final class StoreCommand {
 
   @Command(name = "verify", description = "Compares every timer with every index and counter.")
   int verify() throws IOException {
-    SharedStore database = database();
+    DatabaseOptions database = database();
     if (database != null) {
       return found(database.using(JdbcTimerStore::verify));
     }
@@ -130,7 +131,7 @@ final class StoreCommand {
         "Nodes on a shared database may run; the server of a directory must be stopped."
       })
   int repair() throws IOException {
-    SharedStore database = database();
+    DatabaseOptions database = database();
     if (database != null) {
       return database.using(store -> repaired(store.repair(), store.verify()));
     }

@@ -4,6 +4,7 @@ package io.timewheel.server.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.DatabaseOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -106,7 +107,7 @@ public final class Timewheel implements Runnable {
    * @param line what executes a line
    * @param database the options
    */
-  public static void addSharedStore(CommandLine line, SharedStore database) {
+  public static void addSharedStore(CommandLine line, DatabaseOptions database) {
     CommandLine store = requireNonNull(line.getSubcommands().get("store"));
     ((StoreCommand) store.getCommand()).share(database);
     for (CommandLine command : store.getSubcommands().values()) {

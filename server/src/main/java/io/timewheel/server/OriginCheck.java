@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * configured may have been bound to this address by a stranger; a change that another origin asks
  * for was not asked for by the user.
  */
-final class Browsers {
+final class OriginCheck {
   static final String API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
   private static final Set<String> SAME = Set.of("same-origin", "none");
 
   private final ServerConfig config;
 
-  Browsers(ServerConfig config) {
+  OriginCheck(ServerConfig config) {
     this.config = config;
   }
 
@@ -55,7 +55,7 @@ final class Browsers {
     return host.equals("localhost")
         || host.equals("[::1]")
         || host.matches("127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}")
-        || host.equals(TimewheelServer.address(config.listen()).toLowerCase(Locale.ROOT))
+        || host.equals(config.urlHost().toLowerCase(Locale.ROOT))
         || config.hosts().contains(host);
   }
 }

@@ -11,7 +11,7 @@ import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.Callback;
 
 /** Answers what never reached a route, such as a request that is not HTTP. */
-final class Errors extends ErrorHandler {
+final class ErrorResponder extends ErrorHandler {
   private static final Map<Integer, String> DETAILS =
       Map.of(
           414, "the path is too long",

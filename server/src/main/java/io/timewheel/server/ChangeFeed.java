@@ -3,8 +3,6 @@ package io.timewheel.server;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
-import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -14,7 +12,7 @@ import java.util.regex.Pattern;
  * The latest changes of timers, numbered from 1. It keeps as many as it has room for, and nobody
  * waits for those who read it: a reader that is too slow finds that what it wanted is gone.
  */
-final class Feed {
+final class ChangeFeed {
   static final int CAPACITY = 8_192;
 
   private static final Pattern ID = Pattern.compile("([0-9a-z]{1,13})-([0-9a-z]{1,12})");
@@ -43,7 +41,7 @@ final class Feed {
    * @param startedAtMillis tells its ids from those of the process before
    * @param capacity how many changes it keeps
    */
-  Feed(long startedAtMillis, int capacity) {
+  ChangeFeed(long startedAtMillis, int capacity) {
     session = Long.toString(startedAtMillis, RADIX);
     ring = new Change[capacity];
   }
@@ -92,31 +90,5 @@ final class Feed {
     }
     long number = Long.parseLong(matcher.group(2), RADIX) + 1;
     return number <= next() ? number : 0;
-  }
-
-  /** Writes a change as an event for clients. */
-  static byte[] json(Change change) {
-    return Json.bytes(
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("at", Instant.ofEpochMilli(change.atMillis()).toString());
-          json.writeStringProperty("namespace", change.key().namespace());
-          json.writeStringProperty("id", change.key().id());
-          json.writeNumberProperty("version", change.version());
-          json.writeStringProperty("state", TimerView.name(change.state()));
-          json.writeStringProperty("change", change.what());
-          json.writeEndObject();
-        });
-  }
-
-  /** Writes a message of the protocol; data must be one line. */
-  static byte[] message(String id, String event, byte[] data) {
-    byte[] head = ("id: " + id + "\nevent: " + event + "\ndata: ").getBytes(StandardCharsets.UTF_8);
-    byte[] message = new byte[head.length + data.length + 2];
-    System.arraycopy(head, 0, message, 0, head.length);
-    System.arraycopy(data, 0, message, head.length, data.length);
-    message[message.length - 2] = '\n';
-    message[message.length - 1] = '\n';
-    return message;
   }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The latest answers are kept, by this process alone: the engine remembers with a timer by which
  * requests it was scheduled, and nothing of that kind for what else is done to it.
  */
-final class FirstAnswers {
+final class IdempotencyKeys {
   static final int MAX_KEPT = 10_000;
 
   /** A key is good for one operation on one thing, or on one lease of it. */

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A shared store whose reads of one timer do not come back. */
 @Timeout(120)
-class ReadsTest {
+class StoreReadsTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";
   private static final String SPEC = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
   private static final String ITEM = "{\"id\":\"a\",\"ifMatch\":\"*\"," + SPEC.substring(1);

@@ -19,14 +19,14 @@ import org.eclipse.jetty.util.Callback;
  * <p>Until {@link #release}, reading is done here and never there; what a client sends ahead is
  * handed over to Jetty.
  */
-final class Hangup implements Callback {
+final class HangupWatch implements Callback {
   private static final int AHEAD_BYTES = 4_096;
 
   private final Connection connection;
   private final Runnable hungUp;
   private boolean released;
 
-  Hangup(Request request, Runnable hungUp) {
+  HangupWatch(Request request, Runnable hungUp) {
     connection = request.getConnectionMetaData().getConnection();
     this.hungUp = hungUp;
   }

@@ -6,7 +6,9 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
+import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +18,12 @@ import org.jspecify.annotations.Nullable;
  * wait. Each read takes a connection of a pool, and a node that gets none for its own work loses
  * its lease. The engine reads past this: what is due waits for nobody who looks.
  */
-final class Reads {
+final class StoreReads {
+  /** The latest time that an engine knows: the year 292,278,994. */
+  static final Instant END_OF_TIME = Instant.ofEpochMilli(Long.MAX_VALUE - 1);
+
+  static final Instant BEGIN_OF_TIME = Instant.ofEpochMilli(Long.MIN_VALUE + 1);
+
   private volatile @Nullable Served served;
 
   private record Served(DurableTimer timer, Semaphore permits) {}
@@ -65,5 +72,21 @@ final class Reads {
     } finally {
       present.permits.release();
     }
+  }
+
+  /** {@return the number of unfinished timers of a scope that are due in each part of a span} */
+  long[] histogram(Scope scope, Instant from, Instant to, int buckets) {
+    Set<String> namespaces = scope.namespaces();
+    if (namespaces == null) {
+      return ask(timer -> timer.histogram(null, from, to, buckets));
+    }
+    long[] sums = new long[buckets];
+    for (String namespace : namespaces) {
+      long[] counts = ask(timer -> timer.histogram(namespace, from, to, buckets));
+      for (int i = 0; i < buckets; i++) {
+        sums[i] += counts[i];
+      }
+    }
+    return sums;
   }
 }

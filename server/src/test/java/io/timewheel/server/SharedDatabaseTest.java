@@ -11,12 +11,12 @@ import org.postgresql.Driver;
 import org.postgresql.PGProperty;
 
 /** What the drivers of databases make of the settings. */
-class StoresTest {
+class SharedDatabaseTest {
   private static final String MARIADB = "jdbc:mariadb://db.example/timers";
   private static final String POSTGRESQL = "jdbc:postgresql://db.example/timers";
 
   private static Properties properties(String url) throws IOException {
-    return Stores.pool(new DatabaseOptions(), url).getDataSourceProperties();
+    return new SharedDatabase(url, null, () -> null).pool().getDataSourceProperties();
   }
 
   @Test

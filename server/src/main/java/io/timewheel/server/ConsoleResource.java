@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import io.timewheel.server.Route.Role;
 import java.io.IOException;
 import java.io.InputStream;
 import java.security.MessageDigest;
@@ -16,11 +15,13 @@ import org.jspecify.annotations.Nullable;
  * The files of the console. They hold no data, and a browser has no token when it asks for them, so
  * they are for everyone.
  */
-final class ConsoleFiles {
+final class ConsoleResource {
   static final String POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
           + " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none';"
           + " frame-ancestors 'none'";
+
+  private static final String DIRECTORY = "/io/timewheel/server/console/";
 
   private static final Map<String, String> TYPES =
       Map.of(
@@ -36,14 +37,11 @@ final class ConsoleFiles {
   @SuppressWarnings("ArrayRecordComponent") // never compared
   private record File(byte[] content, String type, String tag) {}
 
-  void addTo(Api api) {
-    api.add(Route.of("GET", "/", Role.OPEN, exchange -> serve(exchange, "index.html")));
-    api.add(
-        Route.of(
-            "GET",
-            "/console/{file}",
-            Role.OPEN,
-            exchange -> serve(exchange, exchange.path("file"))));
+  void addTo(Router router) {
+    router.add(Route.of("GET", "/", Role.OPEN), exchange -> serve(exchange, "index.html"));
+    router.add(
+        Route.of("GET", "/console/{file}", Role.OPEN),
+        exchange -> serve(exchange, exchange.path("file")));
   }
 
   private void serve(Exchange exchange, String name) throws IOException {
@@ -71,7 +69,7 @@ final class ConsoleFiles {
     if (known != null || type == null || !name.matches("[A-Za-z0-9_-]+\\.[a-z0-9]+")) {
       return known;
     }
-    try (InputStream in = ConsoleFiles.class.getResourceAsStream("console/" + name)) {
+    try (InputStream in = ConsoleResource.class.getResourceAsStream(DIRECTORY + name)) {
       if (in == null) {
         return null;
       }

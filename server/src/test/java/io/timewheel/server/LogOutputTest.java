@@ -15,19 +15,19 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** The log of the program, as its configuration has it. */
-class LogsTest {
+class LogOutputTest {
   private static final String FORGED = "\n2026-12-01T09:00:00.000Z ERROR x forged";
 
   private static String written(String message, Throwable thrown, boolean asJson) throws Exception {
     LoggerContext context = new LoggerContext();
     JoranConfigurator configurator = new JoranConfigurator();
     configurator.setContext(context);
-    configurator.doConfigure(LogsTest.class.getResource("/logback.xml"));
+    configurator.doConfigure(LogOutputTest.class.getResource("/logback.xml"));
     Logger logger = context.getLogger("io.timewheel.server.Api");
     var appender =
         (OutputStreamAppender<ILoggingEvent>)
             context.getLogger(Logger.ROOT_LOGGER_NAME).getAppender("stderr");
-    var encoder = asJson ? Logs.json(context) : appender.getEncoder();
+    var encoder = asJson ? LogOutput.json(context) : appender.getEncoder();
     LoggingEvent event =
         new LoggingEvent("fqcn", logger, Level.ERROR, message, thrown, new Object[0]);
     event.setMDCPropertyMap(Map.of());

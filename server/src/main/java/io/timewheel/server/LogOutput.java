@@ -18,10 +18,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /** Directs the logs of a server; those of a client stay as {@code logback.xml} has them. */
-final class Logs {
+final class LogOutput {
+  /** The logger of the audit log. */
+  static final String AUDIT = "timewheel.audit";
+
   private static final String MAX_FILE = "100MB";
 
-  private Logs() {}
+  private LogOutput() {}
 
   /** How the log on standard error is written. */
   enum Form {
@@ -47,7 +50,7 @@ final class Logs {
       stderr.start();
     }
     if (audit != null) {
-      Logger logger = context.getLogger(Audit.LOGGER);
+      Logger logger = context.getLogger(AUDIT);
       logger.addAppender(file(context, audit));
       logger.setAdditive(false);
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Cancels and verbs with an Idempotency-Key. */
-class FirstAnswersTest {
+class IdempotencyKeysTest {
   private static final String AFTER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
 
   private static Running running;
@@ -200,8 +200,8 @@ class FirstAnswersTest {
     running.put(path("old"), AFTER);
     assertThat(delete("old", "oldest").text("outcome")).isEqualTo("cancelled");
     running.put(path("old"), AFTER);
-    int atATime = FirstAnswers.MAX_KEPT / 50;
-    for (int first = 0; first < FirstAnswers.MAX_KEPT; first += atATime) {
+    int atATime = IdempotencyKeys.MAX_KEPT / 50;
+    for (int first = 0; first < IdempotencyKeys.MAX_KEPT; first += atATime) {
       pipeline(first, atATime);
     }
     assertThat(delete("old", "oldest").text("outcome")).isEqualTo("cancelled");

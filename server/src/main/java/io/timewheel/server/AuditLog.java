@@ -3,11 +3,10 @@ package io.timewheel.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.timewheel.server.Route.Role;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import org.eclipse.jetty.server.Request;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JsonGenerator;
@@ -20,40 +19,50 @@ import tools.jackson.core.JsonGenerator;
  * <p>A line is written when the answer is known and before it is sent. A kill between the change
  * and the answer leaves a change without a line; its caller does not know that it was done either.
  */
-final class Audit {
-  /** The logger, for whoever directs it. */
-  static final String LOGGER = "timewheel.audit";
-
-  private static final Logger LOG = LoggerFactory.getLogger(LOGGER);
+final class AuditLog {
+  private static final Logger LOG = LoggerFactory.getLogger(LogOutput.AUDIT);
   private static final int MAX_PATH = 2_000;
 
-  private Audit() {}
+  private AuditLog() {}
 
-  static void answered(Exchange exchange, int status) {
-    Route route = exchange.route();
-    if (route != null && route.role().compareTo(Role.WRITE) >= 0 && !exchange.isUneventful()) {
-      LOG.info("{}", line(exchange, route, status));
-    }
+  /**
+   * A request that was answered.
+   *
+   * @param caller the name of its caller
+   * @param address the address of its client
+   * @param requestId its ID
+   * @param operation the method and the pattern of its route
+   * @param path its path
+   * @param names the names in its path
+   * @param notes further facts: texts, lists and whole numbers
+   * @param status the status of the answer
+   */
+  record Entry(
+      String caller,
+      String address,
+      String requestId,
+      String operation,
+      String path,
+      Map<String, String> names,
+      Map<String, Object> notes,
+      int status) {}
+
+  static void write(Entry entry) {
+    LOG.info("{}", new String(Json.ascii(json -> write(json, entry)), UTF_8));
   }
 
-  private static String line(Exchange exchange, Route route, int status) {
-    byte[] line = Json.ascii(json -> write(json, exchange, route, status));
-    return new String(line, UTF_8);
-  }
-
-  private static void write(JsonGenerator json, Exchange exchange, Route route, int status) {
-    Request request = exchange.request();
-    String path = String.valueOf(request.getHttpURI().getPath());
+  private static void write(JsonGenerator json, Entry entry) {
+    String path = entry.path;
     json.writeStartObject();
     json.writeStringProperty("at", Instant.now().truncatedTo(ChronoUnit.MILLIS).toString());
-    json.writeStringProperty("who", exchange.caller().name());
-    json.writeStringProperty("from", Request.getRemoteAddr(request));
-    json.writeStringProperty("request", exchange.id());
-    json.writeStringProperty("did", route.method() + " " + route.pattern());
+    json.writeStringProperty("who", entry.caller);
+    json.writeStringProperty("from", entry.address);
+    json.writeStringProperty("request", entry.requestId);
+    json.writeStringProperty("did", entry.operation);
     json.writeStringProperty("path", path.substring(0, Math.min(path.length(), MAX_PATH)));
-    exchange.names().forEach(json::writeStringProperty);
-    exchange.notes().forEach((name, value) -> note(json, name, value));
-    json.writeNumberProperty("status", status);
+    entry.names.forEach(json::writeStringProperty);
+    entry.notes.forEach((name, value) -> note(json, name, value));
+    json.writeNumberProperty("status", entry.status);
     json.writeEndObject();
   }
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A connection that is closed while its client still writes is reset, and the client never sees
  * the answer: so what is refused is read nevertheless, unless it is large or waits to be asked for.
  */
-final class Body {
+final class BodyReader {
   private static final long MAX_DISCARDED_BYTES = 64L << 20;
 
   private final Request request;
@@ -30,7 +30,7 @@ final class Body {
   private final CompletableFuture<byte[]> all = new CompletableFuture<>();
   private boolean tooLarge;
 
-  private Body(Request request, int maxBytes, Duration limit) {
+  private BodyReader(Request request, int maxBytes, Duration limit) {
     this.request = request;
     this.maxBytes = maxBytes;
     ConnectionMetaData connection = request.getConnectionMetaData();
@@ -52,7 +52,7 @@ final class Body {
    * {@return the body, once it is there; it fails with the problem if it is too large or broken}
    */
   static CompletableFuture<byte[]> read(Request request, int maxBytes, Duration limit) {
-    Body body = new Body(request, maxBytes, limit);
+    BodyReader body = new BodyReader(request, maxBytes, limit);
     body.go();
     return body.all;
   }

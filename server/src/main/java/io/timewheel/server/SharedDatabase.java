@@ -4,8 +4,6 @@ package io.timewheel.server;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
-import io.timewheel.durable.rocksdb.RocksTimerStore;
-import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -13,62 +11,67 @@ import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
-/** Opens the store that the settings name. */
-final class Stores {
+/** A database that nodes share, and the pools of its connections. */
+final class SharedDatabase {
   private static final Pattern DATABASE = Pattern.compile("jdbc:(postgresql|mariadb):.*");
 
-  /** As many requests as may read a database at a time. */
+  /** The number of requests that may read the database at a time. */
   static final int READS = 8;
 
-  /** As many as the store takes at a time for its own work. */
+  /** The number of connections that the store takes at a time for its own work. */
   private static final int OWN_CONNECTIONS = 6;
 
-  /** What is silent is given up while there is time left to save the lease of the node. */
+  /** A silent database is given up while there is time left to save the lease of the node. */
   private static final Duration SILENCE = Duration.ofSeconds(8);
 
   private static final int POOL_PATIENCE_MILLIS = 3_000;
 
-  private Stores() {}
+  private final String url;
+  private final @Nullable String user;
+  private final Password password;
+
+  /** The source of a password. */
+  interface Password {
+    /** {@return the password; null if the database needs none} */
+    @Nullable String read() throws IOException;
+  }
+
+  SharedDatabase(String url, @Nullable String user, Password password) {
+    this.url = url;
+    this.user = user;
+    this.password = password;
+  }
 
   /** {@return whether nodes can share the database that a URL of JDBC names} */
   static boolean canBeShared(String url) {
     return DATABASE.matcher(url).matches();
   }
 
-  /** {@return what kind of store it is, for people} */
-  static String kind(ServeOptions options) {
-    String url = options.database.store;
-    return url == null ? "rocksdb" : databaseKind(url);
-  }
-
-  private static String databaseKind(String url) {
+  /** {@return the kind of database, for people} */
+  String kind() {
     return DATABASE.matcher(url).replaceAll("$1");
   }
 
-  /** {@return what to call it, for people} */
-  static String name(ServeOptions options) {
-    String url = options.database.store;
-    return url == null ? options.data.toString() : url.replaceFirst("\\?.*", "");
+  /** {@return the URL without its parameters, for people} */
+  String name() {
+    return url.replaceFirst("\\?.*", "");
   }
 
   /**
-   * Opens the store. The pool of a database ends with the process: closed with the store, it would
-   * end below what the timer still has to write.
+   * Opens the store. Its pool ends with the process: closed with the store, it would end below what
+   * the timer still has to write.
    *
    * @throws IOException if the password cannot be read
    */
-  static TimerStore open(ServeOptions options) throws IOException {
-    String url = options.database.store;
-    if (url == null) {
-      return RocksTimerStore.open(options.data);
-    }
-    HikariDataSource pool = new HikariDataSource(pool(options.database, url));
-    return builder(url, pool).node(host() + ":" + ProcessHandle.current().pid()).open();
+  JdbcTimerStore open() throws IOException {
+    HikariDataSource pool = new HikariDataSource(pool());
+    return builder(pool).node(host() + ":" + ProcessHandle.current().pid()).open();
   }
 
-  static JdbcTimerStore.Builder builder(String url, DataSource source) {
-    return isMariaDb(url)
+  JdbcTimerStore.Builder builder(DataSource source) {
+    return isMariaDb()
         ? JdbcTimerStore.mariadbBuilder(source)
         : JdbcTimerStore.postgresqlBuilder(source);
   }
@@ -81,13 +84,13 @@ final class Stores {
     }
   }
 
-  private static boolean isMariaDb(String url) {
-    return databaseKind(url).equals("mariadb");
+  private boolean isMariaDb() {
+    return kind().equals("mariadb");
   }
 
   /** {@return the pool of a command, whose statements may take their time} */
-  static HikariConfig smallPool(DatabaseOptions options, String url) throws IOException {
-    HikariConfig pool = pool(options, url);
+  HikariConfig smallPool() throws IOException {
+    HikariConfig pool = pool();
     pool.setMaximumPoolSize(2);
     pool.setMinimumIdle(0);
     pool.getDataSourceProperties().remove("socketTimeout");
@@ -95,17 +98,17 @@ final class Stores {
     return pool;
   }
 
-  static HikariConfig pool(DatabaseOptions options, String url) throws IOException {
+  HikariConfig pool() throws IOException {
     HikariConfig pool = new HikariConfig();
     pool.setPoolName("timewheel-store");
     pool.setJdbcUrl(url);
-    pool.setUsername(options.storeUser);
-    pool.setPassword(options.storePassword());
+    pool.setUsername(user);
+    pool.setPassword(password.read());
     pool.setMaximumPoolSize(OWN_CONNECTIONS + READS + 1); // and one to see the cluster
     pool.setMinimumIdle(OWN_CONNECTIONS);
     pool.setConnectionTimeout(POOL_PATIENCE_MILLIS);
     // As each driver counts.
-    long silence = isMariaDb(url) ? SILENCE.toMillis() : SILENCE.toSeconds();
+    long silence = isMariaDb() ? SILENCE.toMillis() : SILENCE.toSeconds();
     for (String limit : List.of("socketTimeout", "connectTimeout")) { // unless the URL says more
       pool.addDataSourceProperty(limit, Long.toString(silence));
     }

@@ -5,7 +5,6 @@ import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.TimerState;
-import io.timewheel.server.Route.Role;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -15,28 +14,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Many timers: pages of them, and how many are due when. */
-final class ListResource {
+final class TimerListResource {
   static final String TIMERS = "/v1/namespaces/{ns}/timers";
-
-  /** The longest time that an engine knows: the year 292,278,994. */
-  static final Instant END_OF_TIME = Instant.ofEpochMilli(Long.MAX_VALUE - 1);
-
-  static final Instant BEGIN_OF_TIME = Instant.ofEpochMilli(Long.MIN_VALUE + 1);
 
   private static final int PAGE = 100;
   private static final int MAX_PAGE = 5_000;
   private static final int BUCKETS = 60;
   private static final int MAX_BUCKETS = 10_000;
 
-  private final Reads reads;
+  private final StoreReads reads;
 
-  ListResource(Reads reads) {
+  TimerListResource(StoreReads reads) {
     this.reads = reads;
   }
 
-  void addTo(Api api) {
-    api.add(Route.of("GET", TIMERS, Role.READ, this::list));
-    api.add(Route.of("GET", "/v1/namespaces/{ns}/histogram", Role.READ, this::histogram));
+  void addTo(Router router) {
+    router.add(Route.of("GET", TIMERS, Role.READ), this::list);
+    router.add(Route.of("GET", "/v1/namespaces/{ns}/histogram", Role.READ), this::histogram);
   }
 
   private void list(Exchange exchange) {
@@ -95,7 +89,8 @@ final class ListResource {
     if (dueFrom != null || dueTo != null) {
       filter =
           filter.dueBetween(
-              dueFrom == null ? BEGIN_OF_TIME : dueFrom, dueTo == null ? END_OF_TIME : dueTo);
+              dueFrom == null ? StoreReads.BEGIN_OF_TIME : dueFrom,
+              dueTo == null ? StoreReads.END_OF_TIME : dueTo);
     }
     return handler == null ? filter : filter.handler(Names.checked("handler", handler));
   }
@@ -108,7 +103,7 @@ final class ListResource {
       }
       states.add(
           EnumSet.allOf(TimerState.class).stream()
-              .filter(state -> TimerView.name(state).equals(name))
+              .filter(state -> Json.name(state).equals(name))
               .findAny()
               .orElseThrow(() -> Query.wrong("state", name, "a state, or all")));
     }

@@ -9,10 +9,10 @@ import java.util.Map;
  * Parts of the feed as they go out, made once for all streams that are at the same place. Good for
  * one pulse, and not thread-safe.
  */
-final class Slices {
+final class FeedSlices {
   private static final byte[] NOTHING = {};
 
-  private final Feed feed;
+  private final ChangeFeed feed;
   private final long end;
   private final Map<Key, Slice> made = new HashMap<>();
 
@@ -28,7 +28,7 @@ final class Slices {
   @SuppressWarnings("ArrayRecordComponent") // never compared
   record Slice(byte[] messages, int count, long next) {}
 
-  Slices(Feed feed) {
+  FeedSlices(ChangeFeed feed) {
     this.feed = feed;
     end = feed.next();
   }
@@ -44,14 +44,14 @@ final class Slices {
   private Slice make(Key key) {
     ByteArrayOutputStream messages = new ByteArrayOutputStream();
     int count = 0;
-    for (Feed.Change change : feed.read(key.from, end)) {
+    for (ChangeFeed.Change change : feed.read(key.from, end)) {
       if (!key.scope.sees(change.key().namespace())) {
         continue;
       }
       if (count == key.limit) {
         return new Slice(messages.toByteArray(), count, change.number());
       }
-      messages.writeBytes(Feed.message(feed.id(change.number()), "timer", Feed.json(change)));
+      messages.writeBytes(EventMessage.of(feed.id(change.number()), change));
       count++;
     }
     return new Slice(messages.toByteArray(), count, end);
@@ -70,7 +70,7 @@ final class Slices {
 
   private Slice count(Key key) {
     int count = 0;
-    for (Feed.Change change : feed.read(key.from, end)) {
+    for (ChangeFeed.Change change : feed.read(key.from, end)) {
       count += key.scope.sees(change.key().namespace()) ? 1 : 0;
     }
     return new Slice(NOTHING, count, end);

@@ -7,7 +7,6 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
-import io.timewheel.server.Route.Role;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -16,7 +15,7 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Verb a person asks of one timer. */
-final class VerbResource {
+final class TimerVerbResource {
   private static final Map<String, Verb> VERBS =
       Map.of(
           "run", Verb.RUN,
@@ -26,28 +25,25 @@ final class VerbResource {
 
   private static final int MAX_BODY = 16 * 1024;
 
-  private final Reads reads;
-  private final FirstAnswers firstAnswers;
+  private final StoreReads reads;
+  private final IdempotencyKeys idempotencyKeys;
 
-  VerbResource(Reads reads, FirstAnswers firstAnswers) {
+  TimerVerbResource(StoreReads reads, IdempotencyKeys idempotencyKeys) {
     this.reads = reads;
-    this.firstAnswers = firstAnswers;
+    this.idempotencyKeys = idempotencyKeys;
   }
 
   static Verb verb(String name) {
     return requireNonNull(VERBS.get(name), name);
   }
 
-  void addTo(Api api) {
+  void addTo(Router router) {
     VERBS.forEach(
         (name, what) ->
-            api.add(
-                Route.of(
-                    "POST",
-                    TimerResource.TIMER + ":" + name,
-                    Role.WRITE,
-                    exchange -> verb(exchange, what))));
-    api.add(Route.of("POST", TimerResource.TIMER + ":move", Role.WRITE, this::move));
+            router.add(
+                Route.of("POST", TimerResource.TIMER + ":" + name, Role.WRITE),
+                exchange -> verb(exchange, what)));
+    router.add(Route.of("POST", TimerResource.TIMER + ":move", Role.WRITE), this::move);
   }
 
   private void verb(Exchange exchange, Verb what) {
@@ -112,7 +108,7 @@ final class VerbResource {
       TimerKey key,
       Preconditions conditions,
       LongFunction<CompletionStage<VerbResult>> call) {
-    firstAnswers.answer(
+    idempotencyKeys.answer(
         exchange,
         () ->
             call.apply(conditions.version(() -> reads.get(key)))
@@ -133,7 +129,7 @@ final class VerbResource {
     Problem problem = Problem.of(409, "wrong_state", "the state of the timer does not allow it");
     return reads
         .get(key)
-        .map(info -> problem.with("state", TimerView.name(info.state())))
+        .map(info -> problem.with("state", Json.name(info.state())))
         .orElse(problem);
   }
 }

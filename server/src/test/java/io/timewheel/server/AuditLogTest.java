@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /** What the audit log says. */
-class AuditTest {
+class AuditLogTest {
   private static final String SECRET = "hunter2";
   private static final String TIMER =
       "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"},\"payload\":\""
@@ -29,7 +29,7 @@ class AuditTest {
           + "\"}}";
 
   @TempDir private Path directory;
-  private final Logger logger = (Logger) LoggerFactory.getLogger(Audit.LOGGER);
+  private final Logger logger = (Logger) LoggerFactory.getLogger(LogOutput.AUDIT);
   private final ListAppender<ILoggingEvent> log = new ListAppender<>();
   private Running running;
   private String token;
