@@ -38,7 +38,7 @@ record Problem(
   /** Messages of the engine begin with the argument at fault. */
   private static final Pattern NAMED = Pattern.compile("([a-z][A-Za-z.]*): ");
 
-  Problem {
+  public Problem {
     requireNonNull(code, "code");
     detail = detail.length() > MAX_DETAIL ? detail.substring(0, MAX_DETAIL) + "…" : detail;
   }

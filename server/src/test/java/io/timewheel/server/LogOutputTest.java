@@ -13,9 +13,12 @@ import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.OutputStreamAppender;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The log of the program, as its configuration has it. */
 class LogOutputTest {
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
   private static final String FORGED = "\n2026-12-01T09:00:00.000Z ERROR x forged";
 
   private static String written(String message, Throwable thrown, boolean asJson) throws Exception {
@@ -58,7 +61,7 @@ class LogOutputTest {
     String text = written("a" + FORGED, new RuntimeException("b" + FORGED), true);
 
     assertThat(text.strip()).hasLineCount(1);
-    var line = Running.MAPPER.readTree(text);
+    var line = MAPPER.readTree(text);
     assertThat(line.get("level").asString()).isEqualTo("ERROR");
     assertThat(line.get("formattedMessage").asString()).isEqualTo("a" + FORGED);
     assertThat(line.get("throwable").get("message").asString()).isEqualTo("b" + FORGED);

@@ -21,9 +21,12 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The levels of the wheel against a naive count, and how seldom they are counted. */
 class WheelViewTest {
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
   private static final Instant NOW = Instant.parse("2026-12-01T09:30:15.250Z");
 
   private final InstantSource clock = InstantSource.fixed(NOW);
@@ -73,7 +76,7 @@ class WheelViewTest {
   private JsonNode json(Scope scope) {
     CompletableFuture<byte[]> json = wheel.json(reads(timer), scope);
     runWaiting();
-    return Running.MAPPER.readTree(json.join());
+    return MAPPER.readTree(json.join());
   }
 
   @Test
@@ -139,7 +142,7 @@ class WheelViewTest {
     try (DurableTimer after = DurableTimer.builder(store.reopen()).clock(clock).build()) {
       CompletableFuture<byte[]> json = wheel.json(reads(after), Scope.ALL);
       runWaiting();
-      assertThat(Running.MAPPER.readTree(json.join()).get("overdue").asLong()).isEqualTo(1);
+      assertThat(MAPPER.readTree(json.join()).get("overdue").asLong()).isEqualTo(1);
     }
     before.close();
   }
