@@ -3,6 +3,9 @@ package io.timewheel.server;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.server.cli.ConfigCommand;
+import io.timewheel.server.cli.DatabaseOptions;
+import io.timewheel.server.cli.MigrateCommand;
 import io.timewheel.server.cli.Timewheel;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;

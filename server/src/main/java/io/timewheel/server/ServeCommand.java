@@ -5,7 +5,12 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.server.cli.ServeOptions;
+import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.store.StoreLocation;
 import io.timewheel.server.webhook.WebhookClient;
+import io.timewheel.server.webhook.WebhookHandler;
 import io.timewheel.server.webhook.WebhookSecrets;
 import java.io.IOException;
 import java.time.Duration;
@@ -49,14 +54,14 @@ final class ServeCommand implements Callable<Integer> {
     @Nullable Tokens tokens;
     @Nullable WebhookSecrets secrets;
     try {
-      LogOutput.direct(options.logFormat, options.auditLog);
+      options.directLogs();
       tokens = options.tokens();
       secrets = options.webhookSecrets();
     } catch (IOException e) {
       return failed(reason(e));
     }
     StoreLocation location = options.store();
-    if (options.observe && location.database() == null) {
+    if (options.observe() && location.database() == null) {
       return failed(
           "--observe: the store in %s has one owner, which fires its timers (expected: --store,"
                   .formatted(location.data())
@@ -104,9 +109,9 @@ final class ServeCommand implements Callable<Integer> {
     }
     TimerStore watched = server.watch(location.kind(), opened);
     DurableTimerBuilder builder =
-        options.observe ? DurableTimer.client(watched) : DurableTimer.builder(watched);
+        options.observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);
-    if (secrets != null && !options.observe) {
+    if (secrets != null && !options.observe()) {
       InstantSource clock = InstantSource.system();
       WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets::find, clock);
       new WebhookHandler(client, clock).addTo(builder);

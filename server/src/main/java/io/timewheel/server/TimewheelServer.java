@@ -4,6 +4,32 @@ package io.timewheel.server;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.server.document.ClusterView;
+import io.timewheel.server.document.StatsView;
+import io.timewheel.server.document.WheelView;
+import io.timewheel.server.event.EventStream;
+import io.timewheel.server.http.Connections;
+import io.timewheel.server.http.HttpListener;
+import io.timewheel.server.http.IdempotencyKeys;
+import io.timewheel.server.http.RequestPipeline;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.node.Node;
+import io.timewheel.server.resource.BackupResource;
+import io.timewheel.server.resource.BatchResource;
+import io.timewheel.server.resource.BulkResource;
+import io.timewheel.server.resource.ConsoleResource;
+import io.timewheel.server.resource.EventResource;
+import io.timewheel.server.resource.HealthResource;
+import io.timewheel.server.resource.QueueResource;
+import io.timewheel.server.resource.TimerListResource;
+import io.timewheel.server.resource.TimerResource;
+import io.timewheel.server.resource.TimerVerbResource;
+import io.timewheel.server.resource.ViewResource;
+import io.timewheel.server.security.Authenticator;
+import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.store.StoreReads;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -190,7 +216,7 @@ public final class TimewheelServer implements AutoCloseable {
   /** A second has passed. */
   void second() {
     if (reads.isServing()) {
-      node.traffic.sample(reads.timer().now());
+      node.traffic().sample(reads.timer().now());
       events.second(listener.executor());
     }
   }

@@ -1,6 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The program: durable timers behind an HTTP API. ADR 0012 says how it is built. */
+/**
+ * Durable timers as a program with an HTTP API. The entry is {@link io.timewheel.server.Main};
+ * {@code ServeCommand} opens the store and starts a {@link io.timewheel.server.TimewheelServer},
+ * which wires the parts of the API.
+ *
+ * <p>The packages below, in the order in which to read them; each knows only those before it:
+ *
+ * <ol>
+ *   <li>{@code settings}: settings, secrets and logs
+ *   <li>{@code webhook}: calls of the URLs of timers
+ *   <li>{@code problem}: refusals of requests
+ *   <li>{@code json}: JSON documents, read strictly
+ *   <li>{@code security}: tokens, callers, roles and the audit log
+ *   <li>{@code http}: connections, and the steps of a request
+ *   <li>{@code store}: the place of the timers, its copies and its reads
+ *   <li>{@code node}: the commits that this process has made
+ *   <li>{@code document}: the JSON of timers and of figures
+ *   <li>{@code event}: streams of changes
+ *   <li>{@code resource}: the operations of the API
+ *   <li>{@code cli}: the commands
+ * </ol>
+ *
+ * <p>A request passes through its steps in this order:
+ *
+ * <ol>
+ *   <li>accept: {@code http.HttpListener} accepts the connection, {@code http.OriginCheck} the host
+ *   <li>authenticate: {@code security.Authenticator} finds the caller
+ *   <li>route: {@code http.Router} finds the operation
+ *   <li>authorise: {@code security.Authorization} checks the role and the namespace
+ *   <li>parse: {@code json.JsonReader} reads the body that {@code http.BodyReader} has received
+ *   <li>engine: a class of {@code resource} calls the {@code DurableTimer}
+ *   <li>answer: {@code http.Exchange} sends the answer, once
+ * </ol>
+ *
+ * <p>{@code http.RequestPipeline} runs the steps up to the resource.
+ */
 @NullMarked
 package io.timewheel.server;
 

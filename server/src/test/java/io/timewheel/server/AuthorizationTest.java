@@ -4,6 +4,8 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.security.Tokens;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -4,6 +4,8 @@ package io.timewheel.server;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.server.http.Connections;
+import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

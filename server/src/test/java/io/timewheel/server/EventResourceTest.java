@@ -4,6 +4,7 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.settings.ServerConfig;
 import java.io.BufferedReader;
 import java.io.EOFException;
 import java.io.IOException;

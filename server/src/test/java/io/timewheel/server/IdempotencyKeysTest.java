@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerState;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.http.IdempotencyKeys;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

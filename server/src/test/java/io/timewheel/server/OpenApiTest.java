@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.AddressPolicy;
 import java.io.IOException;
 import java.net.URI;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerState;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

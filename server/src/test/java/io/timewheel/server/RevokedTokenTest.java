@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.security.Tokens;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -11,6 +11,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.server.security.Tokens;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;

@@ -11,6 +11,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -4,7 +4,9 @@ package io.timewheel.server.cli;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.cli.ApiClient.Call;
-import io.timewheel.server.cli.Copies.Copy;
+import io.timewheel.server.store.StoreCopies;
+import io.timewheel.server.store.StoreCopies.Copy;
+import io.timewheel.server.store.TemporaryFiles;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -63,7 +65,7 @@ final class Data implements AutoCloseable {
   }
 
   private static Copy copyOf(Path directory, ApiClient server) throws IOException {
-    Copy copy = Copies.reserve(directory);
+    Copy copy = StoreCopies.reserve(directory);
     try {
       make(directory, copy.path(), server);
       return copy;
@@ -123,7 +125,7 @@ final class Data implements AutoCloseable {
     }
     // Whoever finds the directory finds all of it.
     String name = absolute.getFileName() + ".part";
-    try (Temporary part = new Temporary(Files.createTempDirectory(parent, name))) {
+    try (TemporaryFiles part = new TemporaryFiles(Files.createTempDirectory(parent, name))) {
       copyFiles(copy(), part.path());
       Files.move(part.path(), target);
     }

@@ -9,7 +9,7 @@ import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.IncompleteExportException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
-import io.timewheel.server.DatabaseOptions;
+import io.timewheel.server.store.TemporaryFiles;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
@@ -201,7 +201,7 @@ final class StoreCommand {
       // Whoever finds the file finds all of it.
       Path parent = file.toAbsolutePath().getParent();
       String name = file.getFileName().toString();
-      try (Temporary part = new Temporary(Files.createTempFile(parent, name, ".part"))) {
+      try (TemporaryFiles part = new TemporaryFiles(Files.createTempFile(parent, name, ".part"))) {
         Exported exported;
         try (OutputStream out = Files.newOutputStream(part.path())) {
           exported = export(store, new CountingOutput(out, progress));

@@ -4,7 +4,6 @@ package io.timewheel.server.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.server.DatabaseOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Where settings and secrets come from: for the server and for its clients. */
+/**
+ * Settings, secrets and logs of the server and of its clients. The entry is {@link
+ * io.timewheel.server.settings.Settings}, which looks a setting up in the environment and in the
+ * file of properties. {@code SecretFile} reads a file that only its owner may read, {@code
+ * WatchedFile} reads it again after a change, {@code ServerConfig} has the address and the limits
+ * of a server, and {@code LogOutput} directs the logs.
+ */
 @NullMarked
 package io.timewheel.server.settings;
 

@@ -2,11 +2,16 @@
 
 /**
  * Calls the targets of timers over HTTP, as <a href="https://www.standardwebhooks.com">Standard
- * Webhooks</a> says.
+ * Webhooks</a> specifies. The entry is {@link io.timewheel.server.webhook.WebhookHandler}, the
+ * handler of all timers that have a URL.
  *
- * <p>A <em>target</em> is where a timer's firings are posted to. A <em>call</em> is one attempt to
- * do so; it is signed with the <em>secret</em> that the target names. The <em>address policy</em>
- * decides which addresses a call may connect to.
+ * <p>A <em>target</em> is where a timer's firings are posted to; {@code StoredTarget} keeps it in
+ * the headers of the timer. A <em>call</em> is one attempt to do so, by {@code WebhookClient}; it
+ * is signed with the <em>secret</em> that the target names. The <em>address policy</em> decides
+ * which addresses a call may connect to.
+ *
+ * <p>Read {@code WebhookTarget}, {@code StoredTarget}, {@code WebhookClient}, {@code WebhookAnswer}
+ * and {@code WebhookHandler} in this order.
  */
 @NullMarked
 package io.timewheel.server.webhook;

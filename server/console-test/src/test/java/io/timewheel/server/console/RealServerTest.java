@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.server.ServerConfig;
+import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.TimewheelServer;
 import java.io.IOException;
 import java.net.URI;

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server;
-
-/** Answers the requests of a route, now or later. An exception is answered as a problem. */
-interface Action {
-  void handle(Exchange exchange) throws Exception;
-}

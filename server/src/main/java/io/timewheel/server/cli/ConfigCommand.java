@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.server.json.Json;
+import io.timewheel.server.settings.Settings;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Spec;
+
+/** Shows what a command would run with, and where each setting came from. Secrets are masked. */
+@Command(
+    name = "config",
+    description = "Shows each setting, and where it came from; makes tokens.",
+    subcommands = TokenCommand.class,
+    footer = {
+      "",
+      "An argument goes before the environment (--log-format is TIMEWHEEL_LOG_FORMAT",
+      "there), and that before the file of properties that TIMEWHEEL_CONFIG names",
+      "(log-format=json).",
+      "",
+      "Examples:",
+      "  timewheel config",
+      "  timewheel config --port 8080     # what `serve --port 8080` would run with",
+      "  timewheel config token ops --role admin --tokens /etc/timewheel/tokens"
+    })
+public final class ConfigCommand implements Callable<Integer> {
+  private static final String MASK = "********";
+  private static final String ROW = "%-20s  %-28s  %s";
+
+  private final Settings settings;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @SuppressWarnings("UnusedVariable") // its options are looked at one by one
+  @Mixin
+  private ServeOptions options = new ServeOptions();
+
+  public ConfigCommand(Settings settings) {
+    this.settings = settings;
+  }
+
+  private record Row(String setting, String value, String source) {}
+
+  @Override
+  public Integer call() {
+    CommandSpec command = requireNonNull(spec);
+    List<Row> rows = new ArrayList<>();
+    for (OptionSpec option : command.options()) {
+      if (!option.usageHelp() && !option.versionHelp()) {
+        rows.add(row(command, option));
+      }
+    }
+    for (String secret : List.of(Settings.TOKEN, Settings.STORE_PASSWORD)) {
+      String value = System.getenv(secret);
+      if (value != null && !value.isBlank()) {
+        rows.add(
+            new Row(
+                secret.substring("TIMEWHEEL_".length()).toLowerCase(Locale.ROOT).replace('_', '-'),
+                MASK,
+                secret));
+      }
+    }
+    PrintWriter out = command.commandLine().getOut();
+    if (isJson(command)) {
+      out.println(json(rows));
+    } else {
+      out.println(ROW.formatted("SETTING", "VALUE", "SOURCE"));
+      rows.forEach(row -> out.println(ROW.formatted(row.setting, row.value, row.source)));
+    }
+    out.flush();
+    return 0;
+  }
+
+  /** {@return whether a command is to print JSON} */
+  static boolean isJson(CommandSpec command) {
+    return String.valueOf(command.findOption("--output").<Object>getValue()).equals("json");
+  }
+
+  private Row row(CommandSpec command, OptionSpec option) {
+    String name = Settings.nameOf(option);
+    Settings.Found found = settings.find(name);
+    boolean argued =
+        command.commandLine().getParseResult().hasMatchedOption(option.longestName())
+            || command.root().commandLine().getParseResult().hasMatchedOption(option.longestName());
+    String source = argued ? option.longestName() : found != null ? found.source() : "default";
+    return new Row(name, text(option.getValue()), source);
+  }
+
+  private static String text(@Nullable Object value) {
+    if (value instanceof Collection<?> several) {
+      return several.isEmpty()
+          ? "-"
+          : String.join(",", several.stream().map(String::valueOf).toList());
+    }
+    return value == null ? "-" : value.toString();
+  }
+
+  private static String json(List<Row> rows) {
+    return new String(
+        Json.bytes(
+            json -> {
+              json.writeStartObject();
+              json.writeArrayPropertyStart("settings");
+              for (Row row : rows) {
+                json.writeStartObject();
+                json.writeStringProperty("setting", row.setting);
+                json.writeStringProperty("value", row.value);
+                json.writeStringProperty("source", row.source);
+                json.writeEndObject();
+              }
+              json.writeEndArray();
+              json.writeEndObject();
+            }),
+        UTF_8);
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.store.SharedDatabase;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.sql.SQLException;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Prepares the tables of a shared database for this release, and switches to its format. */
+@Command(
+    name = "migrate",
+    description = {
+      "Makes the tables of a shared database, or prepares them for this release.",
+      "Nodes of an older one work on, until --finish."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  timewheel store migrate --print \\",
+      "      --store jdbc:postgresql://db.example/timewheel",
+      "  timewheel store migrate --finish \\",
+      "      --store jdbc:mariadb://db.example/timewheel --store-user admin"
+    })
+public final class MigrateCommand implements Callable<Integer> {
+  @Spec private @Nullable CommandSpec spec;
+
+  @Mixin private DatabaseOptions database = new DatabaseOptions();
+
+  @Option(names = "--print", description = "Prints the SQL that it would run, and changes nothing.")
+  private boolean print;
+
+  @Option(
+      names = "--finish",
+      description =
+          "Switches to the format of this release; refused while a node of an older one lives.")
+  private boolean finish;
+
+  @Override
+  public Integer call() {
+    CommandSpec command = requireNonNull(spec);
+    SharedDatabase shared = database.database();
+    if (shared == null) {
+      throw new ParameterException(command.commandLine(), "--store is missing");
+    }
+    PrintWriter out = command.commandLine().getOut();
+    try (HikariDataSource pool = new HikariDataSource(shared.smallPool())) {
+      JdbcTimerStore.Builder builder = shared.builder(pool);
+      if (print) {
+        out.print(builder.migration(finish));
+      } else {
+        int format = builder.migrate(finish);
+        boolean pending = !builder.migration(true).isEmpty();
+        out.println(ConfigCommand.isJson(command) ? json(format, pending) : text(format, pending));
+      }
+      out.flush();
+      return 0;
+    } catch (StoreException e) {
+      return failed(reason(e), exitCode(e));
+    } catch (IOException e) {
+      return failed(Timewheel.reason(e), ExitCode.FAILED);
+    }
+  }
+
+  public static int exitCode(StoreException failure) {
+    if (failure.kind() == StoreException.Kind.REJECTED) {
+      return ExitCode.CONFLICT;
+    }
+    boolean unreachable =
+        failure.getCause() instanceof SQLException cause
+            && cause.getSQLState() != null
+            && cause.getSQLState().startsWith("08");
+    return unreachable ? ExitCode.UNREACHABLE : ExitCode.FAILED;
+  }
+
+  /** What a pool says of a failure is less than what the database has said. */
+  private static String reason(StoreException failure) {
+    Throwable cause = failure.getCause();
+    Throwable first = cause == null ? null : cause.getCause();
+    return failure.getMessage() + (first == null ? "" : ": " + first.getMessage());
+  }
+
+  private static String json(int format, boolean pending) {
+    return new String(
+        Json.bytes(
+            json -> {
+              json.writeStartObject();
+              json.writeNumberProperty("format", format);
+              json.writeBooleanProperty("pending", pending);
+              json.writeEndObject();
+            }),
+        UTF_8);
+  }
+
+  private static String text(int format, boolean pending) {
+    return "format "
+        + format
+        + (pending ? ", prepared for a newer one: --finish, when all nodes have this release" : "");
+  }
+
+  private int failed(String why, int exitCode) {
+    PrintWriter err = requireNonNull(spec).commandLine().getErr();
+    err.println("timewheel: " + why);
+    err.flush();
+    return exitCode;
+  }
+}

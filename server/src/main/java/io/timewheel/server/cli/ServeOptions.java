@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.LogOutput;
+import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.settings.Settings;
+import io.timewheel.server.store.StoreLocation;
+import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.Cidr;
+import io.timewheel.server.webhook.WebhookSecrets;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** The settings of a server, as the command line, the environment or the file has them. */
+public final class ServeOptions {
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      description = "The port; 0 for a free one (${DEFAULT-VALUE}).",
+      defaultValue = "" + ServerConfig.DEFAULT_PORT,
+      converter = PortConverter.class)
+  private int port;
+
+  @Option(
+      names = "--listen",
+      paramLabel = "ADDRESS",
+      description = "The address to listen on (${DEFAULT-VALUE}).",
+      defaultValue = "127.0.0.1")
+  private String listen = "127.0.0.1";
+
+  @Option(
+      names = "--host",
+      paramLabel = "NAME",
+      split = ",",
+      description = "A name that clients call this server by, besides loopback names; repeatable.")
+  private Set<String> hosts = new HashSet<>();
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description = "Where the timers are kept (${DEFAULT-VALUE}).",
+      defaultValue = "./timewheel-data")
+  private Path data = Path.of("timewheel-data");
+
+  @Mixin private DatabaseOptions database = new DatabaseOptions();
+
+  @Option(
+      names = "--observe",
+      description =
+          "Own no shards and call no URLs; serve the API and console (needs --store). Queues work.")
+  private boolean observe;
+
+  @Option(
+      names = "--tokens",
+      paramLabel = "FILE",
+      description = "The tokens that let a caller in, as `timewheel config token` makes them.")
+  private @Nullable Path tokens;
+
+  @Option(
+      names = "--webhook-secrets",
+      paramLabel = "FILE",
+      description =
+          "The secrets that sign calls of URLs, a line each: a name, whsec_…, and a second one"
+              + " while it is rotated. Without it no URL is called.")
+  private @Nullable Path webhookSecrets;
+
+  @Option(
+      names = "--allow-target",
+      paramLabel = "CIDR",
+      split = ",",
+      description = "Addresses that may be called beside the public internet; repeatable.",
+      converter = CidrConverter.class)
+  private List<Cidr> allowedTargets = new ArrayList<>();
+
+  @Option(
+      names = "--insecure",
+      description = "Listens on another address than loopback though nobody has to show a token.")
+  private boolean insecure;
+
+  @Option(
+      names = "--log-format",
+      paramLabel = "FORM",
+      description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}), on standard error.",
+      defaultValue = "text")
+  private LogOutput.Form logFormat = LogOutput.Form.text;
+
+  @Option(
+      names = "--audit-log",
+      paramLabel = "FILE",
+      description = "Where to record who changed what, instead of standard error.")
+  private @Nullable Path auditLog;
+
+  /**
+   * {@return the secrets that sign calls of URLs; null if none are called}
+   *
+   * @throws IOException if the file cannot be used
+   */
+  public @Nullable WebhookSecrets webhookSecrets() throws IOException {
+    return webhookSecrets == null ? null : WebhookSecrets.open(webhookSecrets);
+  }
+
+  public AddressPolicy addressPolicy() {
+    return AddressPolicy.admitting(allowedTargets);
+  }
+
+  /** {@return whether the server owns no shards and calls no URLs} */
+  public boolean observe() {
+    return observe;
+  }
+
+  /**
+   * Directs the logs of the process.
+   *
+   * @throws IOException if the file of the audit log cannot be written
+   */
+  public void directLogs() throws IOException {
+    LogOutput.direct(logFormat, auditLog);
+  }
+
+  /** {@return the place of the timers} */
+  public StoreLocation store() {
+    return new StoreLocation(data, database.database());
+  }
+
+  /** Reads the number of a port. */
+  private static final class PortConverter implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+      try {
+        int number = Integer.parseInt(text.strip());
+        if (number >= 0 && number <= Settings.MAX_PORT) {
+          return number;
+        }
+      } catch (NumberFormatException e) {
+        // refused below, as any other
+      }
+      throw new TypeConversionException(text + " (expected: 0 to " + Settings.MAX_PORT + ")");
+    }
+  }
+
+  /** Reads a block of addresses. */
+  private static final class CidrConverter implements ITypeConverter<Cidr> {
+    @Override
+    public Cidr convert(String text) {
+      try {
+        return Cidr.parse(text.strip());
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    }
+  }
+
+  public ServerConfig config() {
+    ServerConfig loopback = ServerConfig.loopback(port);
+    Set<String> names = new HashSet<>();
+    hosts.forEach(host -> names.add(host.strip().toLowerCase(Locale.ROOT)));
+    return new ServerConfig(
+        listen,
+        port,
+        names,
+        loopback.maxConnections(),
+        loopback.maxWaitingClaims(),
+        loopback.maxStreams(),
+        loopback.maxBodyBytes(),
+        loopback.maxBodyTime());
+  }
+
+  /**
+   * {@return the tokens that let a caller in; null if everyone is let in}
+   *
+   * @throws IOException if that must not be, or the file cannot be used
+   */
+  public @Nullable Tokens tokens() throws IOException {
+    if (tokens != null) {
+      return Tokens.open(tokens);
+    }
+    if (insecure || InetAddress.getByName(listen).isLoopbackAddress()) {
+      return null;
+    }
+    throw new IOException(
+        "--listen "
+            + listen
+            + " reaches beyond this machine, and there are no --tokens;"
+            + " --insecure would let everybody in");
+  }
+}

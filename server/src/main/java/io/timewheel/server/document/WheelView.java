@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.document;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.node.Node;
+import io.timewheel.server.node.WatchedStore;
+import io.timewheel.server.security.Scope;
+import io.timewheel.server.store.StoreReads;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import tools.jackson.core.JsonGenerator;
+
+/**
+ * When timers fire, as levels of slots: what the console draws as a wheel.
+ *
+ * <p>To count a level is to read all that it holds, which takes seconds where there are millions.
+ * So one is counted at a time, whoever asks waits for it without a thread, and it is good for
+ * twenty times as long as the counting took: the wheel costs a twentieth of a processor at most,
+ * however many look at it.
+ */
+public final class WheelView {
+  private static final long WORTH = 20;
+  private static final long LEAST_NANOS = Duration.ofMillis(100).toNanos();
+
+  /** Levels that are kept, of all scopes. */
+  private static final int MAX_KEPT = 1_000;
+
+  private final Node node;
+  private final Executor executor;
+  private final LongSupplier nanoTime;
+  private final Map<Key, CompletableFuture<Counted>> kept =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Key, CompletableFuture<Counted>> eldest) {
+          return size() > MAX_KEPT;
+        }
+      };
+
+  /** The levels of a clock. Slots begin at whole multiples of their length since 1970. */
+  enum Level {
+    MINUTE(Duration.ofSeconds(1), 60),
+    HOUR(Duration.ofMinutes(1), 60),
+    DAY(Duration.ofHours(1), 24),
+    YEAR(Duration.ofDays(1), 366);
+
+    private final Duration slot;
+    private final int slots;
+
+    Level(Duration slot, int slots) {
+      this.slot = slot;
+      this.slots = slots;
+    }
+
+    private Instant from(Instant now) {
+      long slotMillis = slot.toMillis();
+      return Instant.ofEpochMilli(Math.floorDiv(now.toEpochMilli(), slotMillis) * slotMillis);
+    }
+
+    /** A day is a unit of dates, which Duration does not know. */
+    private String length() {
+      return this == YEAR ? "P1D" : slot.toString();
+    }
+  }
+
+  private record Key(Scope scope, Level level) {}
+
+  /**
+   * A level, counted.
+   *
+   * @param level which
+   * @param asOf when
+   * @param from where its first slot begins
+   * @param counts how many timers each slot has
+   * @param before how many are due before the first slot, if this is the finest level
+   * @param beyond how many are due after the last slot, if this is the coarsest level
+   * @param staleNanos until when this will do
+   */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  private record Counted(
+      Level level,
+      Instant asOf,
+      Instant from,
+      long[] counts,
+      long before,
+      long beyond,
+      long staleNanos) {}
+
+  /**
+   * A view.
+   *
+   * @param node the node whose store is counted
+   * @param executor counts, one level at a time
+   * @param nanoTime how long it took
+   */
+  public WheelView(Node node, Executor executor, LongSupplier nanoTime) {
+    this.node = node;
+    this.executor = executor;
+    this.nanoTime = nanoTime;
+  }
+
+  /** {@return the wheel as JSON, once it is counted} */
+  public CompletableFuture<byte[]> json(StoreReads reads, Scope scope) {
+    List<CompletableFuture<Counted>> levels = new ArrayList<>();
+    for (Level level : Level.values()) {
+      levels.add(level(reads, scope, level));
+    }
+    return CompletableFuture.allOf(levels.toArray(new CompletableFuture<?>[0]))
+        .thenApply(
+            all ->
+                Json.bytes(
+                    json ->
+                        write(json, reads.timer(), levels.stream().map(x -> x.join()).toList())));
+  }
+
+  private CompletableFuture<Counted> level(StoreReads reads, Scope scope, Level level) {
+    Key key = new Key(scope, level);
+    synchronized (kept) {
+      CompletableFuture<Counted> known = kept.get(key);
+      if (known != null && isGood(known)) {
+        return known;
+      }
+      CompletableFuture<Counted> counting =
+          CompletableFuture.supplyAsync(() -> count(reads, scope, level), executor);
+      kept.put(key, counting);
+      return counting;
+    }
+  }
+
+  private boolean isGood(CompletableFuture<Counted> known) {
+    return !known.isDone()
+        || (!known.isCompletedExceptionally()
+            && known.join().staleNanos - nanoTime.getAsLong() > 0);
+  }
+
+  private Counted count(StoreReads reads, Scope scope, Level level) {
+    long beganNanos = nanoTime.getAsLong();
+    Instant now = reads.timer().now();
+    Instant from = level.from(now);
+    Instant to = from.plus(level.slot.multipliedBy(level.slots));
+    long[] counts = reads.histogram(scope, from, to, level.slots);
+    long before =
+        level == Level.MINUTE ? reads.histogram(scope, StoreReads.BEGIN_OF_TIME, from, 1)[0] : 0;
+    long beyond =
+        level == Level.YEAR ? reads.histogram(scope, to, StoreReads.END_OF_TIME, 1)[0] : 0;
+    long endedNanos = nanoTime.getAsLong();
+    long goodNanos = Math.max(LEAST_NANOS, WORTH * (endedNanos - beganNanos));
+    return new Counted(level, now, from, counts, before, beyond, endedNanos + goodNanos);
+  }
+
+  private void write(JsonGenerator json, DurableTimer timer, List<Counted> levels) {
+    json.writeStartObject();
+    json.writeStringProperty("now", timer.now().toString());
+    WatchedStore store = node.store();
+    if (store != null) {
+      json.writeStringProperty("window", store.traits().window().toString());
+    }
+    json.writeNumberProperty("inMemory", timer.stats().window());
+    json.writeNumberProperty("overdue", levels.get(0).before);
+    json.writeArrayPropertyStart("levels");
+    for (Counted counted : levels) {
+      json.writeStartObject();
+      json.writeStringProperty("name", counted.level.name().toLowerCase(Locale.ROOT));
+      json.writeStringProperty("slot", counted.level.length());
+      json.writeStringProperty("from", counted.from.toString());
+      json.writeStringProperty("asOf", counted.asOf.toString());
+      json.writeArrayPropertyStart("counts");
+      for (long count : counted.counts) {
+        json.writeNumber(count);
+      }
+      json.writeEndArray();
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+    json.writeNumberProperty("beyond", levels.get(levels.size() - 1).beyond);
+    json.writeEndObject();
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import io.timewheel.server.problem.Problem;
+import java.io.ByteArrayOutputStream;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.ConnectionMetaData;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the body of a request to its end, and keeps it unless it is too large.
+ *
+ * <p>A connection that is closed while its client still writes is reset, and the client never sees
+ * the answer: so what is refused is read nevertheless, unless it is large or waits to be asked for.
+ */
+final class BodyReader {
+  private static final long MAX_DISCARDED_BYTES = 64L << 20;
+
+  private final Request request;
+  private final int maxBytes;
+  private final Scheduler.Task deadline;
+  private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
+  private final CompletableFuture<byte[]> all = new CompletableFuture<>();
+  private boolean tooLarge;
+
+  private BodyReader(Request request, int maxBytes, Duration limit) {
+    this.request = request;
+    this.maxBytes = maxBytes;
+    ConnectionMetaData connection = request.getConnectionMetaData();
+    this.deadline =
+        connection
+            .getConnector()
+            .getScheduler()
+            .schedule(
+                () ->
+                    connection
+                        .getConnection()
+                        .getEndPoint()
+                        .close(new TimeoutException("the body took more than " + limit)),
+                limit.toMillis(),
+                TimeUnit.MILLISECONDS);
+  }
+
+  /**
+   * {@return the body, once it is there; it fails with the problem if it is too large or broken}
+   */
+  static CompletableFuture<byte[]> read(Request request, int maxBytes, Duration limit) {
+    BodyReader body = new BodyReader(request, maxBytes, limit);
+    body.go();
+    return body.all;
+  }
+
+  /** Reads what is left of a body that is refused, then answers. */
+  static void discard(Request request, Duration limit, Runnable answer) {
+    if (request.getLength() > MAX_DISCARDED_BYTES
+        || request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
+      answer.run();
+    } else {
+      var unused = read(request, 0, limit).whenComplete((bytes, error) -> answer.run());
+    }
+  }
+
+  private void go() {
+    while (true) {
+      Content.Chunk chunk = request.read();
+      if (chunk == null) {
+        request.demand(this::go);
+        return;
+      }
+      if (Content.Chunk.isFailure(chunk)) {
+        end(Problem.malformed("the body could not be read"));
+        return;
+      }
+      keep(chunk);
+      chunk.release();
+      if (chunk.isLast()) {
+        end(tooLarge ? Problem.tooLarge("the body", maxBytes) : null);
+        return;
+      }
+    }
+  }
+
+  private void keep(Content.Chunk chunk) {
+    tooLarge |= kept.size() + (long) chunk.remaining() > maxBytes;
+    if (tooLarge) {
+      kept.reset();
+    } else {
+      kept.writeBytes(BufferUtil.toArray(chunk.getByteBuffer()));
+    }
+  }
+
+  private void end(@Nullable Problem problem) {
+    deadline.cancel();
+    if (problem == null) {
+      all.complete(kept.toByteArray());
+    } else {
+      all.completeExceptionally(problem.failure());
+    }
+  }
+}

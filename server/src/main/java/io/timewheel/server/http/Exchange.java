@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.server.json.Json;
+import io.timewheel.server.problem.Names;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.AuditLog;
+import io.timewheel.server.security.Authenticator;
+import io.timewheel.server.security.Authorization;
+import io.timewheel.server.security.Caller;
+import io.timewheel.server.security.Role;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.EofException;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.core.JsonGenerator;
+
+/** One request, and the way to answer it: once, and from any thread. */
+public final class Exchange {
+  static final String REQUEST_ID = "X-Request-Id";
+
+  private static final Pattern GIVEN_ID = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+
+  private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
+  private final Authenticator authenticator;
+  private final BodyBudget bodies;
+  private final Request request;
+  private final Response response;
+  private final Callback callback;
+  private final AtomicBoolean answered = new AtomicBoolean();
+  private Map<String, String> variables = Map.of();
+  private @Nullable Route route;
+  private Caller caller = Caller.NOBODY;
+  private final String id;
+  private final Map<String, Object> notes = new ConcurrentHashMap<>();
+  private volatile boolean uneventful;
+  private volatile long reservedBytes;
+
+  Exchange(
+      Authenticator authenticator,
+      BodyBudget bodies,
+      Request request,
+      Response response,
+      Callback callback) {
+    this.authenticator = authenticator;
+    this.bodies = bodies;
+    this.request = request;
+    this.response = response;
+    this.callback = callback;
+    String given = request.getHeaders().get(REQUEST_ID);
+    this.id =
+        given != null && GIVEN_ID.matcher(given).matches()
+            ? given
+            : Long.toHexString(ThreadLocalRandom.current().nextLong());
+  }
+
+  // The request
+
+  /** {@return the Authorization headers of a request} */
+  static List<String> credentials(Request request) {
+    return request.getHeaders().getValuesList(HttpHeader.AUTHORIZATION);
+  }
+
+  void route(Route found, Map<String, String> pathVariables) {
+    route = found;
+    variables = pathVariables;
+  }
+
+  void caller(Caller by) {
+    caller = by;
+  }
+
+  /** {@return by what name the logs know this request: its client's, or one of our own} */
+  String id() {
+    return id;
+  }
+
+  @Nullable Route route() {
+    return route;
+  }
+
+  public Caller caller() {
+    return caller;
+  }
+
+  /**
+   * {@return whether the caller may still ask; for an answer that comes long after the question}
+   */
+  public boolean isStillAdmitted() {
+    return authenticator.authenticate(credentials(request)).isBy(caller);
+  }
+
+  public Request request() {
+    return request;
+  }
+
+  public Response response() {
+    return response;
+  }
+
+  /** {@return a variable of the path, decoded} */
+  public String path(String name) {
+    return PercentDecoder.decode(name, requireNonNull(variables.get(name), name));
+  }
+
+  /** {@return the namespace in the path, which the caller may use} */
+  public String namespace() {
+    return Names.checked("ns", path("ns"));
+  }
+
+  /** Refuses a caller who may not use the namespace in the path, if there is one. */
+  void checkNamespace() {
+    if (variables.containsKey("ns")) {
+      Authorization.checkNamespace(caller, namespace());
+    }
+  }
+
+  public @Nullable String header(HttpHeader name) {
+    return request.getHeaders().get(name);
+  }
+
+  public @Nullable String header(String name) {
+    return request.getHeaders().get(name);
+  }
+
+  /** {@return the parameters of the query; one that is not among these is refused} */
+  public Query query(String... names) {
+    return Query.of(request.getHttpURI().getQuery(), names);
+  }
+
+  /**
+   * Reads the body and goes on with it; with an empty text if there is none.
+   *
+   * @param maxBytes how large it may be
+   * @param then goes on; what it throws is answered
+   */
+  public void body(int maxBytes, Consumer<String> then) {
+    long length = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
+    if (length <= 0 && !request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING)) {
+      then.accept("");
+      return;
+    }
+    checkMediaType();
+    if (length > maxBytes) {
+      throw Problem.tooLarge("the body", maxBytes).failure();
+    }
+    reservedBytes = bodies.reserve(length > 0 ? length : maxBytes);
+    on(
+        BodyReader.read(request, maxBytes, bodies.maxTime()),
+        content -> then.accept(Json.decode(content)));
+  }
+
+  private void checkMediaType() {
+    String type = header(HttpHeader.CONTENT_TYPE);
+    String[] parts =
+        type == null ? new String[] {""} : type.toLowerCase(Locale.ROOT).split(";", -1);
+    boolean ok = parts[0].strip().equals(Json.MEDIA_TYPE);
+    for (int i = 1; i < parts.length; i++) {
+      String parameter = parts[i].strip().replace("\"", "");
+      ok &= !parameter.startsWith("charset=") || parameter.equals("charset=utf-8");
+    }
+    if (!ok || request.getHeaders().contains(HttpHeader.CONTENT_ENCODING)) {
+      throw Problem.of(
+              415, "unsupported_media_type", "Content-Type (expected: application/json in UTF-8)")
+          .failure();
+    }
+  }
+
+  // For the audit log
+
+  /** {@return the names in the path that can be read} */
+  Map<String, String> names() {
+    Map<String, String> names = new TreeMap<>();
+    variables.forEach(
+        (name, text) -> {
+          try {
+            names.put(name.equals("ns") ? "namespace" : name, PercentDecoder.decode(name, text));
+          } catch (Problem.Failure e) {
+            // the path shows it as it came
+          }
+        });
+    return names;
+  }
+
+  /** Adds to the audit log what the path does not say. */
+  public void note(String name, @Nullable Object value) {
+    if (value != null) {
+      notes.put(name, value);
+    }
+  }
+
+  /** Nothing was changed, and the audit log need not know. */
+  public void uneventful() {
+    uneventful = true;
+  }
+
+  private void audit(int status) {
+    if (route == null || route.role().compareTo(Role.WRITE) < 0 || uneventful) {
+      return;
+    }
+    AuditLog.write(
+        new AuditLog.Entry(
+            caller.name(),
+            Request.getRemoteAddr(request),
+            id,
+            route.method() + " " + route.pattern(),
+            String.valueOf(request.getHttpURI().getPath()),
+            names(),
+            notes,
+            status));
+  }
+
+  // The answer
+
+  /** Goes on with a result; whatever goes wrong is answered. */
+  public <T> void on(CompletionStage<T> stage, Consumer<T> then) {
+    var unused =
+        stage.whenComplete(
+            (result, error) -> {
+              if (error == null) {
+                run(() -> then.accept(result));
+              } else {
+                Throwable cause = error.getCause();
+                problem(
+                    Problem.of(
+                        error instanceof CompletionException && cause != null ? cause : error));
+              }
+            });
+  }
+
+  /** Answers what a step throws. */
+  public void run(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      problem(Problem.of(e));
+    }
+  }
+
+  public void problem(Problem problem) {
+    problem.headers().forEach(response.getHeaders()::put);
+    if (problem.status() == 500) {
+      LOG.error(
+          "{} {} failed, request {}",
+          request.getMethod(),
+          request.getHttpURI().getPath(),
+          id,
+          problem.cause());
+    }
+    BodyReader.discard(
+        request,
+        bodies.maxTime(),
+        () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write)));
+  }
+
+  public void json(int status, Consumer<JsonGenerator> content) {
+    send(status, Json.MEDIA_TYPE, Json.bytes(content));
+  }
+
+  public void send(int status, String type, byte[] content) {
+    send(status, type, content, Callback.NOOP);
+  }
+
+  /**
+   * Answers.
+   *
+   * @param written told whether the whole answer went out
+   */
+  public void send(int status, String type, byte[] content, Callback written) {
+    if (!begin(status)) {
+      written.failed(new EofException("answered already"));
+      return;
+    }
+    response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
+    response.getHeaders().put(HttpHeader.CONTENT_LENGTH, content.length);
+    response.write(true, ByteBuffer.wrap(content), Callback.combine(callback, written));
+  }
+
+  /** Begins an answer that goes on for a while. */
+  public boolean begin(int status) {
+    if (!answered.compareAndSet(false, true)) {
+      return false;
+    }
+    bodies.release(reservedBytes);
+    audit(status);
+    response.setStatus(status);
+    return true;
+  }
+
+  public Callback callback() {
+    return callback;
+  }
+
+  public void etag(long version) {
+    response.getHeaders().put(HttpHeader.ETAG, "\"" + version + "\"");
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import io.timewheel.server.settings.ServerConfig;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/** The port of a server. Accepts connections, and gives each request to the pipeline. */
+public final class HttpListener {
+  private static final int MAX_THREADS = 64;
+  private static final int MAX_HEADER_BYTES = 16 * 1024;
+
+  /** The smallest buffer of the pool. */
+  private static final int INPUT_BUFFER_BYTES = 4_096;
+
+  /** Connections above the limit are answered 429, up to this number; more are not accepted. */
+  private static final int REFUSED_CONNECTIONS = 1_000;
+
+  /** Longer than a claim may wait. */
+  private static final Duration IDLE = Duration.ofSeconds(75);
+
+  private final Server jetty;
+  private final ServerConnector connector;
+  private final Connections connections;
+
+  public HttpListener(ServerConfig config, Connections connections, RequestPipeline pipeline) {
+    this.connections = connections;
+    QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
+    threads.setName("timewheel-http");
+    threads.setStopTimeout(1_000); // requests under way had their time before that
+    jetty = new Server(threads);
+    connector = new ServerConnector(jetty, 1, 1, new HttpConnectionFactory(http()));
+    connector.setHost(config.listen());
+    connector.setPort(config.port());
+    connector.setIdleTimeout(IDLE.toMillis());
+    connector.setAcceptQueueSize(1_024);
+    jetty.addConnector(connector);
+    connector.addBean(connections);
+    jetty.addBean(
+        new NetworkConnectionLimit(config.maxConnections() + REFUSED_CONNECTIONS, connector));
+    jetty.setErrorHandler(new ErrorResponder());
+    jetty.setHandler(new GracefulHandler(pipeline));
+  }
+
+  private static HttpConfiguration http() {
+    HttpConfiguration http = new HttpConfiguration();
+    http.setSendServerVersion(false);
+    http.setRequestHeaderSize(MAX_HEADER_BYTES);
+    // Paths are split as they were sent, so that an encoded slash belongs to an id.
+    http.setUriCompliance(UriCompliance.UNSAFE);
+    // A waiting claim keeps the buffer of its body: thousands of them fit in the heap, but not in
+    // the remaining memory for direct buffers.
+    http.setUseInputDirectByteBuffers(false);
+    http.setInputBufferSize(INPUT_BUFFER_BYTES);
+    return http;
+  }
+
+  /** Listens from now on. */
+  public void start() throws IOException {
+    try {
+      connector.open();
+      jetty.start();
+      connections.watch(connector.getScheduler());
+    } catch (IOException e) {
+      connector.close();
+      throw e;
+    } catch (Exception e) {
+      throw new IOException("the server did not start", e);
+    }
+  }
+
+  public int port() {
+    return connector.getLocalPort();
+  }
+
+  /** {@return the threads that serve requests} */
+  public Executor executor() {
+    return jetty.getThreadPool();
+  }
+
+  /** Accepts no more requests, and waits this long for those under way. */
+  public void stop(Duration patience) {
+    jetty.setStopTimeout(Math.max(1, patience.toMillis()));
+    try {
+      jetty.stop();
+    } catch (Exception e) {
+      throw new IllegalStateException("the server did not stop in good order", e);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.problem.Problem;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.eclipse.jetty.http.HttpHeader;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * If-Match and If-None-Match. The engine compares one version in the very step that it takes; what
+ * names several is settled by a look at the timer first, and then compared likewise.
+ */
+public final class Preconditions {
+  private static final Pattern TAGS = Pattern.compile("\\s*(W/)?\"([^\"]*)\"\\s*(,|$)");
+
+  private final boolean absent;
+  private final boolean any;
+  private final boolean given;
+  private final Set<Long> versions;
+
+  private Preconditions(boolean absent, boolean given, boolean any, Set<Long> versions) {
+    this.absent = absent;
+    this.given = given;
+    this.any = any;
+    this.versions = versions;
+  }
+
+  public static Preconditions of(Exchange exchange) {
+    return of(exchange.header(HttpHeader.IF_MATCH), exchange.header(HttpHeader.IF_NONE_MATCH));
+  }
+
+  public static Preconditions of(@Nullable String ifMatch, @Nullable String ifNoneMatch) {
+    if (ifNoneMatch != null && !ifNoneMatch.strip().equals("*")) {
+      throw wrong("If-None-Match", "*");
+    }
+    if (ifNoneMatch != null && ifMatch != null) {
+      throw wrong("If-Match", "not together with If-None-Match");
+    }
+    boolean any = ifMatch != null && ifMatch.strip().equals("*");
+    Set<Long> versions = ifMatch == null || any ? Set.of() : versions(ifMatch);
+    return new Preconditions(ifNoneMatch != null, ifMatch != null, any, versions);
+  }
+
+  private static Set<Long> versions(String tags) {
+    Set<Long> versions = new HashSet<>();
+    Matcher matcher = TAGS.matcher(tags);
+    int end = 0;
+    while (matcher.find() && matcher.start() == end) {
+      end = matcher.end();
+      // A weak tag never matches, nor does one that this server never gave.
+      if (matcher.group(1) == null && matcher.group(2).matches("[1-9][0-9]{0,17}")) {
+        versions.add(Long.valueOf(matcher.group(2)));
+      }
+    }
+    if (end != tags.length()) {
+      throw wrong("If-Match", "\"version\"");
+    }
+    return versions;
+  }
+
+  private static Problem.Failure wrong(String header, String expected) {
+    return Problem.malformed(header + " (expected: " + expected + ")").at(header).failure();
+  }
+
+  /** Asks a schedule for what was asked for here. */
+  public void apply(TimerSpec spec, Supplier<Optional<TimerInfo>> current) {
+    if (absent) {
+      spec.onlyIfAbsent();
+    } else if (given) {
+      spec.onlyIfVersion(wanted(current));
+    }
+  }
+
+  /**
+   * {@return the version that an operation is for; 0 for any, also of a timer that is not there}
+   */
+  public long version(Supplier<Optional<TimerInfo>> current) {
+    if (absent) {
+      throw wrong("If-None-Match", "not here");
+    }
+    return given && !(any && current.get().isEmpty()) ? wanted(current) : 0;
+  }
+
+  private long wanted(Supplier<Optional<TimerInfo>> current) {
+    if (versions.size() == 1) {
+      return versions.iterator().next();
+    }
+    long version =
+        any || !versions.isEmpty() ? current.get().map(TimerInfo::version).orElse(0L) : 0;
+    if (version == 0 || !(any || versions.contains(version))) {
+      throw Problem.of(412, "precondition_failed", "the timer has another version, or none")
+          .failure();
+    }
+    return version;
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import io.timewheel.server.security.Authentication;
+import io.timewheel.server.security.Authenticator;
+import io.timewheel.server.security.Authorization;
+import io.timewheel.server.security.Caller;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.settings.ServerConfig;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+
+/**
+ * Takes each request through its steps in their order. Every failure of a step is answered as a
+ * problem.
+ */
+public final class RequestPipeline extends Handler.Abstract {
+  private final Router router;
+  private final Authenticator authenticator;
+  private final Connections connections;
+  private final OriginCheck origins;
+  private final BodyBudget bodies;
+
+  public RequestPipeline(
+      ServerConfig config, Router router, Authenticator authenticator, Connections connections) {
+    this.router = router;
+    this.authenticator = authenticator;
+    this.connections = connections;
+    this.origins = new OriginCheck(config);
+    this.bodies = new BodyBudget(config.maxBodyBytes(), config.maxBodyTime());
+  }
+
+  @Override
+  public boolean handle(Request request, Response response, Callback callback) {
+    Exchange exchange = new Exchange(authenticator, bodies, request, response, callback);
+    response.getHeaders().put("X-Content-Type-Options", "nosniff");
+    response.getHeaders().put("Content-Security-Policy", OriginCheck.API_POLICY);
+    response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+    response.getHeaders().put(Exchange.REQUEST_ID, exchange.id());
+    exchange.run(() -> serve(exchange));
+    return true;
+  }
+
+  private void serve(Exchange exchange) {
+    Request request = exchange.request();
+    origins.check(request);
+    Authentication authentication = authenticator.authenticate(Exchange.credentials(request));
+    String path = request.getHttpURI().getPath();
+    Router.Match match = router.match(request.getMethod(), path);
+    if (match == null) {
+      var unused = authentication.orThrow(); // strangers do not learn which paths exist
+      throw router.noMatch(path).failure();
+    }
+    exchange.route(match.route(), match.variables());
+    authorise(exchange, match.route(), authentication);
+    act(exchange, match.action());
+  }
+
+  /** Checks each request here alone, so that no route can forget it. */
+  private void authorise(Exchange exchange, Route route, Authentication authentication) {
+    if (route.role() != Role.OPEN) {
+      connections.check(exchange.request().getConnectionMetaData().getConnection());
+      Caller caller = authentication.orThrow();
+      exchange.caller(caller);
+      Authorization.checkRole(caller, route.role());
+      exchange.checkNamespace();
+    }
+  }
+
+  private static void act(Exchange exchange, Action action) {
+    try {
+      action.handle(exchange);
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import io.timewheel.server.security.Role;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One operation of the API. Paths are compared as they were sent: what is encoded belongs to a
+ * name, so that no name can reach another route.
+ *
+ * @param method the method; GET serves HEAD too
+ * @param pattern the path, with variables in braces and perhaps a verb behind a colon
+ * @param segments the parts of the pattern
+ * @param role the role that a caller needs
+ */
+public record Route(String method, String pattern, List<String> segments, Role role) {
+  public static Route of(String method, String pattern, Role role) {
+    return new Route(method, pattern, split(pattern), role);
+  }
+
+  static List<String> split(String path) {
+    return List.of(path.split("/", -1));
+  }
+
+  /** {@return the variables of a path that has this pattern, not decoded; null if it has not} */
+  @Nullable Map<String, String> match(List<String> path) {
+    int last = segments.size() - 1;
+    if (path.size() != segments.size()) {
+      return null;
+    }
+    Map<String, String> variables = new HashMap<>();
+    for (int i = 0; i <= last; i++) {
+      String wanted = segments.get(i);
+      String given = path.get(i);
+      int verb = i == last ? wanted.lastIndexOf(':') : -1;
+      if (verb >= 0) {
+        if (!given.endsWith(wanted.substring(verb))) {
+          return null;
+        }
+        given = given.substring(0, given.length() - (wanted.length() - verb));
+        wanted = wanted.substring(0, verb);
+      }
+      if (wanted.startsWith("{")) {
+        variables.put(wanted.substring(1, wanted.length() - 1), given);
+      } else if (!wanted.equals(given)) {
+        return null;
+      }
+    }
+    return variables;
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Connections, and the steps of a request; no class here knows an operation of the API. The entry
+ * is {@link io.timewheel.server.http.RequestPipeline}, which leads each request through accept,
+ * authenticate, route, authorise, parse, engine and answer, in this order.
+ *
+ * <p>Read it in the order of the steps:
+ *
+ * <ol>
+ *   <li>{@code HttpListener} and {@code Connections} accept connections and bound them; {@code
+ *       OriginCheck} refuses foreign hosts and origins, {@code ErrorResponder} answers requests
+ *       that are not HTTP
+ *   <li>{@code Router} finds the {@code Route} of a path, and the {@code Action} behind it
+ *   <li>{@code Exchange} is one request with its answer; it checks the namespace in the path
+ *   <li>{@code BodyReader}, {@code BodyBudget}, {@code Query}, {@code PercentDecoder} and {@code
+ *       Preconditions} read the parts of a request
+ *   <li>{@code IdempotencyKeys} repeats the first answer to a repeated request, {@code HangupWatch}
+ *       notices that a waiting client has gone
+ * </ol>
+ */
+@NullMarked
+package io.timewheel.server.http;
+
+import org.jspecify.annotations.NullMarked;

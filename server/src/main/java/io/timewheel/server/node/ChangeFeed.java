@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.node;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The latest changes of timers, numbered from 1. It keeps as many as it has room for, and nobody
+ * waits for those who read it: a reader that is too slow finds that what it wanted is gone.
+ */
+public final class ChangeFeed {
+  public static final int CAPACITY = 8_192;
+
+  private static final Pattern ID = Pattern.compile("([0-9a-z]{1,13})-([0-9a-z]{1,12})");
+  private static final int RADIX = 36;
+
+  private final Change[] ring;
+  private final String session;
+  private long next = 1;
+
+  /**
+   * A change of a timer.
+   *
+   * @param number its place among all
+   * @param atMillis when it was made
+   * @param key the timer
+   * @param version its version after the change
+   * @param state its state after the change
+   * @param what what was done
+   */
+  public record Change(
+      long number, long atMillis, TimerKey key, long version, TimerState state, String what) {}
+
+  /**
+   * An empty feed.
+   *
+   * @param startedAtMillis tells its ids from those of the process before
+   * @param capacity how many changes it keeps
+   */
+  public ChangeFeed(long startedAtMillis, int capacity) {
+    session = Long.toString(startedAtMillis, RADIX);
+    ring = new Change[capacity];
+  }
+
+  public synchronized void add(
+      long atMillis, TimerKey key, long version, TimerState state, String what) {
+    ring[(int) (next % ring.length)] = new Change(next, atMillis, key, version, state, what);
+    next++;
+  }
+
+  /** {@return the number that the next change will have} */
+  public synchronized long next() {
+    return next;
+  }
+
+  /** {@return the number of the oldest change that is kept, or of the next one} */
+  public synchronized long oldest() {
+    return Math.max(1, next - ring.length);
+  }
+
+  /**
+   * Reads some changes in their order.
+   *
+   * @param from the number of the first
+   * @param until the number of the first that is not wanted any more
+   * @return those that are still kept
+   */
+  public synchronized List<Change> read(long from, long until) {
+    List<Change> changes = new ArrayList<>();
+    long end = Math.min(until, next);
+    for (long number = Math.max(from, oldest()); number < end; number++) {
+      changes.add(ring[(int) (number % ring.length)]);
+    }
+    return changes;
+  }
+
+  /** {@return the id of a change, for Last-Event-ID} */
+  public String id(long number) {
+    return session + '-' + Long.toString(number, RADIX);
+  }
+
+  /** {@return the number of the change behind an id; 0 if this process never gave it out} */
+  public long resumeAt(String id) {
+    Matcher matcher = ID.matcher(id);
+    if (!matcher.matches() || !matcher.group(1).equals(session)) {
+      return 0;
+    }
+    long number = Long.parseLong(matcher.group(2), RADIX) + 1;
+    return number <= next() ? number : 0;
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.node;
+
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** This process, and what it has seen of its own work. */
+public final class Node {
+  /** An embedded store has one node. */
+  private static final String ONLY = "node-1";
+
+  private final Traffic traffic = new Traffic();
+  private final ChangeFeed feed;
+  private final InstantSource clock;
+  private final Instant startedAt;
+  private final Supplier<String> address;
+  private volatile @Nullable WatchedStore store;
+
+  public Node(InstantSource clock, Supplier<String> address) {
+    this.clock = clock;
+    this.address = address;
+    startedAt = Instant.ofEpochMilli(clock.millis());
+    feed = new ChangeFeed(clock.millis(), ChangeFeed.CAPACITY);
+  }
+
+  public TimerStore watch(String name, TimerStore unwatched) {
+    WatchedStore watched = new WatchedStore(name, unwatched, traffic, feed, clock);
+    store = watched;
+    return watched;
+  }
+
+  /** {@return the counts of this node} */
+  public Traffic traffic() {
+    return traffic;
+  }
+
+  /** {@return the latest changes of this node} */
+  public ChangeFeed feed() {
+    return feed;
+  }
+
+  /** {@return the store, if it is watched} */
+  public @Nullable WatchedStore store() {
+    return store;
+  }
+
+  /** {@return what the cluster calls it} */
+  public String id() {
+    WatchedStore present = store;
+    JdbcTimerStore shared = present == null ? null : present.shared();
+    return shared == null ? ONLY : shared.nodeId();
+  }
+
+  public Instant startedAt() {
+    return startedAt;
+  }
+
+  /** {@return where it listens} */
+  public String address() {
+    return address.get();
+  }
+
+  /** {@return the version of the jar; null if these are mere classes} */
+  public static @Nullable String version() {
+    return Node.class.getPackage().getImplementationVersion();
+  }
+}

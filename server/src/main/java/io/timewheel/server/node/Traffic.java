@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.node;
+
+import io.timewheel.durable.LagHistogram;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What this node did within the last hour, minute by minute. Counters only grow, and any thread
+ * adds to them; once a second {@link #sample} puts what came since into the running minute. It
+ * reads no clock.
+ */
+public final class Traffic {
+  private static final int MINUTES = 60;
+  private static final long MINUTE_MILLIS = Duration.ofMinutes(1).toMillis();
+  private static final long RATE_MILLIS = Duration.ofSeconds(10).toMillis();
+  private static final int BUCKETS = LagHistogram.bounds().size() + 1;
+
+  /** Timers that were made or replaced. */
+  public final LongAdder scheduled = new LongAdder();
+
+  /** Attempts that have begun, of handlers and of queues. */
+  public final LongAdder fired = new LongAdder();
+
+  /** Attempts that ended well. */
+  public final LongAdder succeeded = new LongAdder();
+
+  /** Attempts that failed, those included whose lease ran out. */
+  public final LongAdder failed = new LongAdder();
+
+  /** Runs that failed. */
+  public final LongAdder exhausted = new LongAdder();
+
+  private final AtomicLongArray lags = new AtomicLongArray(BUCKETS);
+  private final AtomicLong maxLagMillis = new AtomicLong();
+
+  /** Those of the last ten seconds, oldest first, and one before them. */
+  private final ArrayDeque<Sample> samples = new ArrayDeque<>();
+
+  private final ArrayDeque<Minute> minutes = new ArrayDeque<>();
+  private final long[] sampledLags = new long[BUCKETS];
+
+  private record Sample(long atMillis, long scheduled, long fired, long failed) {}
+
+  /** How many a second, of late. */
+  public record Rates(double scheduled, double fired, double failed) {}
+
+  /** How long timers were late, as counts in the buckets of {@link LagHistogram}. */
+  public static final class Lag {
+    private final long[] counts = new long[BUCKETS];
+    private long maxMillis;
+
+    private void add(Lag other) {
+      for (int i = 0; i < BUCKETS; i++) {
+        counts[i] += other.counts[i];
+      }
+      maxMillis = Math.max(maxMillis, other.maxMillis);
+    }
+
+    public long count() {
+      long sum = 0;
+      for (long count : counts) {
+        sum += count;
+      }
+      return sum;
+    }
+
+    public Duration max() {
+      return Duration.ofMillis(maxMillis);
+    }
+
+    /** {@return the bound within which a share was; the longest if that is shorter} */
+    public Duration percentile(int percent) {
+      double wanted = count() * percent / 100.0;
+      long within = 0;
+      for (int i = 0; i < BUCKETS - 1; i++) {
+        within += counts[i];
+        if (within >= wanted) {
+          Duration bound = LagHistogram.bounds().get(i);
+          return bound.compareTo(max()) < 0 ? bound : max();
+        }
+      }
+      return max();
+    }
+  }
+
+  /** A minute of the clock; the last one is not over. */
+  public static final class Minute {
+    private final long atMillis;
+    private long scheduled;
+    private long fired;
+    private long failed;
+    private final Lag lag = new Lag();
+
+    private Minute(long atMillis) {
+      this.atMillis = atMillis;
+    }
+
+    private Minute copy() {
+      Minute copy = new Minute(atMillis);
+      copy.scheduled = scheduled;
+      copy.fired = fired;
+      copy.failed = failed;
+      copy.lag.add(lag);
+      return copy;
+    }
+
+    public Instant at() {
+      return Instant.ofEpochMilli(atMillis);
+    }
+
+    public long scheduled() {
+      return scheduled;
+    }
+
+    public long fired() {
+      return fired;
+    }
+
+    public long failed() {
+      return failed;
+    }
+
+    public Lag lag() {
+      return lag;
+    }
+  }
+
+  /** Counts how late a timer was when its attempt began, or when its queue had it. */
+  void countLag(long lagMillis) {
+    int found = Collections.binarySearch(LagHistogram.bounds(), Duration.ofMillis(lagMillis));
+    lags.incrementAndGet(found >= 0 ? found : -found - 1);
+    maxLagMillis.accumulateAndGet(lagMillis, Math::max);
+  }
+
+  /** Takes what was counted since the last time. */
+  public synchronized void sample(Instant now) {
+    long nowMillis = now.toEpochMilli();
+    Sample before = samples.isEmpty() ? new Sample(nowMillis, 0, 0, 0) : samples.getLast();
+    Sample sample = new Sample(nowMillis, scheduled.sum(), fired.sum(), failed.sum());
+    if (nowMillis < before.atMillis) { // the clock went back
+      samples.clear();
+    }
+    samples.add(sample);
+    while (samples.size() > 2 && secondAtMillis() <= nowMillis - RATE_MILLIS) {
+      samples.removeFirst();
+    }
+    Minute minute = running(nowMillis);
+    minute.scheduled += sample.scheduled - before.scheduled;
+    minute.fired += sample.fired - before.fired;
+    minute.failed += sample.failed - before.failed;
+    for (int i = 0; i < BUCKETS; i++) {
+      long count = lags.get(i);
+      minute.lag.counts[i] += count - sampledLags[i];
+      sampledLags[i] = count;
+    }
+    minute.lag.maxMillis = Math.max(minute.lag.maxMillis, maxLagMillis.getAndSet(0));
+  }
+
+  private long secondAtMillis() {
+    var each = samples.iterator();
+    each.next();
+    return each.next().atMillis;
+  }
+
+  /** The minute of a time, after those in which nothing was sampled; a clock may jump. */
+  private Minute running(long nowMillis) {
+    long startMillis = nowMillis - Math.floorMod(nowMillis, MINUTE_MILLIS);
+    if (!minutes.isEmpty()) {
+      long lastMillis = minutes.getLast().atMillis;
+      if (startMillis < lastMillis - MINUTE_MILLIS
+          || startMillis > lastMillis + MINUTES * MINUTE_MILLIS) {
+        minutes.clear();
+      } else if (startMillis <= lastMillis) {
+        return minutes.getLast();
+      } else {
+        for (long at = lastMillis + MINUTE_MILLIS; at < startMillis; at += MINUTE_MILLIS) {
+          minutes.add(new Minute(at));
+        }
+      }
+    }
+    Minute minute = new Minute(startMillis);
+    minutes.add(minute);
+    while (minutes.size() > MINUTES) {
+      minutes.removeFirst();
+    }
+    return minute;
+  }
+
+  /** {@return up to 60 minutes, oldest first} */
+  public synchronized List<Minute> minutes() {
+    List<Minute> copies = new ArrayList<>(minutes.size());
+    minutes.forEach(minute -> copies.add(minute.copy()));
+    return copies;
+  }
+
+  /** {@return that of the minutes together} */
+  public synchronized Lag lag() {
+    Lag sum = new Lag();
+    minutes.forEach(minute -> sum.add(minute.lag));
+    return sum;
+  }
+
+  /** {@return those of the last ten seconds, to a tenth} */
+  public synchronized Rates rates() {
+    if (samples.size() < 2) {
+      return new Rates(0, 0, 0);
+    }
+    Sample first = samples.getFirst();
+    Sample last = samples.getLast();
+    long millis = last.atMillis - first.atMillis;
+    return new Rates(
+        rate(last.scheduled - first.scheduled, millis),
+        rate(last.fired - first.fired, millis),
+        rate(last.failed - first.failed, millis));
+  }
+
+  private static double rate(long count, long millis) {
+    return millis == 0 ? 0 : Math.round(count * 10_000.0 / millis) / 10.0;
+  }
+}

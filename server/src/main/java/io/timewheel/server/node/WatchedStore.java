@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.node;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store whose commits are noted: as {@link ChangeFeed.Change}s, and in the counts of {@link
+ * Traffic}. Here all changes of this node come by, whoever asked for them, once they are safe.
+ *
+ * <p>How late a timer was is known where its record tells when it was to be looked at: when an
+ * attempt of a handler begins. A record that has become ready for its queue tells when its run was
+ * scheduled only; so a retry does not count, nor does what a person held back and let go.
+ */
+public final class WatchedStore extends ForwardingTimerStore {
+  private final String name;
+  private final @Nullable JdbcTimerStore shared;
+  private final Traffic traffic;
+  private final ChangeFeed feed;
+  private final InstantSource clock;
+  private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
+  private volatile HandlerNames handlers = HandlerNames.NONE;
+  private volatile long releasedAtMillis = Long.MIN_VALUE;
+
+  WatchedStore(
+      String name, TimerStore store, Traffic traffic, ChangeFeed feed, InstantSource clock) {
+    super(store);
+    this.name = name;
+    this.shared = store instanceof JdbcTimerStore jdbc ? jdbc : null;
+    this.traffic = traffic;
+    this.feed = feed;
+    this.clock = clock;
+  }
+
+  /** {@return what kind of store it is} */
+  public String name() {
+    return name;
+  }
+
+  /** {@return the store itself, if nodes share it; null if it is embedded} */
+  public @Nullable JdbcTimerStore shared() {
+    return shared;
+  }
+
+  /** {@return the shards that this node owns, and their epochs} */
+  public Map<Integer, Long> epochs() {
+    return Map.copyOf(epochs);
+  }
+
+  /** {@return the handlers that this node runs} */
+  public HandlerNames handlers() {
+    return handlers;
+  }
+
+  @Override
+  public List<Outcome> commit(List<Change> changes) {
+    List<Outcome> outcomes = super.commit(changes);
+    for (int i = 0; i < outcomes.size(); i++) {
+      note(changes.get(i), outcomes.get(i));
+    }
+    return outcomes;
+  }
+
+  @Override
+  public List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased = super.lease(requests, limit, nowMillis, tokens);
+    for (TimerRecord record : leased) {
+      traffic.fired.increment();
+      note(record, nowMillis, "running");
+    }
+    return leased;
+  }
+
+  @Override
+  public List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased = super.leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
+    for (TimerRecord record : leased) {
+      traffic.fired.increment();
+      note(record, nowMillis, "running");
+    }
+    return leased;
+  }
+
+  private void note(Change change, Outcome outcome) {
+    TimerRecord record = outcome.record();
+    // A repeated answer comes with the record as it is since.
+    if (record == null || record.changedAt() != change.now()) {
+      return;
+    }
+    String what = what(change, outcome.answer(), record.state());
+    if (what == null) {
+      return;
+    }
+    if (change instanceof Change.Schedule) {
+      traffic.scheduled.increment();
+    } else if (change instanceof Change.Begin && outcome.answer() == Answer.APPLIED) {
+      traffic.fired.increment();
+      noteLag(record.fireAt());
+    } else if (change instanceof Change.Finish finish) {
+      noteEnd(finish.end(), record.state());
+    } else if (change instanceof Change.Verb verb) {
+      if (verb.what() != Change.Verb.What.PAUSE) {
+        releasedAtMillis = Math.max(releasedAtMillis, change.now());
+      }
+    } else if (change instanceof Change.MakeReady && outcome.answer() == Answer.APPLIED) {
+      noteReady(record);
+    }
+    note(record, change.now(), what);
+  }
+
+  private void note(TimerRecord record, long atMillis, String what) {
+    feed.add(atMillis, record.key(), record.version(), record.state(), what);
+  }
+
+  private void noteEnd(Change.Finish.End end, TimerState state) {
+    switch (end) {
+      case SUCCEEDED -> traffic.succeeded.increment();
+      case FAILED, EXHAUSTED, LOST, LOST_EXHAUSTED -> traffic.failed.increment();
+      default -> {}
+    }
+    if (state == TimerState.FAILED) {
+      traffic.exhausted.increment();
+    }
+  }
+
+  private void noteReady(TimerRecord record) {
+    long dueMillis = Math.max(record.scheduledAt(), record.createdAt());
+    if (record.attempt() == 0 && dueMillis > releasedAtMillis) {
+      noteLag(dueMillis);
+    }
+  }
+
+  private void noteLag(long dueMillis) {
+    traffic.countLag(Math.max(0, clock.millis() + clockOffsetMillis() - dueMillis));
+  }
+
+  /** What a change did, in a word for clients; null if nothing that they care for. */
+  private static @Nullable String what(Change change, Answer answer, TimerState state) {
+    return switch (answer) {
+      case CREATED, REPLACED, CANCELLED -> answer.name().toLowerCase(Locale.ROOT);
+      case RUNNING -> "cancel_requested";
+      case HELD -> "held";
+      case APPLIED -> step(change, state);
+      default -> null;
+    };
+  }
+
+  private static @Nullable String step(Change change, TimerState state) {
+    if (change instanceof Change.Begin) {
+      return "running";
+    } else if (change instanceof Change.MakeReady) {
+      return "ready";
+    } else if (change instanceof Change.Move) {
+      return "moved";
+    } else if (change instanceof Change.Skip) {
+      return "skipped";
+    } else if (change instanceof Change.Park) {
+      return "blocked";
+    } else if (change instanceof Change.Verb verb) {
+      return switch (verb.what()) {
+        case PAUSE -> "paused";
+        case RESUME -> "resumed";
+        case RELEASE -> "released";
+        case RUN -> "run";
+        case RETRY -> "retried";
+      };
+    } else if (change instanceof Change.Finish finish) {
+      if (state == TimerState.FAILED) {
+        return "failed";
+      }
+      return switch (finish.end()) {
+        case SUCCEEDED -> "succeeded";
+        case FAILED, EXHAUSTED -> "failed";
+        case LOST, LOST_EXHAUSTED -> "lost";
+        case RESCHEDULED -> "rescheduled";
+        case GIVEN_BACK -> "given_back";
+      };
+    }
+    return null; // the extension of a lease
+  }
+
+  @Override
+  public void start(StoreListener listener) {
+    handlers = listener.handlers();
+    super.start(
+        new StoreListener() {
+          @Override
+          public HandlerNames handlers() {
+            return listener.handlers();
+          }
+
+          @Override
+          public boolean ownsShards() {
+            return listener.ownsShards();
+          }
+
+          @Override
+          public void known(HandlerNames ofLiveSessions) {
+            listener.known(ofLiveSessions);
+          }
+
+          @Override
+          public void acquired(int shard, long epoch) {
+            epochs.put(shard, epoch);
+            listener.acquired(shard, epoch);
+          }
+
+          @Override
+          public CompletionStage<Void> releasing(int shard) {
+            return listener.releasing(shard);
+          }
+
+          @Override
+          public void lost(int shard) {
+            epochs.remove(shard);
+            listener.lost(shard);
+          }
+
+          @Override
+          public int paused(String scope) {
+            return listener.paused(scope);
+          }
+
+          @Override
+          public void added(int shard, long fireAt) {
+            listener.added(shard, fireAt);
+          }
+
+          @Override
+          public void ready(String namespace, String queue) {
+            listener.ready(namespace, queue);
+          }
+
+          @Override
+          public void ready(String handler) {
+            listener.ready(handler);
+          }
+        });
+  }
+}

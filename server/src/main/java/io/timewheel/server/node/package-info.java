@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The work of this process. The entry is {@link io.timewheel.server.node.Node}, which wraps the
+ * store in a {@code WatchedStore}. That notes each commit as a change in the {@code ChangeFeed} and
+ * in the counts of {@code Traffic}.
+ */
+@NullMarked
+package io.timewheel.server.node;
+
+import org.jspecify.annotations.NullMarked;

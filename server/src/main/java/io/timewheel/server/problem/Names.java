@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.problem;
+
+import java.nio.charset.StandardCharsets;
+
+/** Checks the names of namespaces, timers, queues and handlers in requests. */
+public final class Names {
+  private static final int MAX_BYTES = 256;
+
+  private Names() {}
+
+  /** {@return the name; throws a problem unless it may stand in a path} */
+  public static String checked(String what, String name) {
+    int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+    boolean control = name.chars().anyMatch(Character::isISOControl);
+    if (bytes == 0 || bytes > MAX_BYTES || control || name.equals(".") || name.equals("..")) {
+      throw Problem.malformed(
+              what
+                  + ": not a name (expected: 1 to "
+                  + MAX_BYTES
+                  + " bytes of UTF-8 without control characters, not . or ..)")
+          .at(what)
+          .failure();
+    }
+    return name;
+  }
+}

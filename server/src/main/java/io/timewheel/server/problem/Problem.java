@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.problem;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimerException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.eclipse.jetty.http.HttpStatus;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+
+/**
+ * Why a request was not done, as RFC 9457 has it.
+ *
+ * @param status the HTTP status
+ * @param code names the kind of problem, for programs
+ * @param detail says what is wrong and what was expected
+ * @param field the field at fault, such as {@code retry.backoff}; or null
+ * @param more further members: texts and whole numbers
+ * @param headers headers of the answer, such as Allow
+ * @param cause what this program did not expect, for its log; or null
+ */
+public record Problem(
+    int status,
+    String code,
+    String detail,
+    @Nullable String field,
+    Map<String, Object> more,
+    Map<String, String> headers,
+    @Nullable Throwable cause) {
+  public static final String MEDIA_TYPE = "application/problem+json";
+
+  private static final int MAX_DETAIL = 1_000;
+
+  /** Messages of the engine begin with the argument at fault. */
+  private static final Pattern NAMED = Pattern.compile("([a-z][A-Za-z.]*): ");
+
+  public Problem {
+    requireNonNull(code, "code");
+    detail = detail.length() > MAX_DETAIL ? detail.substring(0, MAX_DETAIL) + "…" : detail;
+  }
+
+  public static Problem of(int status, String code, String detail) {
+    return new Problem(status, code, detail, null, Map.of(), Map.of(), null);
+  }
+
+  /** The request cannot be read: its form is wrong. */
+  public static Problem malformed(String detail) {
+    return of(400, "malformed", detail);
+  }
+
+  /** The request can be read, and asks for something that cannot be. */
+  public static Problem invalid(@Nullable String field, String detail) {
+    return of(422, "invalid", detail).at(field);
+  }
+
+  public static Problem tooLarge(String what, long maxBytes) {
+    return of(413, "too_large", what + " is too large (expected: at most " + maxBytes + " bytes)");
+  }
+
+  public static Problem notFound() {
+    return of(404, "not_found", "there is no such timer, and none is remembered");
+  }
+
+  /** {@return what an exception of the engine or of this program means to a caller} */
+  public static Problem of(Throwable error) {
+    if (error instanceof Failure failure) {
+      return failure.problem();
+    }
+    String detail = String.valueOf(error.getMessage());
+    if (error instanceof DurableTimerException e) {
+      return switch (e.reason()) {
+        case EXISTS, VERSION_DIFFERS, FINISHED -> of(412, "precondition_failed", detail);
+        case OVER_LIMIT -> of(429, "over_limit", detail).header("Retry-After", "60");
+        case REJECTED -> of(422, "rejected", detail);
+        case BUSY -> busy(detail);
+        case STORE_UNAVAILABLE -> unavailable("the store does not answer; nothing was done");
+        case UNKNOWN ->
+            of(503, "unknown_outcome", "it may have been done or not; the same again is safe")
+                .header("Retry-After", "1");
+      };
+    } else if (error instanceof IllegalArgumentException) {
+      Matcher named = NAMED.matcher(detail);
+      return invalid(named.lookingAt() ? named.group(1) : null, detail);
+    } else if (error instanceof IllegalStateException) {
+      return unavailable("the server is going down");
+    }
+    return of(500, "unexpected", "an error of the server; its log has it").caused(error);
+  }
+
+  public static Problem unavailable(String detail) {
+    return of(503, "unavailable", detail).header("Retry-After", "1");
+  }
+
+  public static Problem busy(String detail) {
+    return of(503, "busy", detail).header("Retry-After", "1");
+  }
+
+  public Problem at(@Nullable String where) {
+    return new Problem(status, code, detail, where, more, headers, cause);
+  }
+
+  public Problem with(String name, Object value) {
+    Map<String, Object> all = new LinkedHashMap<>(more);
+    all.put(name, value);
+    return new Problem(status, code, detail, field, all, headers, cause);
+  }
+
+  public Problem header(String name, String value) {
+    Map<String, String> all = new LinkedHashMap<>(headers);
+    all.put(name, value);
+    return new Problem(status, code, detail, field, more, all, cause);
+  }
+
+  private Problem caused(Throwable by) {
+    return new Problem(status, code, detail, field, more, headers, by);
+  }
+
+  public Failure failure() {
+    return new Failure(this);
+  }
+
+  public void write(JsonGenerator json) {
+    json.writeStartObject();
+    json.writeStringProperty("type", "urn:timewheel:problem:" + code);
+    json.writeStringProperty("title", HttpStatus.getMessage(status));
+    json.writeNumberProperty("status", status);
+    json.writeStringProperty("detail", detail);
+    if (field != null) {
+      json.writeStringProperty("field", field);
+    }
+    more.forEach(
+        (name, value) -> {
+          if (value instanceof Long number) {
+            json.writeNumberProperty(name, number);
+          } else {
+            json.writeStringProperty(name, value.toString());
+          }
+        });
+    json.writeEndObject();
+  }
+
+  /** Carries a problem to whoever answers. */
+  public static final class Failure extends RuntimeException {
+    private static final long serialVersionUID = 1;
+    private final transient Problem problem;
+
+    Failure(Problem problem) {
+      super(problem.detail, null, false, false);
+      this.problem = problem;
+    }
+
+    public Problem problem() {
+      return problem;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import static java.time.temporal.ChronoUnit.SECONDS;
+
+import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Authorization;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreCopies;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Copies the store while it is at work, into its own directory: whoever may ask over HTTP does not
+ * thereby choose where this process writes. To carry the copy away is left to whom the directory
+ * belongs.
+ */
+public final class BackupResource {
+  private static final Logger LOG = LoggerFactory.getLogger(BackupResource.class);
+  private static final int MAX_BODY = 1_024;
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,99}");
+
+  private final InstantSource clock;
+  private volatile @Nullable Embedded embedded;
+
+  private record Embedded(Path data, RocksTimerStore store) {}
+
+  public BackupResource(InstantSource clock) {
+    this.clock = clock;
+  }
+
+  public void addTo(Router router) {
+    router.add(Route.of("POST", "/v1/backups", Role.ADMIN), this::backup);
+  }
+
+  /** There is a store to copy from now on. */
+  public void serve(Path data, RocksTimerStore store) {
+    try {
+      StoreCopies.deleteLeftovers(data);
+    } catch (IOException e) {
+      LOG.warn("what was left in {} by killed processes stays, and takes up room", data, e);
+    }
+    embedded = new Embedded(data, store);
+  }
+
+  /** What is sent. */
+  private static final class Sent {
+    private @Nullable String name;
+
+    boolean field(String field, JsonReader value) {
+      if (!field.equals("name")) {
+        return false;
+      }
+      name = value.string();
+      return true;
+    }
+  }
+
+  private void backup(Exchange exchange) {
+    exchange.query();
+    Authorization.checkAllNamespaces(exchange.caller());
+    exchange.body(
+        MAX_BODY,
+        text -> {
+          Sent sent = new Sent();
+          if (!text.isEmpty()) {
+            JsonReader.document(text, sent::field);
+          }
+          String name =
+              sent.name == null
+                  ? clock.instant().truncatedTo(SECONDS).toString().replace(':', '-')
+                  : sent.name;
+          if (!NAME.matcher(name).matches() || !StoreCopies.isFree(name)) {
+            throw Problem.invalid(
+                    "name",
+                    "name: " + name + " (expected: " + NAME + ", no .tmp or .lock at its end)")
+                .failure();
+          }
+          exchange.note("backup", name);
+          answer(exchange, name, copy(name));
+        });
+  }
+
+  /** One at a time: of two with one name, the second is told so. */
+  private synchronized Path copy(String name) {
+    Embedded present = embedded;
+    if (present == null) {
+      throw Problem.of(409, "no_directory", "the store is no directory: its database has backups")
+          .failure();
+    }
+    Path target =
+        present.data.toAbsolutePath().normalize().resolve(StoreCopies.FOLDER).resolve(name);
+    if (!StoreCopies.isAwaited(target)) {
+      throw Problem.invalid(
+              "name",
+              "name: " + name + " is for a command, which is at work on the data of another server")
+          .failure();
+    }
+    if (Files.exists(target)) {
+      throw Problem.of(409, "exists", "there is such a backup already").failure();
+    }
+    try {
+      present.store.backup(target);
+    } catch (StoreException e) {
+      throw Problem.unavailable(String.valueOf(e.getMessage())).failure();
+    }
+    return target;
+  }
+
+  private static void answer(Exchange exchange, String name, Path directory) {
+    exchange.json(
+        201,
+        json -> {
+          json.writeStartObject();
+          json.writeStringProperty("name", name);
+          json.writeStringProperty("directory", directory.toString());
+          json.writeEndObject();
+        });
+  }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.document.ClusterView;
+import io.timewheel.server.document.StatsView;
+import io.timewheel.server.event.EventStream;
+import io.timewheel.server.event.EventStream.Topic;
+import io.timewheel.server.event.FeedSlices;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.HangupWatch;
+import io.timewheel.server.http.Query;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.node.Node;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.security.Scope;
+import io.timewheel.server.store.StoreReads;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.EofException;
+import org.eclipse.jetty.util.Callback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Streams of server-sent events. None holds a thread: all are written by the pulse of one. */
+public final class EventResource {
+  private static final Logger LOG = LoggerFactory.getLogger(EventResource.class);
+  private static final String MEDIA_TYPE = "text/event-stream";
+
+  private final StoreReads reads;
+  private final Node node;
+  private final StatsView stats;
+  private final ClusterView cluster;
+  private final int maxStreams;
+  private final Set<Connected> streams = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean counting = new AtomicBoolean();
+
+  /** As it was told last; touched by who counts alone. */
+  private byte[] lastCluster = {};
+
+  private volatile boolean draining;
+
+  public EventResource(
+      StoreReads reads, Node node, StatsView stats, ClusterView cluster, int maxStreams) {
+    this.reads = reads;
+    this.node = node;
+    this.stats = stats;
+    this.cluster = cluster;
+    this.maxStreams = maxStreams;
+  }
+
+  public void addTo(Router router) {
+    router.add(Route.of("GET", "/v1/events", Role.READ), this::open);
+  }
+
+  public int open() {
+    return streams.size();
+  }
+
+  private void open(Exchange exchange) {
+    Query query = exchange.query("types", "namespace");
+    Scope scope = Scope.of(exchange.caller(), query.text("namespace"));
+    Set<Topic> types = types(query.list("types"));
+    var unused = reads.timer(); // 503 until it is there
+    if (draining) {
+      throw Problem.unavailable("the server is going down").failure();
+    }
+    if (streams.size() >= maxStreams) {
+      throw Problem.of(429, "too_many_streams", "as many streams are open as may")
+          .header("Retry-After", "5")
+          .failure();
+    }
+    if (exchange.request().getMethod().equals("HEAD")) {
+      exchange.send(200, MEDIA_TYPE, new byte[0]);
+    } else {
+      new Connected(exchange, scope, types).begin();
+    }
+  }
+
+  private static Set<Topic> types(List<String> names) {
+    if (names.isEmpty()) {
+      return EnumSet.allOf(Topic.class);
+    }
+    Set<Topic> types = EnumSet.noneOf(Topic.class);
+    for (String name : names) {
+      types.add(
+          EnumSet.allOf(Topic.class).stream()
+              .filter(type -> Json.name(type).equals(name))
+              .findAny()
+              .orElseThrow(() -> Query.wrong("types", name, "stats, timer, cluster, dropped")));
+    }
+    return types;
+  }
+
+  /** A stream and its connection. */
+  private final class Connected implements EventStream.Out {
+    private final Exchange exchange;
+    private final EventStream stream;
+    private final HangupWatch hangup;
+    private boolean ended;
+
+    Connected(Exchange exchange, Scope scope, Set<Topic> types) {
+      this.exchange = exchange;
+      stream = new EventStream(scope, types, node.feed(), this, exchange.header("Last-Event-ID"));
+      // Not at once: HangupWatch must not wait for a stream that waits for it.
+      Executor executor = exchange.request().getComponents().getExecutor();
+      EofException left = new EofException("the client left");
+      hangup =
+          new HangupWatch(exchange.request(), () -> executor.execute(() -> stream.abort(left)));
+    }
+
+    void begin() {
+      if (stream.tells(Topic.STATS)) {
+        stream.stats(stats.json(reads, stream.scope(), false));
+      }
+      exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
+      exchange.begin(200);
+      streams.add(this);
+      hangup.watch();
+      stream.begin();
+      if (draining) {
+        stream.end();
+      }
+    }
+
+    @Override
+    public void write(byte[] chunk, Callback written) {
+      exchange.response().write(false, ByteBuffer.wrap(chunk), written);
+    }
+
+    @Override
+    public void end() {
+      if (isFirst()) {
+        exchange.callback().succeeded();
+      }
+    }
+
+    @Override
+    public void abort(Throwable failure) {
+      if (isFirst()) {
+        exchange.callback().failed(failure);
+        exchange.request().getConnectionMetaData().getConnection().getEndPoint().close();
+      }
+    }
+
+    private boolean isFirst() {
+      boolean first = !ended;
+      ended = true;
+      streams.remove(this);
+      if (first) {
+        hangup.release();
+      }
+      return first;
+    }
+  }
+
+  /** Ten times a second: sends what is new. */
+  public void pulse() {
+    FeedSlices slices = new FeedSlices(node.feed());
+    streams.forEach(each -> each.stream.pulse(slices));
+  }
+
+  /**
+   * Once a second: ends the streams of tokens that were struck out, and has the figures counted for
+   * those who want them.
+   *
+   * @param executor asks the store, which may take its time; the pulse must not wait for it
+   */
+  public synchronized void second(Executor executor) {
+    streams.stream()
+        .filter(each -> !each.exchange.isStillAdmitted())
+        .forEach(each -> each.stream.end());
+    if (!streams.isEmpty() && counting.compareAndSet(false, true)) {
+      executor.execute(this::count);
+    }
+  }
+
+  private void count() {
+    try {
+      tellCluster();
+      Map<Scope, byte[]> figures = new HashMap<>();
+      for (Connected each : streams) {
+        EventStream stream = each.stream;
+        if (stream.tells(Topic.STATS)) {
+          stream.stats(
+              figures.computeIfAbsent(stream.scope(), scope -> stats.json(reads, scope, false)));
+        }
+      }
+    } catch (RuntimeException e) {
+      LOG.warn("the figures for event streams cannot be had", e);
+    } finally {
+      counting.set(false);
+    }
+  }
+
+  private void tellCluster() {
+    byte[] nodes;
+    try {
+      nodes = cluster.json();
+    } catch (StoreException e) {
+      return; // the figures say that the store does not answer
+    }
+    if (!Arrays.equals(nodes, lastCluster)) {
+      lastCluster = nodes;
+      streams.stream()
+          .map(each -> each.stream)
+          .filter(stream -> stream.tells(Topic.CLUSTER))
+          .forEach(stream -> stream.cluster(nodes));
+    }
+  }
+
+  /** Ends all streams, and those to come. */
+  public void drain() {
+    draining = true;
+    streams.forEach(each -> each.stream.end());
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreReads;
+
+/** The probes of a monitor: whether the process lives, and whether it is ready to serve. */
+public final class HealthResource {
+  private final StoreReads reads;
+  private volatile boolean draining;
+
+  public HealthResource(StoreReads reads) {
+    this.reads = reads;
+  }
+
+  public void addTo(Router router) {
+    router.add(Route.of("GET", "/healthz", Role.OPEN), exchange -> state(exchange, "ok"));
+    router.add(Route.of("GET", "/readyz", Role.OPEN), this::ready);
+  }
+
+  /** Answers from now on that the server is not ready. */
+  public void drain() {
+    draining = true;
+  }
+
+  private void ready(Exchange exchange) {
+    if (draining) {
+      throw Problem.unavailable("the server is going down").failure();
+    }
+    if (!reads.timer().stats().storeAvailable()) {
+      throw Problem.unavailable("the store does not answer").failure();
+    }
+    state(exchange, "ready");
+  }
+
+  private static void state(Exchange exchange, String text) {
+    exchange.json(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeStringProperty("status", text);
+          json.writeEndObject();
+        });
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import io.timewheel.durable.TimerFilter;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerList;
+import io.timewheel.durable.TimerState;
+import io.timewheel.server.document.TimerView;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.Query;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.problem.Names;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreReads;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Many timers: pages of them, and how many are due when. */
+public final class TimerListResource {
+  static final String TIMERS = "/v1/namespaces/{ns}/timers";
+
+  private static final int PAGE = 100;
+  private static final int MAX_PAGE = 5_000;
+  private static final int BUCKETS = 60;
+  private static final int MAX_BUCKETS = 10_000;
+
+  private final StoreReads reads;
+
+  public TimerListResource(StoreReads reads) {
+    this.reads = reads;
+  }
+
+  public void addTo(Router router) {
+    router.add(Route.of("GET", TIMERS, Role.READ), this::list);
+    router.add(Route.of("GET", "/v1/namespaces/{ns}/histogram", Role.READ), this::histogram);
+  }
+
+  private void list(Exchange exchange) {
+    String namespace = exchange.namespace();
+    Query query =
+        exchange.query(
+            "state", "prefix", "dueFrom", "dueTo", "handler", "pageSize", "pageToken", "payload");
+    boolean payload = query.flag("payload");
+    TimerFilter filter =
+        filter(
+            namespace,
+            query.list("state"),
+            query.text("prefix"),
+            query.instant("dueFrom"),
+            query.instant("dueTo"),
+            query.text("handler"));
+    int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
+    String token = query.text("pageToken");
+    TimerList page = page(payload ? filter : filter.withoutPayload(), pageSize, token);
+    exchange.json(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeArrayPropertyStart("timers");
+          for (TimerInfo timer : page.timers()) {
+            TimerView.brief(json, timer, payload);
+          }
+          json.writeEndArray();
+          page.nextPage().ifPresent(next -> json.writeStringProperty("nextPageToken", next));
+          json.writeEndObject();
+        });
+  }
+
+  private TimerList page(TimerFilter filter, int pageSize, @Nullable String token) {
+    try {
+      return reads.ask(timer -> timer.list(filter, pageSize, token));
+    } catch (IllegalArgumentException e) {
+      throw token == null ? e : Query.wrong("pageToken", token, "one that this server gave");
+    }
+  }
+
+  static TimerFilter filter(
+      String namespace,
+      List<String> states,
+      @Nullable String prefix,
+      @Nullable Instant dueFrom,
+      @Nullable Instant dueTo,
+      @Nullable String handler) {
+    TimerFilter filter = TimerFilter.unfinished().namespace(namespace);
+    if (!states.isEmpty()) {
+      filter = filter.states(states(states));
+    }
+    if (prefix != null) {
+      filter = filter.prefix(prefix);
+    }
+    if (dueFrom != null || dueTo != null) {
+      filter =
+          filter.dueBetween(
+              dueFrom == null ? StoreReads.BEGIN_OF_TIME : dueFrom,
+              dueTo == null ? StoreReads.END_OF_TIME : dueTo);
+    }
+    return handler == null ? filter : filter.handler(Names.checked("handler", handler));
+  }
+
+  private static Set<TimerState> states(List<String> names) {
+    Set<TimerState> states = EnumSet.noneOf(TimerState.class);
+    for (String name : names) {
+      if (name.equals("all")) {
+        return EnumSet.allOf(TimerState.class);
+      }
+      states.add(
+          EnumSet.allOf(TimerState.class).stream()
+              .filter(state -> Json.name(state).equals(name))
+              .findAny()
+              .orElseThrow(() -> Query.wrong("state", name, "a state, or all")));
+    }
+    return states;
+  }
+
+  private void histogram(Exchange exchange) {
+    String namespace = exchange.namespace();
+    Query query = exchange.query("from", "to", "buckets");
+    Instant given = query.instant("from");
+    Instant from = given == null ? reads.timer().now() : given;
+    Instant until = query.instant("to");
+    Instant to = until == null ? from.plus(Duration.ofHours(1)) : until;
+    int buckets = query.number("buckets", BUCKETS, MAX_BUCKETS);
+    long fromMillis = millis("from", from);
+    long span = millis("to", to) - fromMillis;
+    if (span < buckets) {
+      throw Query.wrong("to", to.toString(), "a millisecond for each bucket at least");
+    }
+    long[] counts = reads.ask(timer -> timer.histogram(namespace, from, to, buckets));
+    exchange.json(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeArrayPropertyStart("buckets");
+          for (int i = 0; i < buckets; i++) {
+            json.writeStartObject();
+            json.writeStringProperty("from", bound(fromMillis, span, i, buckets));
+            json.writeStringProperty("to", bound(fromMillis, span, i + 1, buckets));
+            json.writeNumberProperty("count", counts[i]);
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        });
+  }
+
+  /** As the engine divides the span. */
+  private static String bound(long fromMillis, long span, int i, int buckets) {
+    return Instant.ofEpochMilli(fromMillis + span / buckets * i + span % buckets * i / buckets)
+        .toString();
+  }
+
+  private static long millis(String name, Instant time) {
+    try {
+      long millis = time.toEpochMilli();
+      if (Math.abs(millis) < Long.MAX_VALUE / 4) {
+        return time.truncatedTo(ChronoUnit.MILLIS).equals(time) ? millis : millis + 1;
+      }
+    } catch (ArithmeticException e) {
+      // said below
+    }
+    throw Query.wrong(name, time.toString(), "a time within 70 million years");
+  }
+}

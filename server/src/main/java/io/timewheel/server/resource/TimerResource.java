@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.document.TimerRequest;
+import io.timewheel.server.document.TimerView;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.IdempotencyKeys;
+import io.timewheel.server.http.Preconditions;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.problem.Names;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreReads;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/** One timer: made, shown, cancelled. */
+public final class TimerResource {
+  public static final String TIMER = "/v1/namespaces/{ns}/timers/{id}";
+
+  /** A payload and headers as large as they may be, escaped, and room for the rest. */
+  private static final int MAX_BODY = 256 * 1024;
+
+  private final StoreReads reads;
+  private final IdempotencyKeys idempotencyKeys;
+  private final Predicate<String> secrets;
+
+  /**
+   * Makes the resource.
+   *
+   * @param secrets whether webhooks can be signed by a name
+   */
+  public TimerResource(
+      StoreReads reads, IdempotencyKeys idempotencyKeys, Predicate<String> secrets) {
+    this.reads = reads;
+    this.idempotencyKeys = idempotencyKeys;
+    this.secrets = secrets;
+  }
+
+  public void addTo(Router router) {
+    router.add(Route.of("PUT", TIMER, Role.WRITE), this::put);
+    router.add(Route.of("GET", TIMER, Role.READ), this::get);
+    router.add(Route.of("DELETE", TIMER, Role.WRITE), this::delete);
+  }
+
+  static TimerKey key(Exchange exchange) {
+    return new TimerKey(exchange.namespace(), Names.checked("id", exchange.path("id")));
+  }
+
+  private void put(Exchange exchange) {
+    DurableTimer timer = reads.timer();
+    TimerKey key = key(exchange);
+    Preconditions conditions = Preconditions.of(exchange);
+    String requestId = exchange.header("Idempotency-Key");
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          TimerSpec spec = TimerRequest.read(body).spec(key.namespace(), key.id(), secrets);
+          conditions.apply(spec, () -> reads.get(key));
+          if (requestId != null) {
+            spec.requestId(requestId);
+          }
+          exchange.on(timer.scheduleAsync(spec), result -> made(exchange, key, result));
+        });
+  }
+
+  private void made(Exchange exchange, TimerKey key, ScheduleResult result) {
+    int status = result.outcome() == ScheduleResult.Outcome.CREATED ? 201 : 200;
+    TimerInfo info = reads.get(key).orElseThrow(() -> Problem.notFound().failure());
+    exchange.etag(result.version());
+    exchange.json(status, json -> TimerView.whole(json, info));
+  }
+
+  private void get(Exchange exchange) {
+    exchange.query();
+    TimerKey key = key(exchange);
+    show(exchange, reads.get(key));
+  }
+
+  static void show(Exchange exchange, Optional<TimerInfo> found) {
+    TimerInfo info = found.orElseThrow(() -> Problem.notFound().failure());
+    exchange.etag(info.version());
+    exchange.json(200, json -> TimerView.whole(json, info));
+  }
+
+  private void delete(Exchange exchange) {
+    DurableTimer timer = reads.timer();
+    TimerKey key = key(exchange);
+    Preconditions conditions = Preconditions.of(exchange);
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          JsonReader.empty(body);
+          idempotencyKeys.answer(
+              exchange,
+              () -> {
+                long version = conditions.version(() -> reads.get(key));
+                return timer
+                    .cancelAsync(key, version)
+                    .thenApply(result -> each -> cancelled(each, result.outcome()));
+              });
+        });
+  }
+
+  private static void cancelled(Exchange exchange, CancelResult.Outcome outcome) {
+    if (outcome == CancelResult.Outcome.NOT_FOUND) {
+      exchange.problem(Problem.notFound().with("outcome", "not_found"));
+    } else {
+      exchange.json(
+          200,
+          json -> {
+            json.writeStartObject();
+            json.writeStringProperty("outcome", Json.name(outcome));
+            json.writeEndObject();
+          });
+    }
+  }
+}

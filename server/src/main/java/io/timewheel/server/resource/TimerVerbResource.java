@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.Verb;
+import io.timewheel.durable.VerbResult;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.IdempotencyKeys;
+import io.timewheel.server.http.Preconditions;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreReads;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Verb a person asks of one timer. */
+public final class TimerVerbResource {
+  private static final Map<String, Verb> VERBS =
+      Map.of(
+          "run", Verb.RUN,
+          "pause", Verb.PAUSE,
+          "resume", Verb.RESUME,
+          "retry", Verb.RETRY);
+
+  private static final int MAX_BODY = 16 * 1024;
+
+  private final StoreReads reads;
+  private final IdempotencyKeys idempotencyKeys;
+
+  public TimerVerbResource(StoreReads reads, IdempotencyKeys idempotencyKeys) {
+    this.reads = reads;
+    this.idempotencyKeys = idempotencyKeys;
+  }
+
+  static Verb verb(String name) {
+    return requireNonNull(VERBS.get(name), name);
+  }
+
+  public void addTo(Router router) {
+    VERBS.forEach(
+        (name, what) ->
+            router.add(
+                Route.of("POST", TimerResource.TIMER + ":" + name, Role.WRITE),
+                exchange -> verb(exchange, what)));
+    router.add(Route.of("POST", TimerResource.TIMER + ":move", Role.WRITE), this::move);
+  }
+
+  private void verb(Exchange exchange, Verb what) {
+    DurableTimer timer = reads.timer();
+    TimerKey key = TimerResource.key(exchange);
+    Preconditions conditions = Preconditions.of(exchange);
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          JsonReader.empty(body);
+          answer(exchange, key, conditions, version -> timer.verbAsync(key, what, version));
+        });
+  }
+
+  /** Where to, as it is sent. */
+  private static final class Move {
+    private @Nullable Instant at;
+    private @Nullable Duration after;
+
+    boolean field(String name, JsonReader value) {
+      switch (name) {
+        case "at" -> at = value.instant();
+        case "after" -> after = value.duration();
+        default -> {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    Instant to(Instant now) {
+      if ((at == null) == (after == null)) {
+        throw Problem.invalid("at", "expected exactly one of at, after").failure();
+      }
+      if (at != null) {
+        return at;
+      }
+      try {
+        return now.plus(after);
+      } catch (RuntimeException e) {
+        throw Problem.invalid("after", "after: " + after + " (expected: less)").failure();
+      }
+    }
+  }
+
+  private void move(Exchange exchange) {
+    DurableTimer timer = reads.timer();
+    TimerKey key = TimerResource.key(exchange);
+    Preconditions conditions = Preconditions.of(exchange);
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          Move move = new Move();
+          JsonReader.document(body, move::field);
+          Instant to = move.to(timer.now());
+          answer(exchange, key, conditions, version -> timer.moveAsync(key, to, version));
+        });
+  }
+
+  private void answer(
+      Exchange exchange,
+      TimerKey key,
+      Preconditions conditions,
+      LongFunction<CompletionStage<VerbResult>> call) {
+    idempotencyKeys.answer(
+        exchange,
+        () ->
+            call.apply(conditions.version(() -> reads.get(key)))
+                .thenApply(done -> each -> answer(each, key, done)));
+  }
+
+  private void answer(Exchange exchange, TimerKey key, VerbResult done) {
+    switch (done) {
+      case DONE, UNCHANGED -> TimerResource.show(exchange, reads.get(key));
+      case NOT_FOUND -> exchange.problem(Problem.notFound());
+      case VERSION_DIFFERS ->
+          exchange.problem(Problem.of(412, "precondition_failed", "the timer has another version"));
+      case WRONG_STATE -> exchange.problem(wrongState(key));
+    }
+  }
+
+  private Problem wrongState(TimerKey key) {
+    Problem problem = Problem.of(409, "wrong_state", "the state of the timer does not allow it");
+    return reads
+        .get(key)
+        .map(info -> problem.with("state", Json.name(info.state())))
+        .orElse(problem);
+  }
+}

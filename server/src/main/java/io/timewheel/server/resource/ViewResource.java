@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import static java.util.Objects.requireNonNull;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.micrometer.DurableTimerMetrics;
+import io.timewheel.micrometer.JdbcStoreMetrics;
+import io.timewheel.server.document.ClusterView;
+import io.timewheel.server.document.StatsView;
+import io.timewheel.server.document.WheelView;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.security.Scope;
+import io.timewheel.server.store.StoreReads;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** How things stand: namespaces, figures, the wheel, the nodes, and the metrics for a monitor. */
+public final class ViewResource {
+  private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+  private static final String OPENAPI = "/io/timewheel/server/openapi.json";
+
+  private final StoreReads reads;
+  private final StatsView stats;
+  private final WheelView wheel;
+  private final ClusterView cluster;
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private @Nullable DurableTimer measured;
+
+  public ViewResource(StoreReads reads, StatsView stats, WheelView wheel, ClusterView cluster) {
+    this.reads = reads;
+    this.stats = stats;
+    this.wheel = wheel;
+    this.cluster = cluster;
+  }
+
+  public void addTo(Router router) {
+    router.add(Route.of("GET", "/v1/namespaces", Role.READ), this::namespaces);
+    router.add(Route.of("GET", "/v1/stats", Role.READ), this::stats);
+    router.add(Route.of("GET", "/v1/wheel", Role.READ), this::wheel);
+    router.add(Route.of("GET", "/v1/cluster", Role.READ), this::cluster);
+    router.add(Route.of("GET", "/metrics", Role.READ), this::metrics);
+    router.add(Route.of("GET", "/openapi.json", Role.READ), ViewResource::openapi);
+  }
+
+  private void namespaces(Exchange exchange) {
+    exchange.query();
+    Scope scope = Scope.of(exchange.caller(), null);
+    Map<String, Map<TimerState, Long>> counts = scope.of(reads.ask(DurableTimer::counts));
+    Set<String> paused = reads.ask(DurableTimer::paused);
+    exchange.json(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeArrayPropertyStart("namespaces");
+          counts.forEach(
+              (namespace, states) -> {
+                json.writeStartObject();
+                json.writeStringProperty("namespace", namespace);
+                json.writeBooleanProperty(
+                    "paused", paused.contains(namespace) || paused.contains(""));
+                StatsView.states(json, states);
+                json.writeEndObject();
+              });
+          json.writeEndArray();
+          json.writeEndObject();
+        });
+  }
+
+  private void stats(Exchange exchange) {
+    Scope scope = Scope.of(exchange.caller(), exchange.query("namespace").text("namespace"));
+    exchange.send(200, Json.MEDIA_TYPE, stats.json(reads, scope, true));
+  }
+
+  private void wheel(Exchange exchange) {
+    Scope scope = Scope.of(exchange.caller(), exchange.query("namespace").text("namespace"));
+    exchange.on(wheel.json(reads, scope), json -> exchange.send(200, Json.MEDIA_TYPE, json));
+  }
+
+  private void cluster(Exchange exchange) {
+    exchange.query();
+    var unused = reads.timer(); // 503 until it is there
+    exchange.send(200, Json.MEDIA_TYPE, cluster.json());
+  }
+
+  private void metrics(Exchange exchange) {
+    exchange.query();
+    measure(reads.timer());
+    String figures = reads.ask(timer -> registry.scrape()); // which counts its timers
+    exchange.send(200, METRICS_TYPE, figures.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static void openapi(Exchange exchange) throws IOException {
+    exchange.query();
+    try (InputStream in = ViewResource.class.getResourceAsStream(OPENAPI)) {
+      exchange.send(200, Json.MEDIA_TYPE, requireNonNull(in, OPENAPI).readAllBytes());
+    }
+  }
+
+  private synchronized void measure(DurableTimer timer) {
+    if (measured == null) {
+      measured = timer;
+      new DurableTimerMetrics(timer, "server").bindTo(registry);
+      JdbcTimerStore shared = cluster.shared();
+      if (shared != null) {
+        new JdbcStoreMetrics(shared, "server").bindTo(registry);
+      }
+    }
+  }
+}

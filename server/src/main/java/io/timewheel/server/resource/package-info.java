@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The operations of the API, one class for each kind. Each adds its routes to the router, turns a
+ * request into calls of the engine, and its result into an answer. The entry is {@link
+ * io.timewheel.server.resource.TimerResource}: create, read and cancel one timer.
+ *
+ * <p>Then read {@code TimerVerbResource} (pause, resume, run, retry, move), {@code
+ * TimerListResource}, {@code BatchResource} (many timers in one request), {@code BulkResource} (one
+ * verb for all timers of a filter) and {@code QueueResource} (claims and their leases). {@code
+ * EventResource}, {@code ViewResource}, {@code BackupResource}, {@code HealthResource} and {@code
+ * ConsoleResource} serve operators.
+ */
+@NullMarked
+package io.timewheel.server.resource;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.security;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.server.problem.Problem;
+import org.jspecify.annotations.Nullable;
+
+/** The result of authenticating a request: a caller, or a refusal that open routes ignore. */
+public final class Authentication {
+  private final @Nullable Caller caller;
+  private final @Nullable Problem refusal;
+
+  private Authentication(@Nullable Caller caller, @Nullable Problem refusal) {
+    this.caller = caller;
+    this.refusal = refusal;
+  }
+
+  static Authentication of(Caller caller) {
+    return new Authentication(caller, null);
+  }
+
+  static Authentication refused(Problem refusal) {
+    return new Authentication(null, refusal);
+  }
+
+  /** {@return whether the request is by a caller} */
+  public boolean isBy(Caller expected) {
+    return expected.equals(caller);
+  }
+
+  /** {@return the caller; throws the refusal if there is none} */
+  public Caller orThrow() {
+    if (refusal != null) {
+      throw refusal.failure();
+    }
+    return requireNonNull(caller);
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.security;
+
+import io.timewheel.server.problem.Problem;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the caller of a request by its token. */
+public final class Authenticator {
+  private static final Pattern BEARER =
+      Pattern.compile("bearer +([a-z0-9._~+/-]+=*) *", Pattern.CASE_INSENSITIVE);
+
+  private final @Nullable Tokens tokens;
+
+  /**
+   * Makes an authenticator.
+   *
+   * @param tokens the tokens of this server; null if every request has all permissions
+   */
+  public Authenticator(@Nullable Tokens tokens) {
+    this.tokens = tokens;
+  }
+
+  /** {@return the caller, or the refusal, of a request with these Authorization headers} */
+  public Authentication authenticate(List<String> credentials) {
+    if (tokens == null) {
+      return Authentication.of(Caller.LOCAL);
+    }
+    if (credentials.isEmpty()) {
+      return Authentication.refused(
+          unauthorized("no token (expected: Authorization: Bearer …)", ""));
+    }
+    Matcher bearer = BEARER.matcher(credentials.get(0));
+    Caller caller =
+        credentials.size() == 1 && bearer.matches() ? tokens.caller(bearer.group(1)) : null;
+    return caller == null ? Authentication.refused(invalidToken()) : Authentication.of(caller);
+  }
+
+  public static Problem invalidToken() {
+    return unauthorized("the token is not one of this server", ", error=\"invalid_token\"");
+  }
+
+  private static Problem unauthorized(String detail, String error) {
+    return Problem.of(401, "unauthorized", detail)
+        .header("WWW-Authenticate", "Bearer realm=\"timewheel\"" + error);
+  }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.security;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.problem.Names;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.settings.SecretFile;
+import io.timewheel.server.settings.WatchedFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tokens of a file, each a line of JSON: its name, its role, its namespaces unless it is for
+ * all, and its SHA-256. The token itself is kept nowhere.
+ *
+ * <p>A token is 256 random bits. Nobody guesses one from its hash, however fast the hash is: a slow
+ * one, and salt, protect what people make up. What a caller shows is compared by its hash, with
+ * every line and each in constant time, so that the time tells nothing about any token.
+ *
+ * <p>The file is {@linkplain WatchedFile looked at} with every request, so what is added or struck
+ * out holds from the next one on.
+ */
+public final class Tokens {
+  private static final int TOKEN_BYTES = 32;
+  private static final String NAME = "[A-Za-z0-9][A-Za-z0-9._@-]{0,63}";
+
+  private final WatchedFile<List<Entry>> file;
+
+  @SuppressWarnings("ArrayRecordComponent") // never compared as a record
+  private record Entry(Caller caller, byte[] hash) {}
+
+  private Tokens(Path path) throws IOException {
+    file = new WatchedFile<>(path, secret -> entries(secret, secret.read()));
+  }
+
+  /**
+   * Opens a file of tokens, which must have one at least.
+   *
+   * @throws IOException if it cannot be read, says what cannot be, or is open to others
+   */
+  public static Tokens open(Path file) throws IOException {
+    Tokens tokens = new Tokens(file);
+    if (tokens.file.content().isEmpty()) {
+      throw new IOException(file + ": no tokens (make one with: timewheel config token)");
+    }
+    return tokens;
+  }
+
+  /** {@return who has this token; null if nobody has} */
+  public @Nullable Caller caller(String token) {
+    byte[] shown = sha256(token);
+    Caller caller = null;
+    for (Entry entry : file.content()) {
+      if (MessageDigest.isEqual(entry.hash, shown)) {
+        caller = entry.caller;
+      }
+    }
+    return caller;
+  }
+
+  // The file
+
+  private static List<Entry> entries(SecretFile file, String content) throws IOException {
+    List<Entry> entries = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    int number = 0;
+    for (String line : content.lines().toList()) {
+      number++;
+      if (line.isBlank()) {
+        continue;
+      }
+      try {
+        Entry entry = new Line().read(line);
+        if (!names.add(entry.caller.name())) {
+          throw Problem.malformed("name: " + entry.caller.name() + " comes twice").failure();
+        }
+        entries.add(entry);
+      } catch (Problem.Failure e) {
+        throw new IOException(file + ", line " + number + ": " + e.getMessage(), e);
+      }
+    }
+    return entries;
+  }
+
+  /** A line, field by field. */
+  private static final class Line {
+    private @Nullable String name;
+    private @Nullable String role;
+    private @Nullable String hash;
+    private @Nullable Set<String> namespaces;
+
+    Entry read(String line) {
+      JsonReader.document(line, this::field);
+      if (name == null || !name.matches(NAME)) {
+        throw wrong("name", "letters, digits and any of . _ @ -, 64 at most");
+      }
+      if (hash == null || !hash.matches("[0-9a-f]{64}")) {
+        throw wrong("sha256", "64 hexadecimal digits");
+      }
+      if (namespaces != null && namespaces.isEmpty()) {
+        throw wrong("namespaces", "one at least, or no such field for all");
+      }
+      return new Entry(
+          new Caller(name, role(role), namespaces == null ? Set.of() : Set.copyOf(namespaces)),
+          HexFormat.of().parseHex(hash));
+    }
+
+    private boolean field(String field, JsonReader value) {
+      switch (field) {
+        case "name" -> name = value.string();
+        case "role" -> role = value.string();
+        case "sha256" -> hash = value.string();
+        case "namespaces" -> {
+          Set<String> all = new HashSet<>();
+          value.array(() -> all.add(Names.checked("namespaces", value.text())));
+          namespaces = all;
+        }
+        default -> {
+          return false;
+        }
+      }
+      return true;
+    }
+  }
+
+  private static Role role(@Nullable String text) {
+    for (Role role : List.of(Role.READ, Role.WRITE, Role.ADMIN)) {
+      if (role.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return role;
+      }
+    }
+    throw wrong("role", "read, write or admin");
+  }
+
+  private static Problem.Failure wrong(String field, String expected) {
+    return Problem.malformed(field + " (expected: " + expected + ")").failure();
+  }
+
+  // A new token
+
+  /**
+   * Makes a token, and appends its line to the file, which is made if it is not there.
+   *
+   * @param file where to
+   * @param name what the audit log calls whoever has it
+   * @param role what they may do
+   * @param namespaces where; none for everywhere
+   * @return the token, which is told this once
+   * @throws FileAlreadyExistsException if there is a token of that name
+   * @throws IOException if the file cannot be written, or says what cannot be
+   */
+  public static String add(Path file, String name, String role, Set<String> namespaces)
+      throws IOException {
+    byte[] random = new byte[TOKEN_BYTES];
+    new SecureRandom().nextBytes(random);
+    String token = "tw_" + Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+    String line = line(name, role, namespaces, token);
+    Entry made = new Line().read(line);
+    SecretFile secret = new SecretFile(file);
+    secret.create();
+    secret.check();
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      var unused = channel.lock(); // two may add at a time; ends with the channel
+      String content = new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
+      for (Entry entry : entries(secret, content)) {
+        if (entry.caller.name().equals(made.caller.name())) {
+          throw new FileAlreadyExistsException(file.toString(), null, "it has a token " + name);
+        }
+      }
+      String before = content.isEmpty() || content.endsWith("\n") ? "" : "\n";
+      channel.write(ByteBuffer.wrap((before + line + "\n").getBytes(UTF_8)), channel.size());
+      channel.force(true);
+    }
+    return token;
+  }
+
+  private static String line(String name, String role, Set<String> namespaces, String token) {
+    byte[] line =
+        Json.bytes(
+            json -> {
+              json.writeStartObject();
+              json.writeStringProperty("name", name);
+              json.writeStringProperty("role", role);
+              if (!namespaces.isEmpty()) {
+                json.writeArrayPropertyStart("namespaces");
+                new TreeSet<>(namespaces).forEach(json::writeString);
+                json.writeEndArray();
+              }
+              json.writeStringProperty("sha256", HexFormat.of().formatHex(sha256(token)));
+              json.writeEndObject();
+            });
+    return new String(line, UTF_8);
+  }
+
+  private static byte[] sha256(String token) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(token.getBytes(UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError(e); // every JDK has it
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.settings;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.JsonEncoder;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.encoder.Encoder;
+import ch.qos.logback.core.rolling.RollingFileAppender;
+import ch.qos.logback.core.rolling.SizeAndTimeBasedRollingPolicy;
+import ch.qos.logback.core.util.FileSize;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/** Directs the logs of a server; those of a client stay as {@code logback.xml} has them. */
+public final class LogOutput {
+  /** The logger of the audit log. */
+  public static final String AUDIT = "timewheel.audit";
+
+  private static final String MAX_FILE = "100MB";
+
+  private LogOutput() {}
+
+  /** How the log on standard error is written. */
+  public enum Form {
+    text,
+    json
+  }
+
+  /**
+   * Directs the logs.
+   *
+   * @param form how standard error is written
+   * @param audit where the audit log goes; null for standard error
+   * @throws IOException if that file cannot be written
+   */
+  public static void direct(Form form, @Nullable Path audit) throws IOException {
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    if (form == Form.json) {
+      var stderr =
+          (OutputStreamAppender<ILoggingEvent>)
+              context.getLogger(Logger.ROOT_LOGGER_NAME).getAppender("stderr");
+      stderr.stop();
+      stderr.setEncoder(json(context));
+      stderr.start();
+    }
+    if (audit != null) {
+      Logger logger = context.getLogger(AUDIT);
+      logger.addAppender(file(context, audit));
+      logger.setAdditive(false);
+    }
+  }
+
+  static Encoder<ILoggingEvent> json(LoggerContext context) {
+    JsonEncoder encoder = new JsonEncoder();
+    encoder.setContext(context);
+    encoder.setWithContext(false);
+    encoder.setWithSequenceNumber(false);
+    encoder.setWithNanoseconds(false);
+    encoder.setWithMessage(false);
+    encoder.setWithArguments(false);
+    encoder.setWithFormattedMessage(true);
+    encoder.start();
+    return encoder;
+  }
+
+  /** A new file each day, and for each 100 MB; nothing is ever deleted. */
+  private static RollingFileAppender<ILoggingEvent> file(LoggerContext context, Path file)
+      throws IOException {
+    Path parent = file.toAbsolutePath().getParent();
+    if (Files.isDirectory(file) || !Files.isWritable(Files.exists(file) ? file : parent)) {
+      throw new IOException("--audit-log: " + file + " cannot be written");
+    }
+    PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+    encoder.setContext(context);
+    encoder.setPattern("%msg%n");
+    encoder.start();
+    RollingFileAppender<ILoggingEvent> appender = new RollingFileAppender<>();
+    appender.setContext(context);
+    appender.setName("audit");
+    appender.setFile(file.toString());
+    appender.setEncoder(encoder);
+    SizeAndTimeBasedRollingPolicy<ILoggingEvent> policy = new SizeAndTimeBasedRollingPolicy<>();
+    policy.setContext(context);
+    policy.setParent(appender);
+    policy.setFileNamePattern(file + ".%d{yyyy-MM-dd}.%i.gz");
+    policy.setMaxFileSize(FileSize.valueOf(MAX_FILE));
+    policy.start();
+    appender.setRollingPolicy(policy);
+    appender.start();
+    if (!appender.isStarted()) {
+      throw new IOException("--audit-log: " + file + " cannot be written");
+    }
+    return appender;
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.settings;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * The settings of the HTTP server: its address and its limits.
+ *
+ * @param listen the address to listen on
+ * @param port the port; 0 for a free one
+ * @param hosts what a request may name as its host, besides loopback names and {@code listen}
+ * @param maxConnections how many connections there are at most; more are refused
+ * @param maxWaitingClaims how many claims may wait at a time
+ * @param maxStreams how many event streams may be open at a time
+ * @param maxBodyBytes how many bytes of bodies may be in memory at a time
+ * @param maxBodyTime how long a client may take to send a body
+ */
+public record ServerConfig(
+    String listen,
+    int port,
+    Set<String> hosts,
+    int maxConnections,
+    int maxWaitingClaims,
+    int maxStreams,
+    long maxBodyBytes,
+    Duration maxBodyTime) {
+
+  /** The port unless another one is set. */
+  public static final int DEFAULT_PORT = 7400;
+
+  private static final long LEAST_BODY_BYTES = 64L << 20;
+
+  /** Copies the set, and checks that nothing is null. */
+  public ServerConfig {
+    requireNonNull(listen, "listen");
+    requireNonNull(maxBodyTime, "maxBodyTime");
+    hosts = Set.copyOf(hosts);
+  }
+
+  /** {@return the address to listen on, as it stands in a URL} */
+  public String urlHost() {
+    return listen.contains(":") ? "[" + listen + "]" : listen;
+  }
+
+  /** {@return the settings of a server that only this machine reaches} */
+  public static ServerConfig loopback(int port) {
+    return new ServerConfig(
+        "127.0.0.1",
+        port,
+        Set.of(),
+        16_000,
+        12_000,
+        2_000,
+        Math.max(LEAST_BODY_BYTES, Runtime.getRuntime().maxMemory() / 8),
+        Duration.ofSeconds(30));
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.store;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A database that nodes share, and the pools of its connections. */
+public final class SharedDatabase {
+  private static final Pattern DATABASE = Pattern.compile("jdbc:(postgresql|mariadb):.*");
+
+  /** The number of requests that may read the database at a time. */
+  static final int READS = 8;
+
+  /** The number of connections that the store takes at a time for its own work. */
+  private static final int OWN_CONNECTIONS = 6;
+
+  /** A silent database is given up while there is time left to save the lease of the node. */
+  private static final Duration SILENCE = Duration.ofSeconds(8);
+
+  private static final int POOL_PATIENCE_MILLIS = 3_000;
+
+  private final String url;
+  private final @Nullable String user;
+  private final Password password;
+
+  /** The source of a password. */
+  public interface Password {
+    /** {@return the password; null if the database needs none} */
+    @Nullable String read() throws IOException;
+  }
+
+  public SharedDatabase(String url, @Nullable String user, Password password) {
+    this.url = url;
+    this.user = user;
+    this.password = password;
+  }
+
+  /** {@return whether nodes can share the database that a URL of JDBC names} */
+  public static boolean canBeShared(String url) {
+    return DATABASE.matcher(url).matches();
+  }
+
+  /** {@return the kind of database, for people} */
+  String kind() {
+    return DATABASE.matcher(url).replaceAll("$1");
+  }
+
+  /** {@return the URL without its parameters, for people} */
+  String name() {
+    return url.replaceFirst("\\?.*", "");
+  }
+
+  /**
+   * Opens the store. Its pool ends with the process: closed with the store, it would end below what
+   * the timer still has to write.
+   *
+   * @throws IOException if the password cannot be read
+   */
+  JdbcTimerStore open() throws IOException {
+    HikariDataSource pool = new HikariDataSource(pool());
+    return builder(pool).node(host() + ":" + ProcessHandle.current().pid()).open();
+  }
+
+  public JdbcTimerStore.Builder builder(DataSource source) {
+    return isMariaDb()
+        ? JdbcTimerStore.mariadbBuilder(source)
+        : JdbcTimerStore.postgresqlBuilder(source);
+  }
+
+  private static String host() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "unknown"; // its own name is in no DNS, as in some containers
+    }
+  }
+
+  private boolean isMariaDb() {
+    return kind().equals("mariadb");
+  }
+
+  /** {@return the pool of a command, whose statements may take their time} */
+  public HikariConfig smallPool() throws IOException {
+    HikariConfig pool = pool();
+    pool.setMaximumPoolSize(2);
+    pool.setMinimumIdle(0);
+    pool.getDataSourceProperties().remove("socketTimeout");
+    pool.setInitializationFailTimeout(-1); // a caller that asks for a connection is told
+    return pool;
+  }
+
+  HikariConfig pool() throws IOException {
+    HikariConfig pool = new HikariConfig();
+    pool.setPoolName("timewheel-store");
+    pool.setJdbcUrl(url);
+    pool.setUsername(user);
+    pool.setPassword(password.read());
+    pool.setMaximumPoolSize(OWN_CONNECTIONS + READS + 1); // and one to see the cluster
+    pool.setMinimumIdle(OWN_CONNECTIONS);
+    pool.setConnectionTimeout(POOL_PATIENCE_MILLIS);
+    // As each driver counts.
+    long silence = isMariaDb() ? SILENCE.toMillis() : SILENCE.toSeconds();
+    for (String limit : List.of("socketTimeout", "connectTimeout")) { // unless the URL says more
+      pool.addDataSourceProperty(limit, Long.toString(silence));
+    }
+    return pool;
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.store;
+
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.UUID;
+import java.util.regex.Pattern;
+
+/**
+ * The copies below the data of a server. Most are backups, and stay. A command that needs a copy
+ * has one made under a name of its own, and takes it away; it holds a lock beside it meanwhile, so
+ * that others know the copies of commands that were killed.
+ */
+public final class StoreCopies {
+  /** In the directory of the data, and so on the same file system. */
+  public static final String FOLDER = "backups";
+
+  private static final String FOR_COMMAND = "store-";
+  private static final String LOCK = ".lock";
+
+  private static final String UUID_TEXT = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+  private static final Pattern COMMAND = Pattern.compile(FOR_COMMAND + UUID_TEXT);
+
+  /** Where a backup is made until it is complete. */
+  private static final Pattern UNFINISHED = Pattern.compile("copy-" + UUID_TEXT + "(\\.tmp)?");
+
+  private StoreCopies() {}
+
+  /**
+   * {@return whether a backup may bear a name: it is none of those that are given here}
+   *
+   * @param name the name
+   */
+  public static boolean isFree(String name) {
+    return !name.endsWith(".tmp") && !name.endsWith(LOCK) && !UNFINISHED.matcher(name).matches();
+  }
+
+  /**
+   * {@return whether a copy may be made: one for a command has its lock beside it, unless the
+   * command means other data than this}
+   *
+   * @param copy where it is to be
+   */
+  public static boolean isAwaited(Path copy) {
+    return !COMMAND.matcher(copy.getFileName().toString()).matches()
+        || Files.exists(copy.resolveSibling(copy.getFileName() + LOCK));
+  }
+
+  /**
+   * Deletes what killed processes have left. They held links to files that RocksDB had deleted long
+   * ago.
+   *
+   * @param data the data of a store that the caller has open, so that nobody else copies it
+   * @throws IOException if it cannot be deleted
+   */
+  public static void deleteLeftovers(Path data) throws IOException {
+    Path folder = data.resolve(FOLDER);
+    if (!Files.isDirectory(folder)) {
+      return;
+    }
+    try (DirectoryStream<Path> copies = Files.newDirectoryStream(folder, "copy-*")) {
+      for (Path copy : copies) {
+        if (UNFINISHED.matcher(copy.getFileName().toString()).matches()) {
+          TemporaryFiles.delete(copy);
+        }
+      }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    deleteAbandoned(folder, true);
+  }
+
+  /**
+   * Deletes the copies whose commands have ended.
+   *
+   * @param alone whether no server can be making one of them just now, for a command that was
+   *     killed while it waited: its lock must tell of it until it is there
+   */
+  private static void deleteAbandoned(Path folder, boolean alone) throws IOException {
+    try (DirectoryStream<Path> locks = Files.newDirectoryStream(folder, FOR_COMMAND + "*" + LOCK)) {
+      for (Path lock : locks) {
+        String name = lock.getFileName().toString();
+        Path copy = folder.resolve(name.substring(0, name.length() - LOCK.length()));
+        if (alone || Files.exists(copy)) {
+          deleteUnlessHeld(copy, lock);
+        }
+      }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+  }
+
+  private static void deleteUnlessHeld(Path copy, Path lock) throws IOException {
+    try (FileChannel channel = FileChannel.open(lock, WRITE)) {
+      if (channel.tryLock() != null) {
+        TemporaryFiles.delete(copy);
+        TemporaryFiles.delete(lock);
+      }
+    } catch (NoSuchFileException e) {
+      // its command has ended just now
+    } catch (OverlappingFileLockException e) {
+      // a command in this very process has it
+    }
+  }
+
+  /** A copy that is made for a command, and goes with it. */
+  public static final class Copy implements AutoCloseable {
+    private final FileChannel lock;
+    private final TemporaryFiles files;
+
+    private Copy(Path path) throws IOException {
+      Path lockFile = path.resolveSibling(path.getFileName() + LOCK);
+      lock = FileChannel.open(lockFile, CREATE_NEW, WRITE);
+      lock.lock();
+      files = new TemporaryFiles(path, lockFile);
+    }
+
+    public Path path() {
+      return files.path();
+    }
+
+    @Override
+    public void close() throws IOException {
+      try (lock) {
+        files.close();
+      }
+    }
+  }
+
+  /** Takes a place for a copy, and tidies up for those that were killed. */
+  public static Copy reserve(Path data) throws IOException {
+    Path folder = Files.createDirectories(data.resolve(FOLDER));
+    deleteAbandoned(folder, false);
+    return new Copy(folder.resolve(FOR_COMMAND + UUID.randomUUID()));
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.store;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerKey;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Scope;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timer that is served, and what requests read of its store: some at a time, and the others
+ * wait. Each read takes a connection of a pool, and a node that gets none for its own work loses
+ * its lease. The engine reads past this: what is due waits for nobody who looks.
+ */
+public final class StoreReads {
+  /** The latest time that an engine knows: the year 292,278,994. */
+  public static final Instant END_OF_TIME = Instant.ofEpochMilli(Long.MAX_VALUE - 1);
+
+  public static final Instant BEGIN_OF_TIME = Instant.ofEpochMilli(Long.MIN_VALUE + 1);
+
+  private volatile @Nullable Served served;
+
+  private record Served(DurableTimer timer, Semaphore permits) {}
+
+  /** Reads with a timer from now on, so many times at a time. */
+  public void serve(DurableTimer timer, int atATime) {
+    served = new Served(requireNonNull(timer, "timer"), new Semaphore(atATime, true));
+  }
+
+  public boolean isServing() {
+    return served != null;
+  }
+
+  /** {@return about how many wait} */
+  public int waiting() {
+    return served().permits.getQueueLength();
+  }
+
+  /** {@return the timer, for all that does not read its store} */
+  public DurableTimer timer() {
+    return served().timer;
+  }
+
+  private Served served() {
+    Served present = served;
+    if (present == null) {
+      throw Problem.unavailable("the store is being opened").failure();
+    }
+    return present;
+  }
+
+  public Optional<TimerInfo> get(TimerKey key) {
+    return ask(timer -> timer.get(key.namespace(), key.id()));
+  }
+
+  /**
+   * Reads, once it may.
+   *
+   * @param question one read; one that asks here again could wait for itself
+   */
+  public <T> T ask(Function<DurableTimer, T> question) {
+    Served present = served();
+    present.permits.acquireUninterruptibly();
+    try {
+      return question.apply(present.timer);
+    } finally {
+      present.permits.release();
+    }
+  }
+
+  /** {@return the number of unfinished timers of a scope that are due in each part of a span} */
+  public long[] histogram(Scope scope, Instant from, Instant to, int buckets) {
+    Set<String> namespaces = scope.namespaces();
+    if (namespaces == null) {
+      return ask(timer -> timer.histogram(null, from, to, buckets));
+    }
+    long[] sums = new long[buckets];
+    for (String namespace : namespaces) {
+      long[] counts = ask(timer -> timer.histogram(namespace, from, to, buckets));
+      for (int i = 0; i < buckets; i++) {
+        sums[i] += counts[i];
+      }
+    }
+    return sums;
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.store;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Files and directories that go when this is closed, or when the process is told to end. */
+public final class TemporaryFiles implements AutoCloseable {
+  private final List<Path> paths;
+  private final Thread hook = new Thread(this::deleteAtEnd, "timewheel-temporary");
+
+  public TemporaryFiles(Path... paths) {
+    this.paths = List.of(paths);
+    Runtime.getRuntime().addShutdownHook(hook);
+  }
+
+  /** {@return the first of them} */
+  public Path path() {
+    return paths.get(0);
+  }
+
+  private void deleteAtEnd() {
+    try {
+      delete();
+    } catch (IOException e) {
+      // Somebody writes there still. Of copies, the next process does it.
+    }
+  }
+
+  private synchronized void delete() throws IOException {
+    for (Path path : paths) {
+      delete(path);
+    }
+  }
+
+  /** Deletes a file, or a directory with all that is in it; what is not there is no error. */
+  static void delete(Path path) throws IOException {
+    if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+      try (DirectoryStream<Path> inner = Files.newDirectoryStream(path)) {
+        for (Path each : inner) {
+          delete(each);
+        }
+      } catch (DirectoryIteratorException e) {
+        throw e.getCause();
+      }
+    }
+    Files.deleteIfExists(path);
+  }
+
+  @Override
+  public void close() throws IOException {
+    delete();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // it runs, and finds nothing left
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A webhook target as headers of its timer, the handler of which is named by {@link
+ * WebhookHandler#nameFor}. The names of these headers begin with a colon, which those of users must
+ * not.
+ */
+public final class StoredTarget {
+  public static final String URL = ":url";
+  public static final String SECRET = ":secret";
+  public static final String TIMEOUT = ":timeout";
+
+  /** The prefix of the headers of the call. */
+  public static final String HEADER = ":header-";
+
+  private StoredTarget() {}
+
+  /** {@return the target that is stored in headers} */
+  public static WebhookTarget of(Map<String, String> stored) {
+    Map<String, String> headers = new LinkedHashMap<>();
+    stored.forEach(
+        (name, value) -> {
+          if (name.startsWith(HEADER)) {
+            headers.put(name.substring(HEADER.length()), value);
+          }
+        });
+    String timeout = stored.get(TIMEOUT);
+    return new WebhookTarget(
+        WebhookTarget.parseUrl(stored.getOrDefault(URL, "")),
+        stored.getOrDefault(SECRET, ""),
+        headers,
+        timeout == null ? WebhookTarget.DEFAULT_TIMEOUT : Duration.parse(timeout));
+  }
+
+  /** {@return the headers without those that store a target} */
+  public static Map<String, String> userHeaders(Map<String, String> headers) {
+    Map<String, String> users = new LinkedHashMap<>(headers);
+    users.keySet().removeIf(name -> name.startsWith(":"));
+    return users;
+  }
+}

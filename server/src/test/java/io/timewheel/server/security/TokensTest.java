@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.security;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The file of tokens. */
+class TokensTest {
+  private static final String HASH = "0".repeat(64);
+
+  @TempDir private Path directory;
+  private Path file;
+
+  @BeforeEach
+  void name() {
+    file = directory.resolve("tokens");
+  }
+
+  private void write(String content) throws IOException {
+    Files.writeString(file, content);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+  }
+
+  @Test
+  void knowsWhatWasMade() throws IOException {
+    String all = Tokens.add(file, "ops", "admin", Set.of());
+    String one = Tokens.add(file, "shop", "read", Set.of("shop", "a,b c"));
+
+    Tokens tokens = Tokens.open(file);
+    assertThat(tokens.caller(all)).isEqualTo(new Caller("ops", Role.ADMIN, Set.of()));
+    assertThat(tokens.caller(one))
+        .isEqualTo(new Caller("shop", Role.READ, Set.of("shop", "a,b c")));
+    assertThat(tokens.caller("tw_x")).isNull();
+    assertThat(all).matches("tw_[A-Za-z0-9_-]{43}").isNotEqualTo(one);
+  }
+
+  /** A comparison that ends at the first difference tells a stranger how much was right. */
+  @Test
+  void comparesInConstantTime() throws IOException {
+    try (InputStream code = Tokens.class.getResourceAsStream("Tokens.class")) {
+      assertThat(new String(code.readAllBytes(), ISO_8859_1))
+          .contains("java/security/MessageDigest", "isEqual")
+          .doesNotContain("java/util/Arrays");
+    }
+  }
+
+  @Test
+  void keepsTheHashAlone() throws IOException {
+    String token = Tokens.add(file, "ops", "admin", Set.of());
+
+    assertThat(Files.readString(file)).doesNotContain(token.substring(3)).contains("sha256");
+    assertThat(Files.getPosixFilePermissions(file))
+        .isEqualTo(PosixFilePermissions.fromString("rw-------"));
+  }
+
+  @Test
+  void aNameIsForOneToken() throws IOException {
+    Tokens.add(file, "ops", "admin", Set.of());
+    String before = Files.readString(file);
+
+    assertThatThrownBy(() -> Tokens.add(file, "ops", "read", Set.of()))
+        .isInstanceOf(FileAlreadyExistsException.class)
+        .hasMessageContaining("ops");
+    assertThat(file).hasContent(before);
+  }
+
+  @Test
+  void appendsALineAfterOneThatWasNotEnded() throws IOException {
+    write("{\"name\":\"old\",\"role\":\"read\",\"sha256\":\"" + HASH + "\"}");
+
+    Tokens.add(file, "new", "read", Set.of());
+
+    assertThat(Files.readAllLines(file)).hasSize(2);
+  }
+
+  @Test
+  void whatIsAddedOrStruckOutHoldsAtOnce() throws IOException {
+    String first = Tokens.add(file, "first", "read", Set.of());
+    Tokens tokens = Tokens.open(file);
+
+    String second = Tokens.add(file, "second", "read", Set.of());
+    assertThat(tokens.caller(second)).isNotNull();
+
+    List<String> lines = Files.readAllLines(file);
+    write(lines.get(1) + "\n");
+    assertThat(tokens.caller(first)).isNull();
+    assertThat(tokens.caller(second)).isNotNull();
+
+    write("");
+    assertThat(tokens.caller(second)).isNull();
+  }
+
+  @Test
+  void aFileThatBreaksLeavesTheTokensAsTheyWere() throws IOException {
+    String token = Tokens.add(file, "ops", "admin", Set.of());
+    String lines = Files.readString(file);
+    Tokens tokens = Tokens.open(file);
+
+    write(lines + "{\"name\":");
+    assertThat(tokens.caller(token)).isNotNull();
+    Files.delete(file);
+    assertThat(tokens.caller(token)).isNotNull();
+    write("\n");
+    assertThat(tokens.caller(token)).isNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rw-rw----", "rw----r--", "rw-----w-", "rw-r--r--"})
+  void aFileThatOthersCanReadOrChangeIsRefused(String permissions) throws IOException {
+    Tokens.add(file, "ops", "admin", Set.of());
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(permissions));
+
+    assertThatThrownBy(() -> Tokens.open(file)).hasMessageContaining("chmod 600");
+    assertThatThrownBy(() -> Tokens.add(file, "more", "admin", Set.of()))
+        .hasMessageContaining("chmod 600");
+  }
+
+  @Test
+  void theGroupMayRead() throws IOException {
+    Tokens.add(file, "ops", "admin", Set.of());
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+
+    assertThat(Tokens.open(file)).isNotNull();
+  }
+
+  @Test
+  void anEmptyFileIsRefusedAtTheStart() throws IOException {
+    write("\n");
+
+    assertThatThrownBy(() -> Tokens.open(file)).hasMessageContaining("no tokens");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ops",
+        "{}",
+        "{\"name\":\"ops\",\"role\":\"root\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"role\":\"open\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"o\\nps\",\"role\":\"read\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"\",\"role\":\"read\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"role\":\"read\",\"sha256\":\"abc\"}",
+        "{\"name\":\"ops\",\"role\":\"read\",\"token\":\"abc\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"role\":\"read\",\"namespaces\":[],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"role\":\"read\",\"namespaces\":[\"..\"],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"role\":\"read\",\"namespaces\":\"shop\",\"sha256\":\"{hash}\"}"
+      })
+  void aLineThatIsWrongIsRefusedByItsNumber(String line) throws IOException {
+    write("\n" + line.replace("{hash}", HASH) + "\n");
+
+    assertThatThrownBy(() -> Tokens.open(file))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("line 2");
+  }
+}
