@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.http;
 
+import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Problem;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -47,6 +49,23 @@ final class BodyReader {
                         .close(new TimeoutException("the body took more than " + limit)),
                 limit.toMillis(),
                 TimeUnit.MILLISECONDS);
+  }
+
+  /** Refuses a request whose body is not JSON in UTF-8. */
+  static void checkMediaType(Request request) {
+    String type = request.getHeaders().get(HttpHeader.CONTENT_TYPE);
+    String[] parts =
+        type == null ? new String[] {""} : type.toLowerCase(Locale.ROOT).split(";", -1);
+    boolean ok = parts[0].strip().equals(Json.MEDIA_TYPE);
+    for (int i = 1; i < parts.length; i++) {
+      String parameter = parts[i].strip().replace("\"", "");
+      ok &= !parameter.startsWith("charset=") || parameter.equals("charset=utf-8");
+    }
+    if (!ok || request.getHeaders().contains(HttpHeader.CONTENT_ENCODING)) {
+      throw Problem.of(
+              415, "unsupported_media_type", "Content-Type (expected: application/json in UTF-8)")
+          .failure();
+    }
   }
 
   /**

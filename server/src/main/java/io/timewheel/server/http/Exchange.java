@@ -13,7 +13,6 @@ import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Role;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
@@ -159,7 +158,7 @@ public final class Exchange {
       then.accept("");
       return;
     }
-    checkMediaType();
+    BodyReader.checkMediaType(request);
     if (length > maxBytes) {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
@@ -167,22 +166,6 @@ public final class Exchange {
     on(
         BodyReader.read(request, maxBytes, bodies.maxTime()),
         content -> then.accept(Json.decode(content)));
-  }
-
-  private void checkMediaType() {
-    String type = header(HttpHeader.CONTENT_TYPE);
-    String[] parts =
-        type == null ? new String[] {""} : type.toLowerCase(Locale.ROOT).split(";", -1);
-    boolean ok = parts[0].strip().equals(Json.MEDIA_TYPE);
-    for (int i = 1; i < parts.length; i++) {
-      String parameter = parts[i].strip().replace("\"", "");
-      ok &= !parameter.startsWith("charset=") || parameter.equals("charset=utf-8");
-    }
-    if (!ok || request.getHeaders().contains(HttpHeader.CONTENT_ENCODING)) {
-      throw Problem.of(
-              415, "unsupported_media_type", "Content-Type (expected: application/json in UTF-8)")
-          .failure();
-    }
   }
 
   // For the audit log
