@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.TimewheelServer;
+import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
