@@ -133,9 +133,7 @@ final class BatchingHandler implements FinishingHandler {
     try {
       outcomes =
           transactions.handle(
-              batch.stream()
-                  .map(item -> new TransactionFiring(item.firing, item.success))
-                  .toList());
+              batch.stream().map(item -> new HandlerAttempt(item.firing, item.success)).toList());
     } catch (Throwable e) {
       if (batch.size() == 1 || isUnknown(e)) {
         batch.forEach(item -> item.signals.add(new Signal(List.of(), null, e)));

@@ -3,6 +3,7 @@ package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -24,16 +25,17 @@ import org.jspecify.annotations.Nullable;
  * pause, or has a lease no longer. A node that joins later asks for its claims after the pause.
  */
 final class ClusterPauses {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final long WAIT_MILLIS = 20;
 
   private final Transactions transactions;
-  private final Dialect dialect;
+  private final TransactionSql sql;
+  private final Queries queries;
+  private final Expressions expressions;
   private final Ownership ownership;
   private final NodeClock clock;
   private final Transactions.Pauses waits;
   private final Duration limit;
-  private final @Nullable String channel;
+  private final @Nullable HintChannel hints;
 
   /** The numbers of the pauses that the engine was told of. Guarded by this. */
   private final Map<String, Long> seen = new HashMap<>();
@@ -42,23 +44,25 @@ final class ClusterPauses {
 
   /**
    * @param limit for how long a pause waits for the other nodes: longer than a lease
-   * @param channel where the other nodes listen; null if they do not
+   * @param hints carries hints to the other nodes; null if none are sent
    */
   ClusterPauses(
       Transactions transactions,
-      Dialect dialect,
+      ServerParts server,
       Ownership ownership,
       NodeClock clock,
       Transactions.Pauses waits,
       Duration limit,
-      @Nullable String channel) {
+      @Nullable HintChannel hints) {
     this.transactions = transactions;
-    this.dialect = dialect;
+    sql = server.transactions();
+    queries = server.queries();
+    expressions = server.expressions();
     this.ownership = ownership;
     this.clock = clock;
     this.waits = waits;
     this.limit = limit;
-    this.channel = channel;
+    this.hints = hints;
   }
 
   /** Begins to tell the engine, which has no claims yet. */
@@ -98,7 +102,7 @@ final class ClusterPauses {
             boolean unused =
                 transactions.write(
                     connection -> {
-                      dialect.begin(connection);
+                      sql.begin(connection);
                       confirm(connection, scope, number, node, running);
                       return true;
                     });
@@ -138,18 +142,29 @@ final class ClusterPauses {
     long number =
         transactions.write(
             connection -> {
-              dialect.begin(connection);
-              dialect.queries().lockPauses(connection);
-              dialect.queries().resume(connection, scope);
-              return dialect.queries().pause(connection, scope);
+              sql.begin(connection);
+              queries.lockPauses(connection);
+              queries.resume(connection, scope);
+              return queries.pause(connection, scope);
             });
     notifyNodes();
     confirm();
     return await(scope, number);
   }
 
+  /** As {@link TimerStore#resume}. */
+  void resume(String scope) {
+    boolean unused =
+        transactions.write(
+            connection -> {
+              sql.begin(connection);
+              queries.resume(connection, scope);
+              return true;
+            });
+  }
+
   private void notifyNodes() {
-    if (channel == null) {
+    if (hints == null) {
       return;
     }
     try {
@@ -157,14 +172,14 @@ final class ClusterPauses {
           transactions.writeOnce(
               connection -> {
                 try (Statements to = new Statements(connection)) {
-                  Statements.Answer<Long> unusedVersion = dialect.begin(to, false);
-                  dialect.hint(to, channel, Hints.PAUSES);
+                  Statements.Answer<Long> unusedVersion = sql.begin(to, false);
+                  hints.send(to, Hints.PAUSES);
                   to.send();
                 }
                 return true;
               });
     } catch (StoreException e) {
-      LOG.log(System.Logger.Level.DEBUG, "nodes see a pause with their next tick", e);
+      Log.LOG.log(System.Logger.Level.DEBUG, "nodes see a pause with their next tick", e);
     }
   }
 
@@ -195,7 +210,7 @@ final class ClusterPauses {
                 + " is paused, but attempts may still begin on nodes that have not confirmed it "
                 + (late ? "(limit: " + limit + "): " : "when the thread was interrupted: ")
                 + missing.stream()
-                    .map(node -> Membership.id(node.name(), node.number()))
+                    .map(node -> NodeId.of(node.name(), node.number()))
                     .collect(Collectors.joining(", ")),
             null);
       }
@@ -212,7 +227,7 @@ final class ClusterPauses {
               connection.prepareStatement(
                   "SELECT n.node, n.name, s.running FROM timewheel_pause p"
                       + " JOIN timewheel_node n ON NOT n.client AND n.lease_until > "
-                      + dialect.nowMillis()
+                      + expressions.nowMillis()
                       + " LEFT JOIN timewheel_pause_seen s"
                       + " ON s.scope = p.scope AND s.node = n.node AND s.number >= ?"
                       + " WHERE p.scope = ?")) {

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 
-/** What the parts of a store count, for its {@link JdbcFigures}. */
+/** Numbers that the parts of a store count. */
 final class Counters {
   final LongAdder shardsReceived = new LongAdder();
   final LongAdder shardsTakenOver = new LongAdder();
@@ -67,26 +67,29 @@ final class Counters {
       }
     }
 
-    private JdbcFigures.Sweeps figures() {
-      return new JdbcFigures.Sweeps(count.sum(), timers.sum(), nanos.sum());
+    /** {@return how many statements, those included that failed} */
+    long count() {
+      return count.sum();
+    }
+
+    /** {@return how many timers they found} */
+    long timers() {
+      return timers.sum();
+    }
+
+    /** {@return how long they took, without the wait for a connection} */
+    long nanos() {
+      return nanos.sum();
     }
   }
 
-  JdbcFigures figures() {
-    return new JdbcFigures(
-        shardsReceived.sum(),
-        shardsTakenOver.sum(),
-        shardsGiven.sum(),
-        leasesLost.sum(),
-        fenceRefusals.sum(),
-        sweeps.figures(),
-        fullSweeps.figures(),
-        hintsSent.sum(),
-        hintsReceived.sum(),
-        connectionWaits.sum(),
-        connectionWaitNanos.sum(),
-        lostAnswersCommitted.sum(),
-        lostAnswersAborted.sum(),
-        lostAnswersUnknown.sum());
+  /** {@return how often the pool was asked for a connection} */
+  long connectionWaits() {
+    return connectionWaits.sum();
+  }
+
+  /** {@return how long it took to get connections, or to be refused them} */
+  long connectionWaitNanos() {
+    return connectionWaitNanos.sum();
   }
 }

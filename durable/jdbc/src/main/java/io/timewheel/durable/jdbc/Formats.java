@@ -3,6 +3,10 @@ package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 
 /**
  * The formats of the tables that a release reads and writes.
@@ -43,6 +47,15 @@ final class Formats {
 
   int newest() {
     return newest;
+  }
+
+  /** Refuses an unknown format in use; it stays in use until the transaction ends. */
+  void checkInUse(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement("SELECT value" + IN_USE);
+        ResultSet rows = statement.executeQuery()) {
+      rows.next();
+      found(rows.getLong(1));
+    }
   }
 
   /** Takes what a transaction has found, and refuses it if it is unknown. */

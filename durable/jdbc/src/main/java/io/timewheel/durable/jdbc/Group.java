@@ -59,14 +59,18 @@ final class Group implements Transactions.Work<List<Outcome>> {
   /** So many timers are found one by one; with more, parts of the group are held as a whole. */
   private static final int MAX_FOUND_ALONE = 32;
 
-  private final Dialect dialect;
+  private final ServerErrors errors;
+  private final TransactionSql sql;
+  private final SharedRows shared;
+  private final Queries queries;
+  private final CommitProof commits;
   private final Counters counters;
   private final Records records;
   private final Novelty novelty;
   private final HeldTimers heldTimers;
   private final int shards;
   private final Function<Integer, @Nullable Long> ownEpoch;
-  private final @Nullable String hintChannel;
+  private final @Nullable HintChannel hintChannel;
   private final List<Change> changes;
 
   /** Epochs that the fence has found where this group was made under another. */
@@ -98,20 +102,24 @@ final class Group implements Transactions.Work<List<Outcome>> {
    * Prepares a commit.
    *
    * @param ownEpoch the epoch under which this session owns a shard; null if it does not
-   * @param hintChannel where other nodes listen for hints; null if they do not
+   * @param hintChannel carries hints to other nodes; null if none are sent
    */
   Group(
-      Dialect dialect,
+      ServerParts server,
       Counters counters,
       Novelty novelty,
       HeldTimers heldTimers,
       int shards,
       Function<Integer, @Nullable Long> ownEpoch,
-      @Nullable String hintChannel,
+      @Nullable HintChannel hintChannel,
       List<Change> changes) {
-    this.dialect = dialect;
+    errors = server.errors();
+    sql = server.transactions();
+    shared = server.shared();
+    queries = server.queries();
+    commits = server.commits();
     this.counters = counters;
-    records = dialect.records();
+    records = server.records();
     this.novelty = novelty;
     this.heldTimers = heldTimers;
     this.shards = shards;
@@ -218,9 +226,9 @@ final class Group implements Transactions.Work<List<Outcome>> {
     boolean expecting =
         !tried
             && !heldUp
-            && (dialect.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0))));
+            && (sql.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0))));
     try (Statements to = new Statements(connection)) {
-      Answer<Long> begun = dialect.beginGroup(to, versions);
+      Answer<Long> begun = sql.beginBatch(to, versions);
       List<Outcome> result = run(to, versions ? begun.get() : 0, expecting);
       Optional<String> id = transactionId.get();
       transactionId = () -> id;
@@ -230,7 +238,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       }
       return result;
     } catch (SQLException e) {
-      if (!heldUp && dialect.isHeldUp(e)) {
+      if (!heldUp && errors.isHeldUp(e)) {
         heldUp = true;
         throw new Transactions.Again();
       }
@@ -243,7 +251,8 @@ final class Group implements Transactions.Work<List<Outcome>> {
   }
 
   @Override
-  public @Nullable String transactionId(Connection connection, Dialect same) throws SQLException {
+  public @Nullable String transactionId(Connection connection, CommitProof same)
+      throws SQLException {
     return transactionId.get().orElse(null);
   }
 
@@ -295,17 +304,17 @@ final class Group implements Transactions.Work<List<Outcome>> {
     try {
       Answer<Set<String>> pauses =
           any(change -> change instanceof Change.Begin || change instanceof Change.MakeReady)
-              ? dialect.holdPauses(to)
+              ? shared.holdPauses(to)
               : () -> Set.of();
       if (any(
           change ->
               change instanceof Change.Schedule schedule
                   && schedule.maxPending() != TimerRecord.NEVER)) {
-        surroundings.pending.putAll(dialect.queries().counts(to.connection()));
+        surroundings.pending.putAll(queries.counts(to.connection()));
       }
       apply(to, List.copyOf(cells.values()), pauses, expecting);
     } catch (SQLException e) {
-      if (daring && dialect.isThere(e)) {
+      if (daring && errors.isThere(e)) {
         novelty.refuted();
         throw new Transactions.Again();
       }
@@ -375,7 +384,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
 
   private void lock(Statements to, List<Cell> cells) throws SQLException {
     boolean passOver =
-        heldUp || (!dialect.waitsBriefly() && changes.stream().allMatch(Group::isLeftForLater));
+        heldUp || (!sql.waitsBriefly() && changes.stream().allMatch(Group::isLeftForLater));
     read(to, cells, passOver ? Lock.PASS_OVER : Lock.WAIT);
   }
 
@@ -539,7 +548,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
     each(made, cell -> true, some -> records.insert(to, after(some), shards, daring));
     Predicate<Cell> ends = cell -> cell.after().state().isFinished();
     List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
-    Predicate<Cell> isReplaced = cell -> Rows.isReplaced(cell.step());
+    Predicate<Cell> isReplaced = cell -> cell.step().isReplaced();
     each(moved, ends, some -> records.finish(to, steps(some)));
     each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
     each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
@@ -568,7 +577,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
    * @throws HeldTimersException if there are such timers
    */
   private void writeWithoutWaiting(Statements to, List<Cell> cells) throws SQLException {
-    dialect.waitForLocks(to, false);
+    sql.waitForLocks(to, false);
     Savepoint before = to.connection().setSavepoint();
     try {
       write(to, cells, false);
@@ -576,7 +585,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       to.send();
     } catch (SQLException e) {
       List<TimerKey> held = new ArrayList<>();
-      if (dialect.isHeldUp(e) && undo(to, before, e)) {
+      if (errors.isHeldUp(e) && undo(to, before, e)) {
         List<Cell> made =
             cells.stream().filter(cell -> cell.isChanged() && !cell.wasUnfinished()).toList();
         findHeld(to, made, held);
@@ -587,7 +596,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       throw held(held, e);
     }
     to.connection().releaseSavepoint(before);
-    dialect.waitForLocks(to, true);
+    sql.waitForLocks(to, true);
   }
 
   /** Writes parts of a list, and takes them back, until it is known which timers are held. */
@@ -611,7 +620,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
       to.connection().rollback(before);
       return true;
     } catch (SQLException e) {
-      if (dialect.isHeldUp(e) && undo(to, before, e)) {
+      if (errors.isHeldUp(e) && undo(to, before, e)) {
         return false;
       }
       throw e;
@@ -688,7 +697,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
   /** Does what comes with the writes of a round, and looks how all of it went. */
   private void conclude(Statements to, List<Cell> cells) throws SQLException {
     if (!counts.isEmpty()) {
-      dialect.count(to, counts);
+      shared.count(to, counts);
       counts.forEach(
           (namespace, states) ->
               states.forEach(
@@ -699,8 +708,8 @@ final class Group implements Transactions.Work<List<Outcome>> {
     Answer<Map<Integer, Long>> epochs =
         heldEpochs.isEmpty()
             ? () -> Map.of()
-            : dialect.holdEpochs(to, List.copyOf(heldEpochs.keySet()));
-    transactionId = dialect.transactionId(to);
+            : shared.holdEpochs(to, List.copyOf(heldEpochs.keySet()));
+    transactionId = commits.transactionId(to);
     settle();
     fence(epochs.get());
   }
@@ -740,7 +749,7 @@ final class Group implements Transactions.Work<List<Outcome>> {
     }
     if (!hints.isEmpty()) {
       counters.hintsSent.increment();
-      dialect.hint(to, hintChannel, hints.text());
+      hintChannel.send(to, hints.text());
     }
   }
 

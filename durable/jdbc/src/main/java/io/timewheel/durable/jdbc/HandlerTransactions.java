@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   1 BEGIN; a limit for standing still; the transaction has an identity from now on
  *   2 the handler
- *   3 limits: 500 ms for a lock, 2 s idle; and the group of the ends, which
+ *   3 limits: 500 ms for a lock, 2 s idle; and the write batch of the ends, which
  *     writes the timers, and compares the epochs: the fence
  *   4 COMMIT
  * </pre>
@@ -35,14 +35,19 @@ final class HandlerTransactions {
    */
   private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
-  private final JdbcTimerStore store;
+  private final Transactions transactions;
+  private final BatchWriter writer;
+  private final CommitProof commits;
   private final UserTransactions statements;
-  private final TransactionBatchHandler handler;
+  private final AttemptHandler handler;
 
-  HandlerTransactions(JdbcTimerStore store, TransactionBatchHandler handler) {
-    this.store = store;
+  HandlerTransactions(
+      Transactions transactions, BatchWriter writer, ServerParts server, AttemptHandler handler) {
+    this.transactions = transactions;
+    this.writer = writer;
+    commits = server.commits();
     this.handler = handler;
-    statements = store.dialect().userTransactions();
+    statements = server.userTransactions();
   }
 
   /** What a handler has thrown. */
@@ -72,18 +77,18 @@ final class HandlerTransactions {
 
   /** Handles one firing. */
   Outcome handle(Firing firing, Change.Finish success) throws Exception {
-    return handle(List.of(new TransactionFiring(firing, success))).get(0);
+    return handle(List.of(new HandlerAttempt(firing, success))).get(0);
   }
 
   /**
-   * Handles firings in one transaction.
+   * Handles attempts in one transaction.
    *
    * @return their outcomes; if one of them is not APPLIED, nothing was committed
    * @throws Exception if nothing was committed, but for a {@link StoreException} that says UNKNOWN
    */
-  List<Outcome> handle(List<TransactionFiring> firings) throws Exception {
+  List<Outcome> handle(List<HandlerAttempt> attempts) throws Exception {
     try {
-      return store.transactions().writeOnce(new OwnTransaction(firings));
+      return transactions.writeOnce(new OwnTransaction(attempts));
     } catch (NotTaken e) {
       return e.outcomes;
     } catch (HandlerFailure e) {
@@ -92,28 +97,28 @@ final class HandlerTransactions {
   }
 
   private final class OwnTransaction implements Transactions.Work<List<Outcome>> {
-    private final List<TransactionFiring> firings;
+    private final List<HandlerAttempt> attempts;
     private @Nullable String transactionId;
 
-    OwnTransaction(List<TransactionFiring> firings) {
-      this.firings = firings;
+    OwnTransaction(List<HandlerAttempt> attempts) {
+      this.attempts = attempts;
     }
 
     @Override
     public List<Outcome> run(Connection connection) throws SQLException {
       String begun = begin(connection, true);
       try {
-        call(connection, firings);
+        call(connection, attempts);
       } catch (Exception e) {
         throw new HandlerFailure(e);
       }
-      Recorded recorded = finish(connection, begun, true, firings);
+      Recorded recorded = finish(connection, begun, true, attempts);
       transactionId = recorded.transactionId();
       return recorded.outcomes();
     }
 
     @Override
-    public @Nullable String transactionId(Connection connection, Dialect dialect) {
+    public @Nullable String transactionId(Connection connection, CommitProof same) {
       return transactionId;
     }
   }
@@ -125,10 +130,10 @@ final class HandlerTransactions {
     return statements.beginHandler(connection, IDLE_MILLIS, own);
   }
 
-  void call(Connection connection, List<TransactionFiring> firings) throws Exception {
+  void call(Connection connection, List<HandlerAttempt> attempts) throws Exception {
     HandlerConnection lent = new HandlerConnection(connection);
     try {
-      handler.handle(firings, lent.connection());
+      handler.handle(attempts, lent.connection());
     } finally {
       lent.end();
     }
@@ -147,21 +152,21 @@ final class HandlerTransactions {
    *
    * @throws NotTaken if one of them is not taken
    */
-  Recorded finish(Connection connection, String begun, boolean own, List<TransactionFiring> firings)
+  Recorded finish(Connection connection, String begun, boolean own, List<HandlerAttempt> attempts)
       throws SQLException {
     if (connection.getAutoCommit()) {
       throw ended();
     }
     try (Statements to = new Statements(connection)) {
       Statements.Answer<Boolean> isSame = statements.endHandler(to, begun, own);
-      List<Change> ends = firings.stream().<Change>map(TransactionFiring::finish).toList();
-      Group group = store.group(store.ownership()::epoch, ends);
+      List<Change> ends = attempts.stream().<Change>map(HandlerAttempt::finish).toList();
+      Group batch = writer.batch(ends);
       List<Outcome> outcomes;
       try {
-        outcomes = group.finishIn(to);
+        outcomes = batch.finishIn(to);
       } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
         Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
-        throw new NotTaken(firings.stream().map(firing -> stale).toList());
+        throw new NotTaken(attempts.stream().map(attempt -> stale).toList());
       }
       if (!isSame.get()) {
         throw ended();
@@ -169,7 +174,7 @@ final class HandlerTransactions {
       if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
         throw new NotTaken(outcomes);
       }
-      return new Recorded(outcomes, group.transactionId(connection, store.dialect()));
+      return new Recorded(outcomes, batch.transactionId(connection, commits));
     }
   }
 

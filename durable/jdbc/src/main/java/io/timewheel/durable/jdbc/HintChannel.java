@@ -1,44 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where this node sends its hints. A database that has no room for them refuses the whole commit;
- * then nothing is sent for a while, and the others find what is near when they look again.
+ * The channel on which nodes exchange hints. A database that has no room for hints refuses the
+ * whole commit. Then the node sends none for a minute, and other nodes find near timers with their
+ * next lookup.
  */
 final class HintChannel {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  private final @Nullable String name;
+  private final HintTransport transport;
+  private final String name;
   private final LongSupplier nanoTime;
   private volatile @Nullable Long refusedNanos;
 
-  /**
-   * Makes a channel.
-   *
-   * @param name of the channel; null if hints are switched off
-   */
-  HintChannel(@Nullable String name, LongSupplier nanoTime) {
+  HintChannel(HintTransport transport, String name, LongSupplier nanoTime) {
+    this.transport = transport;
     this.name = name;
     this.nanoTime = nanoTime;
   }
 
-  /** Where to send; null for not at all. */
-  @Nullable String open() {
+  /** {@return whether commits may contain hints} */
+  boolean isOpen() {
     Long since = refusedNanos;
-    return since != null && nanoTime.getAsLong() - since < QUIET_NANOS ? null : name;
+    return since == null || nanoTime.getAsLong() - since >= QUIET_NANOS;
+  }
+
+  /** Sends a hint to other nodes, if the transaction commits. */
+  void send(Statements to, String text) {
+    transport.send(to, name, text);
+  }
+
+  /** {@return whether a commit may have been refused because a hint went with it} */
+  boolean isRefusal(SQLException failure) {
+    return transport.isRefusal(failure);
   }
 
   /** A commit has gone well without its hint, and not with it. */
   void refused() {
     refusedNanos = nanoTime.getAsLong();
-    LOG.log(
+    Log.LOG.log(
         System.Logger.Level.WARNING,
         "the database has no room for hints, and gets none for a minute: somebody listens there and"
             + " does not read");
+  }
+
+  void listen(Connection connection) throws SQLException {
+    transport.listen(connection, name);
+  }
+
+  void unlisten(Connection connection) throws SQLException {
+    transport.unlisten(connection, name);
+  }
+
+  /** Waits for hints. {@return those that came; none after the timeout} */
+  List<String> receive(Connection connection, int timeoutMillis) throws SQLException {
+    return transport.receive(connection, timeoutMillis);
   }
 }

@@ -16,15 +16,13 @@ import javax.sql.DataSource;
  * without hints the server is asked whether it is there.
  */
 final class HintThread implements AutoCloseable {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final int WAIT_MILLIS = 500;
   private static final long RETRY_MILLIS = 2_000;
   private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int ANSWER_SECONDS = 5;
 
   private final DataSource source;
-  private final Dialect dialect;
-  private final String channel;
+  private final HintChannel channel;
   private final StoreListener engine;
   private final Runnable onPause;
   private final NodeClock clock;
@@ -34,15 +32,13 @@ final class HintThread implements AutoCloseable {
 
   HintThread(
       DataSource source,
-      Dialect dialect,
-      String channel,
+      HintChannel channel,
       StoreListener engine,
       Runnable onPause,
       NodeClock clock,
       Transactions.Pauses pauses,
       Counters counters) {
     this.source = source;
-    this.dialect = dialect;
     this.channel = channel;
     this.engine = engine;
     this.onPause = onPause;
@@ -59,14 +55,14 @@ final class HintThread implements AutoCloseable {
     while (!closed) {
       try (Connection connection = source.getConnection()) {
         connection.setAutoCommit(true);
-        dialect.listen(connection, channel);
+        channel.listen(connection);
         complained = false;
         receive(connection);
-        dialect.unlisten(connection, channel);
+        channel.unlisten(connection);
       } catch (SQLException | RuntimeException e) {
         if (!complained && !closed) {
           complained = true;
-          LOG.log(
+          Log.LOG.log(
               System.Logger.Level.WARNING,
               "no hints of other nodes: what they add is found up to half a second later",
               e);
@@ -79,7 +75,7 @@ final class HintThread implements AutoCloseable {
   private void receive(Connection connection) throws SQLException {
     long heardNanos = clock.nanoTime();
     while (!closed) {
-      List<String> hints = dialect.hints(connection, WAIT_MILLIS);
+      List<String> hints = channel.receive(connection, WAIT_MILLIS);
       for (String hint : hints) {
         counters.hintsReceived.increment();
         Hints.tell(hint, engine, onPause);

@@ -33,17 +33,20 @@ import java.util.concurrent.TimeUnit;
  * reads the present part itself, so each statement can do this once.
  */
 final class History {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final long PART_MILLIS = TimeUnit.DAYS.toMillis(1);
 
   private final Transactions transactions;
   private final Queries queries;
-  private final Dialect dialect;
+  private final TransactionSql sql;
+  private final SharedRows shared;
+  private final ServerErrors errors;
 
-  History(Transactions transactions, Dialect dialect) {
+  History(Transactions transactions, ServerParts server) {
     this.transactions = transactions;
-    this.dialect = dialect;
-    queries = dialect.queries();
+    queries = server.queries();
+    sql = server.transactions();
+    shared = server.shared();
+    errors = server.errors();
   }
 
   int forget(long finishedBefore, long keep, int limit) {
@@ -57,7 +60,7 @@ final class History {
 
   private int forget(Connection connection, long finishedBefore, long keep, int limit)
       throws SQLException {
-    dialect.begin(connection);
+    sql.begin(connection);
     Queries.History history = queries.lockHistory(connection);
     if (history == null) {
       return 0; // another node is at it
@@ -72,7 +75,7 @@ final class History {
     if (forgotten > 0) {
       List<Queries.Past> uncounted = queries.forget(connection, oldest.subList(0, forgotten));
       try (Statements to = new Statements(connection)) {
-        dialect.count(to, differences(uncounted));
+        shared.count(to, differences(uncounted));
         to.send();
       }
     }
@@ -108,16 +111,16 @@ final class History {
       try {
         unused = transactions.writeOnce(connection -> emptyPart(connection, other));
       } catch (StoreException e) {
-        if (!(e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause))) {
+        if (!(e.getCause() instanceof SQLException cause && errors.isHeldUp(cause))) {
           throw e;
         }
-        LOG.log(System.Logger.Level.DEBUG, "a part of the history is in use: emptied later", e);
+        Log.LOG.log(System.Logger.Level.DEBUG, "a part of the history is in use: emptied later", e);
       }
     }
   }
 
   private boolean startNextPart(Connection connection) throws SQLException {
-    dialect.begin(connection);
+    sql.begin(connection);
     Queries.History history = queries.lockHistory(connection);
     if (history == null || history.now() - history.since() < PART_MILLIS) {
       return false;
@@ -131,7 +134,7 @@ final class History {
   }
 
   private boolean emptyPart(Connection connection, int part) throws SQLException {
-    dialect.begin(connection);
+    sql.begin(connection);
     Queries.History history = queries.lockHistory(connection);
     if (history != null && history.part() != part) {
       queries.emptyPart(connection, part, history.forgotten().fireAt());

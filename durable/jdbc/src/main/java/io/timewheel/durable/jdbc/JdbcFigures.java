@@ -46,5 +46,27 @@ public record JdbcFigures(
    * @param timers how many timers they found
    * @param nanos how long they took, without the wait for a connection
    */
-  public record Sweeps(long count, long timers, long nanos) {}
+  public record Sweeps(long count, long timers, long nanos) {
+    private static Sweeps of(Counters.Sweeps counted) {
+      return new Sweeps(counted.count(), counted.timers(), counted.nanos());
+    }
+  }
+
+  static JdbcFigures of(Counters counters) {
+    return new JdbcFigures(
+        counters.shardsReceived.sum(),
+        counters.shardsTakenOver.sum(),
+        counters.shardsGiven.sum(),
+        counters.leasesLost.sum(),
+        counters.fenceRefusals.sum(),
+        Sweeps.of(counters.sweeps),
+        Sweeps.of(counters.fullSweeps),
+        counters.hintsSent.sum(),
+        counters.hintsReceived.sum(),
+        counters.connectionWaits(),
+        counters.connectionWaitNanos(),
+        counters.lostAnswersCommitted.sum(),
+        counters.lostAnswersAborted.sum(),
+        counters.lostAnswersUnknown.sum());
+  }
 }

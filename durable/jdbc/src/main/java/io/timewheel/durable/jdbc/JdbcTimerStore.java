@@ -12,7 +12,6 @@ import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
@@ -21,16 +20,12 @@ import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.VerifyReport;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -51,50 +46,39 @@ import org.jspecify.annotations.Nullable;
  * where the tables are; they are made when they are missing.
  */
 public final class JdbcTimerStore implements TimerStore {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final int DEFAULT_SHARDS = 64;
   private static final int MAX_BATCH = 1_000;
 
-  /** Each leaves rows behind. */
-  private static final int GROUPS_PER_COMPACTION = 500;
-
+  private final ServerParts server;
   private final Counters counters;
   private final Transactions transactions;
-  private final Dialect dialect;
-  private final QueueLeases leases;
-  private final Queries queries;
   private final StoreTraits traits;
-  private final History history;
   private final Ownership ownership;
+  private final TimerReader reader;
+  private final BatchWriter writer;
+  private final History history;
   private final ClusterPauses clusterPauses;
-  private final DueBounds bounds;
+  private final @Nullable HintChannel hints;
   private final NodeClock clock;
   private final String node;
   private final boolean withThreads;
-  private final AtomicInteger groups = new AtomicInteger();
   private final Transactions.Pauses pauses;
   private final DataSource source;
-  private final @Nullable String hintChannel;
-  private final HintChannel sentHints;
-  private final Novelty novelty;
-  private final HeldTimers heldTimers = new HeldTimers();
   private @Nullable LeaseThreads threads;
-  private @Nullable HintThread hints;
+  private @Nullable HintThread hintThread;
   private boolean closed;
 
   private JdbcTimerStore(Builder builder) {
-    dialect = builder.dialect();
-    queries = dialect.queries();
-    leases = new QueueLeases(dialect, queries, dialect.records(), groups::incrementAndGet);
+    server = builder.server();
     clock = builder.clock;
     node = builder.node;
     withThreads = builder.withThreads;
     pauses = builder.pauses;
     source = builder.source;
     counters = new Counters(clock::nanoTime);
-    transactions = new Transactions(builder.source, dialect, builder.pauses, counters);
-    int shards = new Schema(transactions, dialect, builder.shards).open();
-    Ownership.Settings settings = Ownership.Settings.of(builder.node, builder.lease);
+    transactions = new Transactions(source, server, pauses, counters);
+    int shards = new Schema(transactions, server, builder.shards).open();
+    Ownership.Settings settings = Ownership.Settings.of(node, builder.lease);
     traits =
         new StoreTraits(
             shards,
@@ -104,27 +88,30 @@ public final class JdbcTimerStore implements TimerStore {
             Duration.ofMillis(100),
             Duration.ofMillis(500),
             settings.lease());
-    hintChannel =
-        builder.hints
-            ? transactions
-                .read(connection -> Optional.ofNullable(dialect.hintChannel(connection)))
-                .orElse(null)
-            : null;
-    sentHints = new HintChannel(hintChannel, clock::nanoTime);
-    novelty = new Novelty(clock::nanoTime);
-    history = new History(transactions, dialect);
-    ownership = new Ownership(transactions, dialect, clock, settings, shards, counters);
+    hints = builder.hints ? channel(server.hints()) : null;
+    history = new History(transactions, server);
+    ownership = new Ownership(transactions, server, clock, settings, shards, counters);
     ownership.askTime();
+    Duration pauseLimit = settings.lease().multipliedBy(2);
     clusterPauses =
-        new ClusterPauses(
+        new ClusterPauses(transactions, server, ownership, clock, pauses, pauseLimit, hints);
+    reader =
+        new TimerReader(
             transactions,
-            dialect,
-            ownership,
-            clock,
-            pauses,
-            settings.lease().multipliedBy(2),
-            hintChannel);
-    bounds = new DueBounds(clock::nanoTime);
+            server.queries(),
+            counters,
+            clock::nanoTime,
+            () -> clock.millis() + ownership.clockOffsetMillis(),
+            shards);
+    writer =
+        new BatchWriter(
+            transactions, server, counters, hints, clock::nanoTime, shards, ownership::epoch);
+  }
+
+  private @Nullable HintChannel channel(@Nullable HintTransport transport) {
+    return transport == null
+        ? null
+        : new HintChannel(transport, transactions.read(transport::channel), clock::nanoTime);
   }
 
   /**
@@ -144,7 +131,7 @@ public final class JdbcTimerStore implements TimerStore {
    * @return a builder with the default settings
    */
   public static Builder postgresqlBuilder(DataSource source) {
-    return new Builder(PostgreSql::new, requireNonNull(source, "source"));
+    return new Builder(PostgreSql::parts, requireNonNull(source, "source"));
   }
 
   /**
@@ -164,12 +151,12 @@ public final class JdbcTimerStore implements TimerStore {
    * @return a builder with the default settings
    */
   public static Builder mariadbBuilder(DataSource source) {
-    return new Builder(MariaDb::new, requireNonNull(source, "source"));
+    return new Builder(MariaDb::parts, requireNonNull(source, "source"));
   }
 
   /** How to open a store. Not thread-safe. */
   public static final class Builder {
-    private final Function<Formats, Dialect> dialect;
+    private final Function<Formats, ServerParts> server;
     private final DataSource source;
     private int shards = DEFAULT_SHARDS;
     private String node = "";
@@ -180,17 +167,17 @@ public final class JdbcTimerStore implements TimerStore {
     boolean withThreads = true;
     Duration lease = Duration.ofSeconds(10);
 
-    private Builder(Function<Formats, Dialect> dialect, DataSource source) {
-      this.dialect = dialect;
+    private Builder(Function<Formats, ServerParts> server, DataSource source) {
+      this.server = server;
       this.source = source;
     }
 
-    private Dialect dialect() {
-      return dialect.apply(formats);
+    private ServerParts server() {
+      return server.apply(formats);
     }
 
     private Schema tables() {
-      Dialect known = dialect();
+      ServerParts known = server();
       Counters unread = new Counters(clock::nanoTime);
       return new Schema(new Transactions(source, known, pauses, unread), known, shards);
     }
@@ -285,7 +272,8 @@ public final class JdbcTimerStore implements TimerStore {
    */
   public Membership membership() {
     return transactions.read(
-        connection -> Membership.read(connection, dialect, ownership.incarnation()));
+        connection ->
+            Membership.read(connection, server.expressions().nowMillis(), ownership.incarnation()));
   }
 
   /**
@@ -294,7 +282,7 @@ public final class JdbcTimerStore implements TimerStore {
    * @return the id
    */
   public String nodeId() {
-    return Membership.id(node, ownership.incarnation());
+    return NodeId.of(node, ownership.incarnation());
   }
 
   /**
@@ -303,7 +291,7 @@ public final class JdbcTimerStore implements TimerStore {
    * @return the figures
    */
   public JdbcFigures figures() {
-    return counters.figures();
+    return JdbcFigures.of(counters);
   }
 
   /**
@@ -316,7 +304,7 @@ public final class JdbcTimerStore implements TimerStore {
    * @throws StoreException if the database fails
    */
   public VerifyReport verify() {
-    return new Repair(transactions, dialect, traits.shards()).verify();
+    return new Repair(transactions, server, traits.shards()).verify();
   }
 
   /**
@@ -328,7 +316,7 @@ public final class JdbcTimerStore implements TimerStore {
    * @throws StoreException if the database fails; what was fixed before stays fixed
    */
   public VerifyReport repair() {
-    return new Repair(transactions, dialect, traits.shards()).repair();
+    return new Repair(transactions, server, traits.shards()).repair();
   }
 
   Ownership ownership() {
@@ -344,29 +332,16 @@ public final class JdbcTimerStore implements TimerStore {
     return transactions;
   }
 
-  Dialect dialect() {
-    return dialect;
+  ServerParts server() {
+    return server;
+  }
+
+  BatchWriter writer() {
+    return writer;
   }
 
   NodeClock clock() {
     return clock;
-  }
-
-  /**
-   * Prepares what one transaction commits.
-   *
-   * @param ownEpoch the epoch under which the session owns a shard; null for a transaction that
-   *     this session does not hear of: it tells the session, too, what it puts into its shards
-   */
-  Group group(Function<Integer, @Nullable Long> ownEpoch, List<Change> changes) {
-    return group(ownEpoch, sentHints.open(), changes);
-  }
-
-  private Group group(
-      Function<Integer, @Nullable Long> ownEpoch, @Nullable String channel, List<Change> changes) {
-    groups.incrementAndGet();
-    return new Group(
-        dialect, counters, novelty, heldTimers, traits.shards(), ownEpoch, channel, changes);
   }
 
   @Override
@@ -381,10 +356,9 @@ public final class JdbcTimerStore implements TimerStore {
     if (withThreads) {
       threads = new LeaseThreads(ownership, clusterPauses);
     }
-    if (hintChannel != null) {
+    if (hints != null) {
       Runnable onPause = threads == null ? clusterPauses::confirm : threads::confirmPauses;
-      hints =
-          new HintThread(source, dialect, hintChannel, listener, onPause, clock, pauses, counters);
+      hintThread = new HintThread(source, hints, listener, onPause, clock, pauses, counters);
     }
   }
 
@@ -400,84 +374,17 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public List<Outcome> commit(List<Change> changes) {
-    List<Outcome> outcomes;
-    String channel = sentHints.open();
-    try {
-      outcomes = commit(changes, channel);
-    } catch (StoreException e) {
-      boolean mayBeForItsHint =
-          channel != null
-              && e.kind() != StoreException.Kind.UNKNOWN // it may have been committed
-              && e.getCause() instanceof SQLException cause
-              && dialect.mayBeForItsHint(cause);
-      if (!mayBeForItsHint) {
-        throw e;
-      }
-      outcomes = commit(changes, null);
-      sentHints.refused();
-    }
-    if (groups.get() >= GROUPS_PER_COMPACTION) {
-      groups.set(0);
-      compact();
-    }
-    return outcomes;
-  }
-
-  private List<Outcome> commit(List<Change> changes, @Nullable String channel) {
-    return transactions.write(group(ownership::epoch, channel, changes));
-  }
-
-  /** Puts together what transactions leave behind. */
-  private void compact() {
-    try {
-      boolean more;
-      do {
-        more =
-            transactions.write(
-                connection -> {
-                  dialect.begin(connection);
-                  return queries.compact(connection);
-                });
-      } while (more);
-    } catch (StoreException e) {
-      LOG.log(System.Logger.Level.DEBUG, "the counters are put together later", e);
-    }
+    return writer.commit(changes);
   }
 
   @Override
   public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
-    long from = after == null ? bounds.from(shard) : after.fireAt();
-    long now = clock.millis() + clockOffsetMillis();
-    Counters.Sweeps sweeps = from == Long.MIN_VALUE ? counters.fullSweeps : counters.sweeps;
-    List<DueTimer> due =
-        transactions.read(
-            connection ->
-                sweeps.read(() -> queries.due(connection, shard, from, until, after, limit)));
-    if (from == Long.MIN_VALUE && after == null) {
-      bounds.scanned(shard, now, due);
-    }
-    return due;
+    return reader.due(shard, until, after, limit);
   }
 
   @Override
   public List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
-    Map<Integer, Long> from = bounds.sweepFrom(shards);
-    List<DueTimer> found = new ArrayList<>();
-    for (int shard : shards) {
-      if (!from.containsKey(shard)) {
-        found.addAll(due(shard, until, null, limit));
-      }
-    }
-    if (!from.isEmpty()) {
-      long now = clock.millis() + clockOffsetMillis();
-      List<DueTimer> due =
-          transactions.read(
-              connection ->
-                  counters.sweeps.read(() -> queries.sweep(connection, from, until, limit)));
-      bounds.swept(from, now, due, timer -> Shards.of(timer.key(), traits.shards()));
-      found.addAll(due);
-    }
-    return found;
+    return reader.sweep(shards, until, limit);
   }
 
   @Override
@@ -487,50 +394,44 @@ public final class JdbcTimerStore implements TimerStore {
       Set<String> namespaces,
       @Nullable DueTimer after,
       int limit) {
-    return transactions.read(
-        connection -> Releasables.read(connection, shard, handlers, namespaces, after, limit));
+    return reader.releasable(shard, handlers, namespaces, after, limit);
   }
 
   @Override
   public @Nullable TimerRecord get(TimerKey key) {
-    return transactions
-        .read(connection -> Optional.ofNullable(queries.get(connection, key)))
-        .orElse(null);
+    return reader.get(key);
   }
 
   @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
-    return transactions.read(connection -> queries.page(connection, query, after, limit));
+    return reader.page(query, after, limit);
   }
 
   @Override
   public long[] histogram(@Nullable String namespace, long[] bounds) {
-    return transactions.read(connection -> queries.histogram(connection, namespace, bounds));
+    return reader.histogram(namespace, bounds);
   }
 
   @Override
   public Map<String, Map<TimerState, Long>> counts() {
-    return transactions.read(queries::counts);
+    return reader.counts();
   }
 
   @Override
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
-    return transactions.write(
-        connection -> leases.lease(connection, requests, limit, nowMillis, tokens));
+    return writer.leases().lease(requests, limit, nowMillis, tokens);
   }
 
   @Override
   public List<String> readyHandlers(@Nullable String after, int limit) {
-    return transactions.read(
-        connection -> queries.readyHandlers(connection, after == null ? "" : after, limit));
+    return reader.readyHandlers(after, limit);
   }
 
   @Override
   public List<TimerRecord> leaseForHandlers(
       Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
-    return transactions.write(
-        connection -> leases.lease(connection, wanted, untilMillis, nowMillis, tokens));
+    return writer.leases().leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
   }
 
   @Override
@@ -540,23 +441,17 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public void resume(String scope) {
-    boolean unused =
-        transactions.write(
-            connection -> {
-              dialect.begin(connection);
-              queries.resume(connection, scope);
-              return true;
-            });
+    clusterPauses.resume(scope);
   }
 
   @Override
   public Set<String> paused() {
-    return transactions.read(queries::paused);
+    return reader.paused();
   }
 
   @Override
   public int forget(long finishedBefore, long keep, int limit) {
-    compact(); // however few groups there are
+    writer.compact(); // however few batches there are
     return history.forget(finishedBefore, keep, limit);
   }
 
@@ -568,8 +463,8 @@ public final class JdbcTimerStore implements TimerStore {
       }
       closed = true;
     }
-    if (hints != null) {
-      hints.close();
+    if (hintThread != null) {
+      hintThread.close();
     }
     if (threads != null) {
       threads.close();
@@ -577,7 +472,7 @@ public final class JdbcTimerStore implements TimerStore {
     try {
       ownership.leave();
     } catch (StoreException e) {
-      LOG.log(
+      Log.LOG.log(
           System.Logger.Level.WARNING,
           "the shards could not be given up: others wait for the end of the lease",
           e);

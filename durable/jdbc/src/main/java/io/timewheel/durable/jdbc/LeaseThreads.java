@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
  * the other does not come back in time.
  */
 final class LeaseThreads implements AutoCloseable {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final long TICK_MILLIS = 1_000;
   private static final long LEAST_WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -49,18 +48,18 @@ final class LeaseThreads implements AutoCloseable {
       ownership.balance();
       if (failing) {
         failing = false;
-        LOG.log(System.Logger.Level.INFO, "the lease is kept again");
+        Log.LOG.log(System.Logger.Level.INFO, "the lease is kept again");
       }
     } catch (StoreException e) {
       if (!failing) {
         failing = true;
-        LOG.log(
+        Log.LOG.log(
             System.Logger.Level.WARNING,
             "the lease cannot be kept, which is tried every second: " + e.getMessage(),
             e);
       }
     } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.ERROR, "while keeping the lease", e);
+      Log.LOG.log(System.Logger.Level.ERROR, "while keeping the lease", e);
     }
   }
 
@@ -80,7 +79,7 @@ final class LeaseThreads implements AutoCloseable {
             try {
               work.run();
             } catch (RuntimeException | Error e) {
-              LOG.log(System.Logger.Level.WARNING, failure, e);
+              Log.LOG.log(System.Logger.Level.WARNING, failure, e);
             }
           });
     } catch (RejectedExecutionException e) {
@@ -93,7 +92,7 @@ final class LeaseThreads implements AutoCloseable {
     try {
       ownership.watch();
     } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.ERROR, "while watching the lease", e);
+      Log.LOG.log(System.Logger.Level.ERROR, "while watching the lease", e);
     }
     long leftNanos = ownership.leaseLeftNanos();
     long waitNanos = leftNanos <= 0 ? TimeUnit.SECONDS.toNanos(1) : leftNanos;

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
-/** What MariaDB is asked apart from the commit of a group. */
+/** What MariaDB is asked apart from the commit of a write batch. */
 final class MariaDbQueries extends Queries {
   static final String DUE_IN_ONE =
       "(" + SELECT_DUE + "shard = ? AND fire_at >= ? AND fire_at < ? ORDER BY fire_at LIMIT ?)";
@@ -75,12 +75,9 @@ final class MariaDbQueries extends Queries {
       "SELECT DISTINCT handler FROM timewheel_handler_ready FORCE INDEX (PRIMARY)"
           + " WHERE handler > ? ORDER BY handler LIMIT ?";
 
-  /** For how long it is known what became of a commit. */
-  static final long COMMITS_MILLIS = 120_000;
-
   MariaDbQueries() {
     super(
-        MariaDb.NOW,
+        MariaDbExpressions.NOW,
         MariaDbRecords.DONE_COLUMNS,
         new TimerPages(
             MariaDbRecords.DONE_COLUMNS,
@@ -156,7 +153,7 @@ final class MariaDbQueries extends Queries {
     if (different < numbers.size()) {
       delete(connection, "timewheel_count WHERE number = ?", numbers, Parameters::number);
       sums.values().forEach(states -> states.values().removeIf(sum -> sum == 0));
-      MariaDb.insertCounts(connection, sums);
+      MariaDbSharedRows.insertCounts(connection, sums);
     } else if (commits == 0) {
       connection.rollback(); // there is nothing to commit
     }
@@ -172,9 +169,9 @@ final class MariaDbQueries extends Queries {
     try (PreparedStatement statement =
             connection.prepareStatement(
                 "SELECT made_at, id FROM timewheel_commit WHERE made_at < "
-                    + MariaDb.NOW
+                    + MariaDbExpressions.NOW
                     + " - "
-                    + COMMITS_MILLIS
+                    + MariaDbCommits.COMMITS_MILLIS
                     + " ORDER BY made_at, id LIMIT "
                     + MAX_COMMITS
                     + " FOR UPDATE SKIP LOCKED");
@@ -207,7 +204,7 @@ final class MariaDbQueries extends Queries {
 
   @Override
   void lockPauses(Connection connection) throws SQLException {
-    MariaDb.number(connection, "SELECT value FROM timewheel_meta WHERE name = 'pauses' FOR UPDATE");
+    Sql.number(connection, "SELECT value FROM timewheel_meta WHERE name = 'pauses' FOR UPDATE");
   }
 
   @Override

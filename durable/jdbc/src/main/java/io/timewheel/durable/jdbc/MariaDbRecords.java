@@ -2,6 +2,8 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.jdbc.Records.Finished;
+import io.timewheel.durable.jdbc.Records.Lock;
 import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
@@ -64,7 +66,8 @@ final class MariaDbRecords implements Records {
       "INSERT INTO timewheel_timer (revision, due_at, fire_at, changed_at, attempt, state, flags,"
           + " progress, namespace, id, handler, version, created_at, spec, shard, payload)";
 
-  private static final String LOCKED_ROW = "(" + MariaDb.marks(10) + ", '', 0, 0, '', 0, '')";
+  private static final String LOCKED_ROW =
+      "(" + MariaDbExpressions.marks(10) + ", '', 0, 0, '', 0, '')";
 
   private static final String ON_LOCKED =
       Stream.of(
@@ -213,7 +216,7 @@ final class MariaDbRecords implements Records {
   }
 
   private static String row(int columns) {
-    return "(" + MariaDb.marks(columns) + ")";
+    return "(" + MariaDbExpressions.marks(columns) + ")";
   }
 
   /** {@return how many rows were affected, by the count of the server} */

@@ -28,15 +28,15 @@ final class MariaDbUserTransactions implements UserTransactions {
 
   private static final String FROM = " FROM timewheel_meta WHERE name = 'identity'";
 
-  private final MariaDb dialect;
+  private final Formats formats;
 
-  MariaDbUserTransactions(MariaDb dialect) {
-    this.dialect = dialect;
+  MariaDbUserTransactions(Formats formats) {
+    this.formats = formats;
   }
 
   @Override
   public @Nullable String tables(Connection connection) throws SQLException {
-    return MariaDb.text(connection, "SELECT " + TABLES + FROM);
+    return Sql.text(connection, "SELECT " + TABLES + FROM);
   }
 
   @Override
@@ -52,12 +52,12 @@ final class MariaDbUserTransactions implements UserTransactions {
       readCommitted = rows.getBoolean(2);
       readOnly = rows.getBoolean(3);
     } catch (SQLException e) {
-      if (NO_TABLES.contains(MariaDb.code(e))) {
+      if (NO_TABLES.contains(MariaDbErrors.code(e))) {
         return new Visit(null, true, false, 0, List.of());
       }
       throw e;
     }
-    long firstVersion = readOnly ? 0 : MariaDb.nextVersion(connection);
+    long firstVersion = readOnly ? 0 : MariaDbTransactions.nextVersion(connection);
     return new Visit(tables, readCommitted, readOnly, firstVersion, List.of());
   }
 
@@ -67,16 +67,16 @@ final class MariaDbUserTransactions implements UserTransactions {
 
   @Override
   public void mark(Connection connection) throws SQLException {
-    MariaDb.execute(connection, "SAVEPOINT " + CALL);
+    Sql.execute(connection, "SAVEPOINT " + CALL);
   }
 
   @Override
   public void undo(Connection connection, Exception failure) {
     try {
-      MariaDb.execute(connection, "ROLLBACK TO SAVEPOINT " + CALL);
+      Sql.execute(connection, "ROLLBACK TO SAVEPOINT " + CALL);
     } catch (SQLException e) {
       failure.addSuppressed(e);
-      if (MariaDb.code(e) == NO_SUCH_SAVEPOINT) {
+      if (MariaDbErrors.code(e) == NO_SUCH_SAVEPOINT) {
         undoAll(connection, failure);
       }
     }
@@ -88,7 +88,7 @@ final class MariaDbUserTransactions implements UserTransactions {
    */
   private static void undoAll(Connection connection, Exception failure) {
     try {
-      MariaDb.execute(connection, "ROLLBACK");
+      Sql.execute(connection, "ROLLBACK");
     } catch (SQLException e) {
       failure.addSuppressed(e);
     }
@@ -98,9 +98,9 @@ final class MariaDbUserTransactions implements UserTransactions {
   public String beginHandler(Connection connection, long idleMillis, boolean own)
       throws SQLException {
     if (own) {
-      MariaDb.beginHandler(connection, idleMillis);
+      MariaDbTransactions.beginHandler(connection, idleMillis);
     }
-    MariaDb.execute(connection, "SAVEPOINT " + HANDLER);
+    Sql.execute(connection, "SAVEPOINT " + HANDLER);
     return HANDLER;
   }
 
@@ -110,17 +110,17 @@ final class MariaDbUserTransactions implements UserTransactions {
       throws SQLException {
     Connection connection = to.connection();
     try {
-      MariaDb.execute(connection, "RELEASE SAVEPOINT " + begun);
+      Sql.execute(connection, "RELEASE SAVEPOINT " + begun);
     } catch (SQLException e) {
-      if (MariaDb.code(e) == NO_SUCH_SAVEPOINT) {
+      if (MariaDbErrors.code(e) == NO_SUCH_SAVEPOINT) {
         return () -> false;
       }
       throw e;
     }
     if (own) {
-      MariaDb.limit(connection);
+      MariaDbTransactions.limit(connection);
     }
-    dialect.checkFormat(connection);
+    formats.checkInUse(connection);
     return () -> true;
   }
 }

@@ -61,21 +61,13 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
    */
   public record Shard(int shard, @Nullable String owner, long epoch) {}
 
-  /** {@return how to call a node; with the incarnation 0 it has not come yet} */
-  static String id(String name, long incarnation) {
-    if (incarnation == 0) {
-      return name;
-    }
-    return (name.isEmpty() ? "node-" : name + "#") + incarnation;
-  }
-
   /** Reads it by one statement, and so of one moment. */
-  static Membership read(Connection connection, Dialect dialect, long self) throws SQLException {
+  static Membership read(Connection connection, String nowMillis, long self) throws SQLException {
     List<Node> nodes = new ArrayList<>();
     List<Shard> shards = new ArrayList<>();
     String sql =
         "SELECT n.node, n.name, n.lease_until, n.clock_offset, n.lease_until > "
-            + dialect.nowMillis()
+            + nowMillis
             + ", s.shard, s.epoch, n.client, n.handlers FROM timewheel_node n"
             + " LEFT JOIN timewheel_shard s ON s.owner = n.node"
             + " UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, s.shard, s.epoch, NULL, NULL"
@@ -89,7 +81,7 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
         long node = rows.getLong(1); // 0 for null: a shard that nobody owns
         if (node != last) {
           last = node;
-          owner = node == 0 ? null : id(rows.getString(2), node);
+          owner = node == 0 ? null : NodeId.of(rows.getString(2), node);
           if (owner != null) {
             Instant leaseUntil = Instant.ofEpochMilli(rows.getLong(3));
             Duration clockOffset = Duration.ofMillis(rows.getLong(4));

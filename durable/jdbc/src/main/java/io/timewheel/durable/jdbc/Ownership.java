@@ -42,13 +42,15 @@ import org.jspecify.annotations.Nullable;
  * <p>The steps are called by {@link LeaseThreads}, or by a test.
  */
 final class Ownership {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
-
   private static final int MAX_QUESTIONS = 10;
   private static final long QUICK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final Transactions transactions;
-  private final Dialect dialect;
+  private final Formats formats;
+  private final ServerErrors errors;
+  private final TransactionSql sql;
+  private final Expressions expressions;
+  private final CommitProof commits;
   private final OwnershipRows rows;
   private final NodeClock clock;
   private final Settings settings;
@@ -91,14 +93,18 @@ final class Ownership {
 
   Ownership(
       Transactions transactions,
-      Dialect dialect,
+      ServerParts server,
       NodeClock clock,
       Settings settings,
       int shards,
       Counters counters) {
     this.transactions = transactions;
-    this.dialect = dialect;
-    rows = new OwnershipRows(dialect);
+    formats = server.formats();
+    errors = server.errors();
+    sql = server.transactions();
+    expressions = server.expressions();
+    commits = server.commits();
+    rows = new OwnershipRows(server);
     this.clock = clock;
     this.settings = settings;
     this.shards = shards;
@@ -145,7 +151,7 @@ final class Ownership {
           transactions.read(
               connection -> {
                 try (PreparedStatement statement =
-                    connection.prepareStatement("SELECT " + dialect.nowMillis())) {
+                    connection.prepareStatement("SELECT " + expressions.nowMillis())) {
                   long askedNanos = clock.nanoTime();
                   try (ResultSet time = statement.executeQuery()) {
                     time.next();
@@ -176,21 +182,21 @@ final class Ownership {
     lease =
         transactions.write(
             connection -> {
-              dialect.begin(connection);
+              sql.begin(connection);
               rows.forgetOthers(connection);
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "INSERT INTO timewheel_node"
                           + " (node, nonce, name, newest_format, client, handlers, lease_until,"
                           + " clock_offset) VALUES ("
-                          + dialect.nextIncarnation()
+                          + expressions.nextIncarnation()
                           + ", ?, ?, ?, ?, ?, "
-                          + dialect.nowMillis()
+                          + expressions.nowMillis()
                           + " + ?, ?) RETURNING node, lease_until, "
-                          + dialect.writingServer())) {
+                          + commits.writingServer())) {
                 statement.setLong(1, nonce);
                 statement.setString(2, settings.name());
-                statement.setInt(3, dialect.formats().newest());
+                statement.setInt(3, formats.newest());
                 statement.setBoolean(4, !engine.ownsShards());
                 statement.setString(5, HandlerLines.format(engine.handlers()));
                 statement.setLong(6, settings.lease().toMillis());
@@ -243,7 +249,7 @@ final class Ownership {
       return;
     }
     if (!owned.isEmpty()) { // otherwise that was said when it stopped
-      LOG.log(
+      Log.LOG.log(
           System.Logger.Level.WARNING,
           "the lease of node {0} has run out, or the database has failed over: its shards are lost,"
               + " and it comes back as another",
@@ -255,7 +261,7 @@ final class Ownership {
 
   private Optional<Lease> renewed(
       Connection connection, Lease last, long sentNanos, long sentMillis) throws SQLException {
-    dialect.begin(connection); // who stands still here keeps nobody out for long
+    sql.begin(connection); // who stands still here keeps nobody out for long
     OwnershipRows.Row row = rows.lock(connection, last.node());
     if (row == null || row.nonce() != last.nonce()) {
       return Optional.empty(); // lost in a failover; another node may have the number by now
@@ -269,9 +275,9 @@ final class Ownership {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "UPDATE timewheel_node SET lease_until = "
-                + dialect.nowMillis()
+                + expressions.nowMillis()
                 + " + ?, clock_offset = ? WHERE node = ? AND lease_until > "
-                + dialect.nowMillis())) {
+                + expressions.nowMillis())) {
       statement.setLong(1, settings.lease().toMillis());
       statement.setLong(2, clockOffsetMillis());
       statement.setLong(3, last.node());
@@ -307,7 +313,7 @@ final class Ownership {
   /** Stops firing if the lease may be about to run out. */
   void watch() {
     if (!owned.isEmpty() && leaseLeftNanos() <= 0) {
-      LOG.log(
+      Log.LOG.log(
           System.Logger.Level.WARNING,
           "the lease could not be renewed in time: nothing fires here until it is");
       loseAll();
@@ -412,14 +418,14 @@ final class Ownership {
       }
       return true;
     } catch (StoreException e) {
-      LOG.log(
+      Log.LOG.log(
           System.Logger.Level.WARNING,
           "shard {0} of {1} cannot be taken over yet: {2}",
           row.shard(),
           row.owner() == null ? "nobody" : "node " + row.owner(),
           e.getMessage());
       // Otherwise there may be no database.
-      return e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause);
+      return e.getCause() instanceof SQLException cause && errors.isHeldUp(cause);
     }
   }
 
@@ -470,7 +476,7 @@ final class Ownership {
   }
 
   private boolean leave(Connection connection, Lease last) throws SQLException {
-    dialect.begin(connection);
+    sql.begin(connection);
     OwnershipRows.Row row = rows.lock(connection, last.node());
     if (row != null && row.nonce() == last.nonce()) {
       rows.forget(connection, last.node());

@@ -19,10 +19,14 @@ final class OwnershipRows {
   /** How long the row of a node that is gone is kept, for whoever wants to know of it. */
   private static final long REMEMBERED_MILLIS = TimeUnit.DAYS.toMillis(1);
 
-  private final Dialect dialect;
+  private final TransactionSql sql;
+  private final Expressions expressions;
+  private final CommitProof commits;
 
-  OwnershipRows(Dialect dialect) {
-    this.dialect = dialect;
+  OwnershipRows(ServerParts server) {
+    sql = server.transactions();
+    expressions = server.expressions();
+    commits = server.commits();
   }
 
   /** Removes nodes that never came back, and own nothing. */
@@ -30,7 +34,7 @@ final class OwnershipRows {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "DELETE FROM timewheel_node WHERE lease_until < "
-                + dialect.nowMillis()
+                + expressions.nowMillis()
                 + " - ? AND node NOT IN"
                 + " (SELECT owner FROM timewheel_shard WHERE owner IS NOT NULL)")) {
       statement.setLong(1, REMEMBERED_MILLIS);
@@ -56,7 +60,7 @@ final class OwnershipRows {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "SELECT "
-                + dialect.writingServer()
+                + commits.writingServer()
                 + ", nonce FROM timewheel_node WHERE node = ? FOR UPDATE")) {
       statement.setLong(1, node);
       try (ResultSet rows = statement.executeQuery()) {
@@ -86,9 +90,9 @@ final class OwnershipRows {
     List<Shard> shards = new ArrayList<>();
     String sql =
         "SELECT s.shard, s.owner, s.epoch, COALESCE(n.lease_until > "
-            + dialect.nowMillis()
+            + expressions.nowMillis()
             + ", false), (SELECT count(*) FROM timewheel_node a WHERE a.lease_until > "
-            + dialect.nowMillis()
+            + expressions.nowMillis()
             + " AND NOT a.client) FROM timewheel_shard s LEFT JOIN timewheel_node n ON n.node ="
             + " s.owner ORDER BY s.shard";
     int nodes = 0;
@@ -108,7 +112,8 @@ final class OwnershipRows {
     List<HandlerNames> all = new ArrayList<>();
     try (PreparedStatement statement =
             connection.prepareStatement(
-                "SELECT handlers FROM timewheel_node WHERE lease_until > " + dialect.nowMillis());
+                "SELECT handlers FROM timewheel_node WHERE lease_until > "
+                    + expressions.nowMillis());
         ResultSet rows = statement.executeQuery()) {
       while (rows.next()) {
         all.add(HandlerLines.parse(rows.getString(1)));
@@ -126,7 +131,7 @@ final class OwnershipRows {
    */
   long take(Connection connection, long node, long nonce, String server, Shard row)
       throws SQLException {
-    dialect.begin(connection);
+    sql.begin(connection);
     Long former = row.owner();
     if (former != null && former != node && isAlive(connection, former)) {
       return NOT_TAKEN;
@@ -158,11 +163,11 @@ final class OwnershipRows {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "SELECT "
-                + dialect.writingServer()
+                + commits.writingServer()
                 + ", nonce, lease_until > "
-                + dialect.nowMillis()
+                + expressions.nowMillis()
                 + " FROM timewheel_node WHERE node = ? "
-                + dialect.forShare())) {
+                + expressions.forShare())) {
       statement.setLong(1, node);
       try (ResultSet rows = statement.executeQuery()) {
         return rows.next() && rows.getBoolean(3)
@@ -174,7 +179,7 @@ final class OwnershipRows {
 
   /** Gives a shard away. {@return whether it was this node's} */
   boolean give(Connection connection, long node, int shard, long epoch) throws SQLException {
-    dialect.begin(connection);
+    sql.begin(connection);
     try (PreparedStatement statement =
         connection.prepareStatement(
             "UPDATE timewheel_shard SET owner = NULL WHERE shard = ? AND owner = ? AND epoch ="

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What PostgreSQL is asked apart from the commit of a group. */
+/** What PostgreSQL is asked apart from the commit of a write batch. */
 final class PostgreSqlQueries extends Queries {
   private static final int PARTS = 4;
 
@@ -57,7 +57,7 @@ final class PostgreSqlQueries extends Queries {
 
   PostgreSqlQueries() {
     super(
-        PostgreSql.NOW,
+        PostgreSqlExpressions.NOW,
         PostgreSqlRecords.DONE_COLUMNS,
         new TimerPages(
             PostgreSqlRecords.DONE_COLUMNS,

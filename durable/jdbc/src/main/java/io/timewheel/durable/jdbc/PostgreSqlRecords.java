@@ -2,6 +2,8 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.jdbc.Records.Finished;
+import io.timewheel.durable.jdbc.Records.Lock;
 import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerRecord;
@@ -17,8 +19,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Records on PostgreSQL. They are sent as arrays, one for each column; {@link PostgreSql} says what
- * the planner makes of that.
+ * Records on PostgreSQL. They are sent as arrays, one for each column; {@link
+ * PostgreSqlTransactions} describes their plans.
  */
 final class PostgreSqlRecords implements Records {
   static final String NO_PAYLOAD = "''::bytea AS payload";

@@ -36,7 +36,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
           + " current_setting('jit') AS s6) SELECT tables, isolation, read_only,"
           + " CASE WHEN NOT read_only THEN nextval(to_regclass('timewheel_version')) END,"
           + " s1, s2, s3, s4, s5, s6, "
-          + PostgreSql.PLANNER
+          + PostgreSqlTransactions.PLANNER
           + " FROM t";
 
   private static final String LEAVE =
@@ -46,17 +46,17 @@ final class PostgreSqlUserTransactions implements UserTransactions {
 
   // An identity from the start: one that ends and begins anew has another.
   private static final String BEGIN_HANDLER =
-      PostgreSql.ISOLATION
+      PostgreSqlTransactions.ISOLATION
           + ";\nSELECT pg_current_xact_id()::text,"
           + " set_config('idle_in_transaction_session_timeout', ?, true)";
 
   private static final String FAIL =
       "DO 'BEGIN RAISE EXCEPTION ''a call of a timer has failed: roll back''; END'";
 
-  private final PostgreSql dialect;
+  private final PostgreSqlTransactions transactions;
 
-  PostgreSqlUserTransactions(PostgreSql dialect) {
-    this.dialect = dialect;
+  PostgreSqlUserTransactions(PostgreSqlTransactions transactions) {
+    this.transactions = transactions;
   }
 
   @Override
@@ -84,7 +84,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
           rows.getLong(4),
           settings);
     } catch (SQLException e) {
-      if (PostgreSql.state(e).equals(ABORTED)) {
+      if (PostgreSqlErrors.state(e).equals(ABORTED)) {
         throw new IllegalStateException(
             "connection: its transaction has failed already, and can only be rolled back", e);
       }
@@ -109,7 +109,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
       return;
     }
     try {
-      PostgreSql.execute(connection, FAIL);
+      Sql.execute(connection, FAIL);
     } catch (SQLException e) {
       failure.addSuppressed(e);
     }
@@ -131,6 +131,6 @@ final class PostgreSqlUserTransactions implements UserTransactions {
 
   @Override
   public Statements.Answer<Boolean> endHandler(Statements to, String begun, boolean own) {
-    return dialect.endHandler(to, begun);
+    return transactions.endHandler(to, begun);
   }
 }

@@ -16,15 +16,14 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a {@link Dialect} that looks, claims for queues, and keeps the history short. What
- * all databases understand is here.
+ * Reads timers, claims for queues, and purges the history. The statements that all servers
+ * understand are here.
  */
 abstract class Queries {
   static final String SELECT_DUE =
@@ -84,47 +83,6 @@ abstract class Queries {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.executeUpdate();
     }
-  }
-
-  /** Reads pauses. */
-  static Set<String> scopes(Connection connection, String sql) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql);
-        ResultSet rows = statement.executeQuery()) {
-      return scopes(rows);
-    }
-  }
-
-  /** The same from the rows of a statement. */
-  static Set<String> scopes(ResultSet rows) throws SQLException {
-    Set<String> scopes = new HashSet<>();
-    while (rows.next()) {
-      String scope = rows.getString(1);
-      if (scope != null) { // null in an outer join
-        scopes.add(scope);
-      }
-    }
-    return scopes;
-  }
-
-  /** How many more timers of a namespace there are in a state. */
-  record Count(String namespace, TimerState state, long number) {}
-
-  /** {@return each number by itself} */
-  static List<Count> countRows(Map<String, Map<TimerState, Long>> counts) {
-    List<Count> rows = new ArrayList<>();
-    counts.forEach(
-        (namespace, states) ->
-            states.forEach((state, number) -> rows.add(new Count(namespace, state, number))));
-    return rows;
-  }
-
-  /** {@return the epochs of shards} */
-  static Map<Integer, Long> epochs(ResultSet rows) throws SQLException {
-    Map<Integer, Long> epochs = new HashMap<>();
-    while (rows.next()) {
-      epochs.put(rows.getInt(1), rows.getLong(2));
-    }
-    return epochs;
   }
 
   // Reading
@@ -227,7 +185,7 @@ abstract class Queries {
   // Pauses
 
   Set<String> paused(Connection connection) throws SQLException {
-    return scopes(connection, "SELECT scope FROM timewheel_pause");
+    return SharedRows.scopes(connection, "SELECT scope FROM timewheel_pause");
   }
 
   /** Lets no transaction that holds the pauses go on beside this one. */

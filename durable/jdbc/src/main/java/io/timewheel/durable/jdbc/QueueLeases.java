@@ -24,7 +24,9 @@ import java.util.function.Supplier;
 
 /** Claims ready timers of many queues, or of many handlers, in one transaction. */
 final class QueueLeases {
-  private final Dialect dialect;
+  private final Transactions transactions;
+  private final TransactionSql sql;
+  private final SharedRows shared;
   private final Queries queries;
   private final Records records;
   private final Runnable onCommit;
@@ -34,15 +36,22 @@ final class QueueLeases {
    *
    * @param onCommit runs before each transaction that claims timers is committed
    */
-  QueueLeases(Dialect dialect, Queries queries, Records records, Runnable onCommit) {
-    this.dialect = dialect;
-    this.queries = queries;
-    this.records = records;
+  QueueLeases(Transactions transactions, ServerParts server, Runnable onCommit) {
+    this.transactions = transactions;
+    sql = server.transactions();
+    shared = server.shared();
+    queries = server.queries();
+    records = server.records();
     this.onCommit = onCommit;
   }
 
-  /** As {@link TimerStore#lease}, within a transaction. */
+  /** As {@link TimerStore#lease}. */
   List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    return transactions.write(connection -> lease(connection, requests, limit, nowMillis, tokens));
+  }
+
+  private List<TimerRecord> lease(
       Connection connection,
       List<LeaseRequest> requests,
       int limit,
@@ -50,8 +59,8 @@ final class QueueLeases {
       Supplier<ClaimToken> tokens)
       throws SQLException {
     try (Statements to = new Statements(connection)) {
-      Answer<Long> unusedVersion = dialect.begin(to, false);
-      Set<String> paused = dialect.holdPauses(to).get();
+      Answer<Long> unusedVersion = sql.begin(to, false);
+      Set<String> paused = shared.holdPauses(to).get();
       Map<TimerKey, LeaseRequest> open = new LinkedHashMap<>();
       for (LeaseRequest request : requests) {
         if (!paused.contains(request.namespace()) && !paused.contains(TimerStore.EVERYTHING)) {
@@ -75,8 +84,14 @@ final class QueueLeases {
     }
   }
 
-  /** As {@link TimerStore#leaseForHandlers}, within a transaction. */
-  List<TimerRecord> lease(
+  /** As {@link TimerStore#leaseForHandlers}. */
+  List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    return transactions.write(
+        connection -> leaseForHandlers(connection, wanted, untilMillis, nowMillis, tokens));
+  }
+
+  private List<TimerRecord> leaseForHandlers(
       Connection connection,
       Map<String, Integer> wanted,
       long untilMillis,
@@ -84,9 +99,9 @@ final class QueueLeases {
       Supplier<ClaimToken> tokens)
       throws SQLException {
     try (Statements to = new Statements(connection)) {
-      Answer<Long> unusedVersion = dialect.begin(to, false);
+      Answer<Long> unusedVersion = sql.begin(to, false);
       List<Records.Step> steps = new ArrayList<>();
-      if (!dialect.holdPauses(to).get().contains(TimerStore.EVERYTHING)) {
+      if (!shared.holdPauses(to).get().contains(TimerStore.EVERYTHING)) {
         for (Map.Entry<String, Integer> handler : wanted.entrySet()) {
           for (TimerRecord ready :
               queries.takeReady(connection, handler.getKey(), handler.getValue())) {
@@ -108,7 +123,7 @@ final class QueueLeases {
     onCommit.run();
     Answer<boolean[]> unused = records.advance(to, steps);
     records.removeReady(to, steps.stream().map(Records.Step::before).toList());
-    dialect.count(to, counts(steps));
+    shared.count(to, counts(steps));
     to.send();
     return steps.stream().map(Records.Step::after).toList();
   }

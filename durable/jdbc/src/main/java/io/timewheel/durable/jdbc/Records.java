@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a {@link Dialect} for the records of a group. Lists of keys and records are sorted by
- * key, and rows are locked in that order by each statement.
+ * The statements for the records of a write batch. Lists of keys and records are sorted by key, and
+ * rows are locked in that order by each statement.
  */
 interface Records {
   /** A finished timer, whose payload is not kept. */
@@ -49,8 +49,8 @@ interface Records {
   /**
    * Inserts timers.
    *
-   * @param daring whether the transaction may {@linkplain Dialect#isThere fail} if one is there,
-   *     and be cheaper if none is
+   * @param daring whether the transaction may {@linkplain ServerErrors#isThere fail} if one is
+   *     there, and be cheaper if none is
    * @return which were inserted, and not there already
    */
   Answer<boolean[]> insert(Statements to, List<TimerRecord> records, int shards, boolean daring)
@@ -61,6 +61,12 @@ interface Records {
 
   /** A record as it was read, and as it is to be. */
   record Step(TimerRecord before, TimerRecord after) {
+    /** {@return whether it makes another version of a timer, or another definition} */
+    @SuppressWarnings("ReferenceEquality") // a definition that is left as it is is the same object
+    boolean isReplaced() {
+      return before.version() != after.version() || before.definition() != after.definition();
+    }
+
     /** {@return what has become of some of many} */
     static List<TimerRecord> after(List<Step> steps, boolean[] which) {
       List<TimerRecord> after = new ArrayList<>(steps.size());

@@ -53,12 +53,20 @@ final class Repair {
   private static final String NEWEST_PAST = PAST.formatted("DESC");
 
   private final Transactions transactions;
-  private final Dialect dialect;
+  private final Formats formats;
+  private final TransactionSql sql;
+  private final ServerErrors errors;
+  private final Queries queries;
+  private final SharedRows shared;
   private final int shards;
 
-  Repair(Transactions transactions, Dialect dialect, int shards) {
+  Repair(Transactions transactions, ServerParts server, int shards) {
     this.transactions = transactions;
-    this.dialect = dialect;
+    formats = server.formats();
+    sql = server.transactions();
+    errors = server.errors();
+    queries = server.queries();
+    shared = server.shared();
     this.shards = shards;
   }
 
@@ -72,7 +80,7 @@ final class Repair {
           }
 
           @Override
-          public @Nullable String transactionId(Connection connection, Dialect same) {
+          public @Nullable String transactionId(Connection connection, CommitProof commits) {
             return null; // it commits nothing
           }
         });
@@ -101,7 +109,7 @@ final class Repair {
       return transactions.writeOnce(
           connection -> unlimited(connection, () -> repairCounters(connection)));
     } catch (StoreException e) {
-      if (e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause)) {
+      if (e.getCause() instanceof SQLException cause && errors.isHeldUp(cause)) {
         throw new StoreException(
             e.kind(), "another repair is running: try again when it has ended", e);
       }
@@ -134,9 +142,9 @@ final class Repair {
   }
 
   private Findings verify(Connection connection, boolean alone) throws SQLException {
-    dialect.beginSnapshot(connection, alone);
-    dialect.checkFormat(connection);
-    return Verifier.verify(connection, shards, dialect.queries());
+    sql.beginSnapshot(connection, alone);
+    formats.checkInUse(connection);
+    return Verifier.verify(connection, shards, queries);
   }
 
   private Findings repairCounters(Connection connection) throws SQLException {
@@ -159,7 +167,7 @@ final class Repair {
   private record Timer(TimerState state, String handler, long changedAt, ReadyIndex index) {}
 
   private List<String> fix(Connection connection, List<Problem> problems) throws SQLException {
-    dialect.begin(connection);
+    sql.begin(connection);
     List<String> fixed = new ArrayList<>();
     for (Problem problem : problems) {
       Timer timer = lock(connection, problem.key());
@@ -276,7 +284,7 @@ final class Repair {
   private void count(Connection connection, Map<String, Map<TimerState, Long>> differences)
       throws SQLException {
     try (Statements to = new Statements(connection)) {
-      dialect.count(to, differences);
+      shared.count(to, differences);
       to.send();
     }
   }

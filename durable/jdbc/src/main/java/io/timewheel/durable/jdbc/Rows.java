@@ -87,13 +87,6 @@ final class Rows {
     return RecordCodec.encode(RecordCodec.Progress.of(record));
   }
 
-  /** Whether a step makes another version of a timer, or another definition. */
-  @SuppressWarnings("ReferenceEquality") // a definition that is left as it is is the same object
-  static boolean isReplaced(Records.Step step) {
-    return step.before().version() != step.after().version()
-        || step.before().definition() != step.after().definition();
-  }
-
   /** The record in the present row. */
   static TimerRecord record(ResultSet row) throws SQLException {
     TimerKey key = new TimerKey(row.getString(1), row.getString(2));

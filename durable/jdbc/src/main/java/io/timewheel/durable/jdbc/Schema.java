@@ -26,7 +26,10 @@ final class Schema {
   private static final int FIRST = 1;
 
   private final Transactions transactions;
-  private final Dialect dialect;
+  private final Formats formats;
+  private final ServerErrors errors;
+  private final SchemaSql sql;
+  private final String nowMillis;
   private final int shards;
 
   /**
@@ -34,9 +37,12 @@ final class Schema {
    *
    * @param shards how many shards they are to have
    */
-  Schema(Transactions transactions, Dialect dialect, int shards) {
+  Schema(Transactions transactions, ServerParts server, int shards) {
     this.transactions = transactions;
-    this.dialect = dialect;
+    formats = server.formats();
+    errors = server.errors();
+    sql = server.schema();
+    nowMillis = server.expressions().nowMillis();
     this.shards = shards;
   }
 
@@ -85,7 +91,7 @@ final class Schema {
   }
 
   private boolean isPrepared(Tables tables) {
-    return tables.prepared() >= dialect.formats().newest();
+    return tables.prepared() >= formats.newest();
   }
 
   /**
@@ -103,13 +109,13 @@ final class Schema {
     boolean unused =
         transactions.read(
             connection -> {
-              dialect.check(connection);
+              sql.check(connection);
               return true;
             });
   }
 
   private Tables prepare(boolean finish) {
-    int newest = dialect.formats().newest();
+    int newest = formats.newest();
     Done done = finish ? finish() : transactions.write(connection -> migrate(connection, false));
     if (finish && done.tables().format() < newest) {
       throw new StoreException(
@@ -125,7 +131,7 @@ final class Schema {
     try {
       return transactions.writeOnce(connection -> migrate(connection, true));
     } catch (StoreException e) {
-      if (e.getCause() instanceof SQLException cause && dialect.isHeldUp(cause)) {
+      if (e.getCause() instanceof SQLException cause && errors.isHeldUp(cause)) {
         throw new StoreException(
             e.kind(),
             "a transaction is open that began before; try again: " + e.getMessage(),
@@ -136,14 +142,14 @@ final class Schema {
   }
 
   private Done migrate(Connection connection, boolean finish) throws SQLException {
-    dialect.lockSchema(connection);
+    sql.lock(connection);
     try {
       execute(connection, plan(look(connection).orElse(null), finish));
       Done done = new Done(look(connection).orElseThrow(), outdated(connection));
       connection.commit(); // before anybody else may look
       return done;
     } finally {
-      dialect.unlockSchema(connection);
+      sql.unlock(connection);
     }
   }
 
@@ -159,18 +165,18 @@ final class Schema {
   private List<String> plan(@Nullable Tables found, boolean finish) {
     List<String> plan = new ArrayList<>();
     if (found == null) {
-      plan.addAll(dialect.migration(FIRST));
+      plan.addAll(sql.migration(FIRST));
       plan.addAll(shardRows());
     }
     Tables from = found == null ? new Tables(FIRST, FIRST, shards) : found;
-    int newest = dialect.formats().newest();
+    int newest = formats.newest();
     for (int step = from.prepared() + 1; step <= newest; step++) {
-      plan.addAll(dialect.migration(step));
+      plan.addAll(sql.migration(step));
       plan.add("UPDATE timewheel_meta SET value = " + step + " WHERE name = 'prepared';");
     }
     if (from.format() < newest && (finish || found == null)) {
       plan.addAll(
-          dialect.alone(
+          sql.alone(
               "UPDATE timewheel_meta SET value = "
                   + newest
                   + " WHERE name = 'format' AND NOT EXISTS (SELECT 1"
@@ -192,9 +198,9 @@ final class Schema {
 
   private String fromOutdated() {
     return " FROM timewheel_node WHERE newest_format < "
-        + dialect.formats().newest()
+        + formats.newest()
         + " AND lease_until > "
-        + dialect.nowMillis();
+        + nowMillis;
   }
 
   private List<String> outdated(Connection connection) throws SQLException {
@@ -203,7 +209,7 @@ final class Schema {
         ResultSet rows = statement.executeQuery()) {
       List<String> nodes = new ArrayList<>();
       while (rows.next()) {
-        nodes.add(Membership.id(rows.getString(1), rows.getLong(2)));
+        nodes.add(NodeId.of(rows.getString(1), rows.getLong(2)));
       }
       return nodes;
     }
@@ -211,7 +217,7 @@ final class Schema {
 
   /** Looks for the tables, and refuses those of a format that this release does not know. */
   private Optional<Tables> look(Connection connection) throws SQLException {
-    if (!dialect.hasSchema(connection)) {
+    if (!sql.exists(connection)) {
       return Optional.empty();
     }
     Map<String, Long> meta = new HashMap<>();
@@ -229,7 +235,7 @@ final class Schema {
       throw new StoreException(
           Kind.UNAVAILABLE, "the tables are not whole, or older than the first release", null);
     }
-    dialect.formats().check(format);
+    formats.check(format);
     return Optional.of(new Tables(format.intValue(), prepared.intValue(), count.intValue()));
   }
 }

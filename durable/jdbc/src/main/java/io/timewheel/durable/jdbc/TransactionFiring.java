@@ -4,7 +4,6 @@ package io.timewheel.durable.jdbc;
 import io.timewheel.durable.FireId;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.spi.Change;
 import java.time.Instant;
 import java.util.Map;
 
@@ -13,19 +12,12 @@ import java.util.Map;
  * Firing} whose decision is recorded in the transaction.
  */
 public final class TransactionFiring {
+  private final HandlerAttempt running;
   private final Firing firing;
-  private final Change.Finish success;
-  private Change.Finish finish;
 
-  TransactionFiring(Firing firing, Change.Finish success) {
-    this.firing = firing;
-    this.success = success;
-    finish = success;
-  }
-
-  /** {@return the change that records the end} */
-  Change.Finish finish() {
-    return finish;
+  TransactionFiring(HandlerAttempt running) {
+    this.running = running;
+    firing = running.firing();
   }
 
   /** {@return the identity of the timer} */
@@ -96,7 +88,7 @@ public final class TransactionFiring {
    * @throws IllegalArgumentException if that never comes
    */
   public void reschedule(Instant at) {
-    finish = firing.rescheduled(success, at);
+    running.reschedule(at);
   }
 
   /** {@return timer, attempt and scheduled time; not the payload} */

@@ -21,19 +21,20 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The store as one transaction of the user sees it: takes changes, and nothing else. It neither
- * commits nor rolls back. What it fails with is kept for {@link TransactionTimer}, because an
- * engine on the way there has its own words for it. Not thread-safe, like its connection.
+ * commits nor rolls back. Its failures are kept for the caller, because the engine in between
+ * describes them in its own words. Not thread-safe, like its connection.
  */
 final class TransactionStore implements TimerStore {
-  private final JdbcTimerStore store;
-  private final Tables tables;
+  private final TimerStore store;
+  private final BatchWriter writer;
+  private final StoreTables tables;
+  private final ServerErrors errors;
   private final Connection connection;
   private final UserTransactions statements;
   private @Nullable RuntimeException failure;
@@ -41,11 +42,18 @@ final class TransactionStore implements TimerStore {
   /** Whether the present call has done something already. */
   private boolean marked;
 
-  TransactionStore(JdbcTimerStore store, Tables tables, Connection connection) {
+  TransactionStore(
+      TimerStore store,
+      BatchWriter writer,
+      ServerParts server,
+      StoreTables tables,
+      Connection connection) {
     this.store = store;
+    this.writer = writer;
+    errors = server.errors();
     this.tables = tables;
     this.connection = connection;
-    statements = store.dialect().userTransactions();
+    statements = server.userTransactions();
   }
 
   /** Takes the failure of what was asked for last; null if it went well. */
@@ -89,7 +97,7 @@ final class TransactionStore implements TimerStore {
       } catch (SQLException e) {
         why =
             new StoreException(
-                store.dialect().kind(e),
+                errors.kind(e),
                 "the database: "
                     + e.getMessage()
                     + " ("
@@ -112,8 +120,7 @@ final class TransactionStore implements TimerStore {
         statements.mark(connection);
         marked = true;
       }
-      List<Outcome> outcomes =
-          store.group(shard -> null, changes).runIn(connection, visit.firstVersion());
+      List<Outcome> outcomes = writer.unheardBatch(changes).runIn(connection, visit.firstVersion());
       statements.leave(connection, visit);
       return outcomes;
     } catch (SQLException | RuntimeException e) {
@@ -121,79 +128,6 @@ final class TransactionStore implements TimerStore {
         statements.undo(connection, e);
       }
       throw e;
-    }
-  }
-
-  /** Which tables are those of the store, and whether a connection is in a place for timers. */
-  static final class Tables {
-    private final JdbcTimerStore store;
-    private volatile @Nullable String known;
-
-    Tables(JdbcTimerStore store) {
-      this.store = store;
-      known = read();
-    }
-
-    private @Nullable String read() {
-      UserTransactions statements = store.dialect().userTransactions();
-      return store
-          .transactions()
-          .read(connection -> Optional.ofNullable(statements.tables(connection)))
-          .orElse(null);
-    }
-
-    /**
-     * Looks at a transaction of the user, and makes the settings that the statements of a group
-     * want.
-     *
-     * @throws IllegalStateException if it is no place for timers; then nothing was done
-     */
-    UserTransactions.Visit enter(Connection connection) throws SQLException {
-      if (connection.getAutoCommit()) {
-        throw new IllegalStateException(
-            "connection: in auto-commit mode (expected: in a transaction)");
-      }
-      UserTransactions statements = store.dialect().userTransactions();
-      UserTransactions.Visit visit = statements.enter(connection);
-      try {
-        check(visit);
-        store.dialect().checkFormat(connection);
-      } catch (IllegalStateException | StoreException e) { // nothing was done: it goes on
-        statements.leave(connection, visit);
-        throw e;
-      }
-      return visit;
-    }
-
-    private void check(UserTransactions.Visit visit) {
-      if (visit.tables() == null) {
-        throw new IllegalStateException(
-            "connection: no tables of timers in its default schema (expected: the database and the"
-                + " schema of the store)");
-      }
-      if (!areThoseOfStore(visit.tables())) {
-        throw new IllegalStateException(
-            "connection: leads to other tables of timers (expected: the database and the schema of"
-                + " the store)");
-      }
-      if (visit.readOnly()) {
-        throw new IllegalStateException(
-            "connection: its transaction is read-only (expected: one that writes, on the primary"
-                + " server)");
-      }
-      if (!visit.readCommitted()) {
-        throw new IllegalStateException(
-            "connection: its transaction does not see what others commit (expected: isolation READ"
-                + " COMMITTED)");
-      }
-    }
-
-    /** Whether these are the ones; looks again if not: the data may have moved to other servers. */
-    private boolean areThoseOfStore(String others) {
-      if (!others.equals(known)) {
-        known = read();
-      }
-      return others.equals(known);
     }
   }
 

@@ -35,7 +35,7 @@ import java.util.function.Consumer;
  */
 public final class TransactionTimers {
   private final JdbcTimerStore store;
-  private final TransactionStore.Tables tables;
+  private final StoreTables tables;
   private final Consumer<DurableTimerBuilder> settings;
 
   /** Nothing ever waits on it. */
@@ -44,7 +44,7 @@ public final class TransactionTimers {
   private TransactionTimers(JdbcTimerStore store, Consumer<DurableTimerBuilder> settings) {
     this.store = requireNonNull(store, "store");
     this.settings = requireNonNull(settings, "settings");
-    tables = new TransactionStore.Tables(store);
+    tables = new StoreTables(store.transactions(), store.server());
   }
 
   /**
@@ -82,7 +82,7 @@ public final class TransactionTimers {
   public TransactionTimer in(Connection connection) {
     requireNonNull(connection, "connection");
     return new TransactionTimer(
-        new TransactionStore(store, tables, connection),
+        new TransactionStore(store, store.writer(), store.server(), tables, connection),
         session -> {
           DurableTimerBuilder builder =
               DurableTimer.builder(session)
@@ -100,7 +100,7 @@ public final class TransactionTimers {
    *     each attempt that runs, beside the six of the store
    */
   public FinishingHandler handler(TransactionHandler handler) {
-    return transactions(handler)::handle;
+    return single(handler)::handle;
   }
 
   /**
@@ -116,15 +116,36 @@ public final class TransactionTimers {
   public FinishingHandler handler(TransactionHandler handler, TransactionRunner runner) {
     requireNonNull(runner, "runner");
     UserTransactionHandler made =
-        new UserTransactionHandler(store, tables, transactions(handler), runner);
+        new UserTransactionHandler(store.transactions(), tables, single(handler), runner(runner));
     made.check();
     return made;
   }
 
-  private HandlerTransactions transactions(TransactionHandler handler) {
+  private static HandlerRunner runner(TransactionRunner runner) {
+    return work ->
+        runner.run(
+            new TransactionRunner.Work() {
+              @Override
+              public void handle(Connection connection) throws Exception {
+                work.handle(connection);
+              }
+
+              @Override
+              public void finish() {
+                work.finish();
+              }
+            });
+  }
+
+  private HandlerTransactions transactions(AttemptHandler handler) {
+    return new HandlerTransactions(store.transactions(), store.writer(), store.server(), handler);
+  }
+
+  private HandlerTransactions single(TransactionHandler handler) {
     requireNonNull(handler, "handler");
-    return new HandlerTransactions(
-        store, (firings, connection) -> handler.handle(firings.get(0), connection));
+    return transactions(
+        (attempts, connection) ->
+            handler.handle(new TransactionFiring(attempts.get(0)), connection));
   }
 
   /**
@@ -143,6 +164,10 @@ public final class TransactionTimers {
       throw new IllegalArgumentException(
           "maxBatch: " + maxBatch + " (expected: 1 to " + store.traits().maxBatch() + ")");
     }
-    return new BatchingHandler(new HandlerTransactions(store, handler), maxBatch);
+    return new BatchingHandler(
+        transactions(
+            (attempts, connection) ->
+                handler.handle(attempts.stream().map(TransactionFiring::new).toList(), connection)),
+        maxBatch);
   }
 }

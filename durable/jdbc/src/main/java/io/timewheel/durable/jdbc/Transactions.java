@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
  * asked for on another connection; only what was certainly aborted is repeated.
  */
 final class Transactions {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
   private static final int MAX_TRIES = 6;
   private static final int MAX_LOOKS = 40;
 
@@ -29,7 +28,10 @@ final class Transactions {
   private static final long LOOK_MILLIS = 250;
 
   private final DataSource source;
-  private final Dialect dialect;
+  private final Formats formats;
+  private final ServerErrors errors;
+  private final CommitProof commits;
+  private final TransactionSql sql;
   private final Pauses pauses;
   private final Counters counters;
   private volatile boolean closed;
@@ -45,9 +47,9 @@ final class Transactions {
     T run(Connection connection) throws SQLException;
 
     /** {@return what to ask about if the answer to COMMIT is lost; null if there is nothing} */
-    default @Nullable String transactionId(Connection connection, Dialect dialect)
+    default @Nullable String transactionId(Connection connection, CommitProof commits)
         throws SQLException {
-      return dialect.transactionId(connection);
+      return commits.transactionId(connection);
     }
   }
 
@@ -60,9 +62,12 @@ final class Transactions {
     }
   }
 
-  Transactions(DataSource source, Dialect dialect, Pauses pauses, Counters counters) {
+  Transactions(DataSource source, ServerParts server, Pauses pauses, Counters counters) {
     this.source = source;
-    this.dialect = dialect;
+    formats = server.formats();
+    errors = server.errors();
+    commits = server.commits();
+    sql = server.transactions();
     this.pauses = pauses;
     this.counters = counters;
   }
@@ -87,7 +92,7 @@ final class Transactions {
       Try<T> done;
       try {
         done = once(connection, work);
-        if (done.failure != null && dialect.isReadOnly(done.failure)) {
+        if (done.failure != null && errors.isReadOnly(done.failure)) {
           drop(connection, done.failure);
         }
       } finally {
@@ -96,7 +101,7 @@ final class Transactions {
       if (done.failure == null) {
         return done.result;
       }
-      if (tries == maxTries || !dialect.mayGoWellNextTime(done.failure)) {
+      if (tries == maxTries || !errors.mayGoWellNextTime(done.failure)) {
         throw failure(done.failure);
       }
       pauses.pause(FIRST_WAIT_MILLIS << tries);
@@ -119,7 +124,7 @@ final class Transactions {
           connection.rollback();
         }
       }
-      id = work.transactionId(connection, dialect);
+      id = work.transactionId(connection, commits);
     } catch (SQLException e) {
       rollback(connection, e);
       return new Try<>(null, e);
@@ -157,13 +162,13 @@ final class Transactions {
   private void giveBack(Connection connection) {
     try (connection) {
       try {
-        dialect.end(connection);
+        sql.end(connection);
       } catch (SQLException e) {
         connection.abort(Runnable::run); // whoever gets it next must not find our settings
         throw e;
       }
     } catch (SQLException e) {
-      LOG.log(System.Logger.Level.DEBUG, "a connection is broken after its transaction", e);
+      Log.LOG.log(System.Logger.Level.DEBUG, "a connection is broken after its transaction", e);
     }
   }
 
@@ -200,13 +205,13 @@ final class Transactions {
   private @Nullable Boolean look(String id, AtomicInteger confirmations) throws SQLException {
     Connection connection = open(false);
     try {
-      dialect.begin(connection); // whoever stands still here keeps nobody out for long
-      Boolean committed = dialect.isCommitted(connection, id);
+      sql.begin(connection); // whoever stands still here keeps nobody out for long
+      Boolean committed = commits.isCommitted(connection, id);
       connection.rollback();
       if (committed != null && committed) {
         confirmations.incrementAndGet();
         connection.setAutoCommit(true);
-        dialect.touch(connection);
+        commits.touch(connection);
       }
       return committed;
     } catch (SQLException e) {
@@ -219,12 +224,12 @@ final class Transactions {
 
   /** Reads with one statement. */
   <T extends @Nullable Object> T read(Work<T> work) {
-    dialect.formats().checkLast();
+    formats.checkLast();
     for (int tries = 1; ; tries++) {
       try (Connection connection = open(true)) {
         return work.run(connection);
       } catch (SQLException e) {
-        if (tries == MAX_TRIES || !dialect.mayGoWellNextTime(e)) {
+        if (tries == MAX_TRIES || !errors.mayGoWellNextTime(e)) {
           throw failure(e);
         }
       }
@@ -258,6 +263,6 @@ final class Transactions {
   /** Says what has failed before its commit. */
   StoreException failure(SQLException e) {
     return new StoreException(
-        dialect.kind(e), "the database: " + e.getMessage() + " (" + e.getSQLState() + ")", e);
+        errors.kind(e), "the database: " + e.getMessage() + " (" + e.getSQLState() + ")", e);
   }
 }

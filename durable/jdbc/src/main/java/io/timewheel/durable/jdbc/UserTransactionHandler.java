@@ -13,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls a handler in transactions that a {@link TransactionRunner} begins and ends.
+ * Calls a handler in transactions that a {@link HandlerRunner} begins and ends.
  *
  * <p>Effects and record are one transaction before anybody is asked to commit it. So whatever
  * becomes of that, both are there or neither is, and only the answer is in doubt: it is asked for
@@ -21,21 +21,19 @@ import org.jspecify.annotations.Nullable;
  * a listener that was called after it.
  */
 final class UserTransactionHandler implements FinishingHandler {
-  private static final System.Logger LOG = System.getLogger(JdbcTimerStore.class.getName());
-
-  private final JdbcTimerStore store;
-  private final TransactionStore.Tables tables;
-  private final HandlerTransactions transactions;
-  private final TransactionRunner runner;
+  private final Transactions transactions;
+  private final StoreTables tables;
+  private final HandlerTransactions steps;
+  private final HandlerRunner runner;
 
   UserTransactionHandler(
-      JdbcTimerStore store,
-      TransactionStore.Tables tables,
-      HandlerTransactions transactions,
-      TransactionRunner runner) {
-    this.store = store;
-    this.tables = tables;
+      Transactions transactions,
+      StoreTables tables,
+      HandlerTransactions steps,
+      HandlerRunner runner) {
     this.transactions = transactions;
+    this.tables = tables;
+    this.steps = steps;
     this.runner = runner;
   }
 
@@ -43,7 +41,7 @@ final class UserTransactionHandler implements FinishingHandler {
   void check() {
     try {
       runner.run(
-          new TransactionRunner.Work() {
+          new HandlerRunner.Work() {
             @Override
             public void handle(Connection connection) throws SQLException {
               begin(connection);
@@ -60,15 +58,15 @@ final class UserTransactionHandler implements FinishingHandler {
   }
 
   private String begin(Connection connection) throws SQLException {
-    String begun = transactions.begin(connection, false);
+    String begun = steps.begin(connection, false);
     // Each time: elsewhere, the timer would not be found, and the attempt be taken for stale.
-    store.dialect().userTransactions().leave(connection, tables.enter(connection));
+    tables.check(connection);
     return begun;
   }
 
   @Override
   public Outcome handle(Firing firing, Change.Finish success) throws Exception {
-    Attempt attempt = new Attempt(List.of(new TransactionFiring(firing, success)));
+    Attempt attempt = new Attempt(List.of(new HandlerAttempt(firing, success)));
     try {
       runner.run(attempt);
     } catch (HandlerTransactions.NotTaken e) {
@@ -77,27 +75,27 @@ final class UserTransactionHandler implements FinishingHandler {
       if (!attempt.isCommitted(e)) {
         throw e;
       }
-      LOG.log(
+      Log.LOG.log(
           System.Logger.Level.WARNING, firing + " is committed, although its runner has failed", e);
     }
     return attempt.outcome();
   }
 
-  private final class Attempt implements TransactionRunner.Work {
-    private final List<TransactionFiring> firings;
+  private final class Attempt implements HandlerRunner.Work {
+    private final List<HandlerAttempt> attempts;
     private @Nullable Connection connection;
     private @Nullable String begun;
     private @Nullable Outcome outcome;
     private @Nullable String transactionId;
 
-    Attempt(List<TransactionFiring> firings) {
-      this.firings = firings;
+    Attempt(List<HandlerAttempt> attempts) {
+      this.attempts = attempts;
     }
 
     @Override
     public void handle(Connection given) throws Exception {
       begun = begin(given);
-      transactions.call(given, firings);
+      steps.call(given, attempts);
       connection = given;
     }
 
@@ -106,17 +104,17 @@ final class UserTransactionHandler implements FinishingHandler {
       Connection handled = requireNonNull(connection, "finished before it was handled");
       try {
         HandlerTransactions.Recorded recorded =
-            transactions.finish(handled, requireNonNull(begun), false, firings);
+            steps.finish(handled, requireNonNull(begun), false, attempts);
         transactionId = recorded.transactionId();
         outcome = recorded.outcomes().get(0);
       } catch (SQLException e) {
-        throw store.transactions().failure(e);
+        throw transactions.failure(e);
       }
     }
 
     boolean isCommitted(Exception failure) {
       String id = transactionId;
-      return id != null && store.transactions().isCommitted(id, failure);
+      return id != null && transactions.isCommitted(id, failure);
     }
 
     Outcome outcome() {

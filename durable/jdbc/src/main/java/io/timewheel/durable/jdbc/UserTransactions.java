@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The part of a {@link Dialect} for transactions in which the user has work of his own. */
+/** The statements for transactions in which the user has work of his own. */
 interface UserTransactions {
   /** {@return which tables a connection leads to: equal only if they are the same ones} */
   @Nullable String tables(Connection connection) throws SQLException;
@@ -28,7 +28,8 @@ interface UserTransactions {
       List<String> settings) {}
 
   /**
-   * Looks at a transaction of the user, and makes the settings that the statements of a group want.
+   * Looks at a transaction of the user, and makes the settings that the statements of a write batch
+   * want.
    *
    * @throws IllegalStateException if the transaction has failed already
    */
@@ -49,15 +50,15 @@ interface UserTransactions {
   /**
    * Begins the transaction of a handler. From then on it may stand still for so long.
    *
-   * @param own whether {@link Dialect#end} is called after it; if not, settings that would outlive
-   *     it are the user's
+   * @param own whether {@link TransactionSql#end} is called after it; if not, settings that would
+   *     outlive it are the user's
    * @return by what {@link #endHandler} knows it
    */
   String beginHandler(Connection connection, long idleMillis, boolean own) throws SQLException;
 
   /**
-   * Sets the limits of what is left of it when the handler has returned, and {@link
-   * Dialect#checkFormat checks the format}.
+   * Sets the limits of what is left of it when the handler has returned, and checks the {@linkplain
+   * Formats format}.
    *
    * @return whether it is the transaction that was begun, and not one that has come after it
    */

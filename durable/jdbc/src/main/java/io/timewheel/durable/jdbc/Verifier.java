@@ -71,7 +71,7 @@ final class Verifier {
   /**
    * Compares all tables.
    *
-   * @param connection in a transaction that {@link Dialect#beginSnapshot} has begun
+   * @param connection in a transaction that {@link TransactionSql#beginSnapshot} has begun
    */
   static Findings verify(Connection connection, int shards, Queries queries) throws SQLException {
     Verifier verifier = new Verifier(connection, shards, queries);

@@ -266,7 +266,7 @@ class ExpectedTest {
   }
 
   private Records records() {
-    return node.store.dialect().records();
+    return node.store.server().records();
   }
 
   /** The history is looked at behind the insert, which waits for whoever is just finishing it. */

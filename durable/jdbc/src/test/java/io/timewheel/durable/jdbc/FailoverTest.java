@@ -315,17 +315,17 @@ class FailoverTest {
   void believesNoStandbyThatMayBeBehind() throws SQLException {
     open(pool);
     standby.cutOff();
-    PostgreSql dialect = new PostgreSql(Formats.ofThisRelease());
+    CommitProof commits = PostgreSql.parts(Formats.ofThisRelease()).commits();
     String id;
     try (Connection connection = database.connect()) {
       connection.setAutoCommit(false);
       connection.createStatement().execute("INSERT INTO timewheel_count VALUES ('', 0, 0)");
-      id = dialect.transactionId(connection);
+      id = commits.transactionId(connection);
       connection.commit();
-      assertThat(dialect.isCommitted(connection, id)).isTrue();
+      assertThat(commits.isCommitted(connection, id)).isTrue();
     }
     try (Connection connection = database.through(standby.server().port()).connect()) {
-      assertThat(dialect.isCommitted(connection, id)).isNull();
+      assertThat(commits.isCommitted(connection, id)).isNull();
     }
   }
 

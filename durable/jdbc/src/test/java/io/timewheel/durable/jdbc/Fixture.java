@@ -337,7 +337,7 @@ final class Fixture implements AutoCloseable {
     }
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
-      new PostgreSql(Formats.ofThisRelease()).begin(connection);
+      PostgreSql.parts(Formats.ofThisRelease()).transactions().begin(connection);
       StringBuilder plan = new StringBuilder();
       try (Statement statement = connection.createStatement()) {
         statement.execute("PREPARE kept AS " + numbered);

@@ -121,7 +121,7 @@ class GroupTest {
   private String plan(String sql) throws SQLException {
     try (Connection connection = fixture.pool.getConnection()) {
       connection.setAutoCommit(false);
-      new PostgreSql(Formats.ofThisRelease()).begin(connection);
+      PostgreSql.parts(Formats.ofThisRelease()).transactions().begin(connection);
       StringBuilder plan = new StringBuilder();
       try (PreparedStatement statement = connection.prepareStatement("EXPLAIN " + sql)) {
         new Parameters(connection, statement)

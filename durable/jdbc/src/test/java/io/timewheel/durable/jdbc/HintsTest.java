@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class HintsTest {
   private final Fixture fixture = new Fixture(Server.POSTGRESQL);
-  private final PostgreSql dialect = new PostgreSql(Formats.ofThisRelease());
+  private final HintTransport transport = PostgreSql.parts(Formats.ofThisRelease()).hints();
 
   @AfterEach
   void close() {
@@ -34,7 +34,7 @@ class HintsTest {
   private String next(Connection connection) throws SQLException {
     List<String> hints;
     do {
-      hints = dialect.hints(connection, 1_000);
+      hints = transport.receive(connection, 1_000);
     } while (hints.isEmpty());
     assertThat(hints).hasSize(1);
     return hints.get(0);
@@ -44,7 +44,7 @@ class HintsTest {
   void tellsOnceInAGroupAndOnlyOfWhatIsNear() throws SQLException {
     Fixture.Node node = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
-      dialect.listen(listener, dialect.hintChannel(listener));
+      transport.listen(listener, transport.channel(listener));
       node.commit(schedule("far", NOW + Hints.NEAR_MILLIS));
       node.store.commit(List.of(schedule("a", NOW + 50), schedule("b", NOW + 40)));
       int shard = Shards.of(key("a"), 4);
@@ -58,7 +58,7 @@ class HintsTest {
     Fixture.Node owner = fixture.start();
     Fixture.Node other = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
-      dialect.listen(listener, dialect.hintChannel(listener));
+      transport.listen(listener, transport.channel(listener));
       owner.commit(schedule("own", NOW));
       other.commit(schedule("others", NOW + 1));
       assertThat(next(listener)).endsWith("\t" + (NOW + 1) + "\n");
@@ -140,7 +140,7 @@ class HintsTest {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node node = fixture.open(source, 4);
     try (Connection listener = fixture.pool.getConnection()) {
-      dialect.listen(listener, dialect.hintChannel(listener));
+      transport.listen(listener, transport.channel(listener));
       source.fates.add(LossySource.Fate.HINT_REFUSED);
       assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
       node.clock.advanceMillis(59_999);
@@ -168,7 +168,7 @@ class HintsTest {
     JdbcTimerStore quiet = fixture.builder(fixture.pool).hints(false).open();
     Fixture.Node loud = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
-      dialect.listen(listener, dialect.hintChannel(listener));
+      transport.listen(listener, transport.channel(listener));
       quiet.commit(List.of(schedule("quiet", NOW)));
       loud.commit(schedule("loud", NOW + 1));
       assertThat(next(listener)).endsWith("\t" + (NOW + 1) + "\n");

@@ -52,7 +52,12 @@ class HistoryPartsTest {
   /** Commits changes as {@link TransactionTimers} do: in a transaction of the user. */
   private static List<Outcome> in(Connection connection, Fixture.Node by, Change change)
       throws SQLException {
-    return new TransactionStore(by.store, new TransactionStore.Tables(by.store), connection)
+    return new TransactionStore(
+            by.store,
+            by.store.writer(),
+            by.store.server(),
+            new StoreTables(by.store.transactions(), by.store.server()),
+            connection)
         .commit(List.of(change));
   }
 

@@ -31,8 +31,8 @@ class HotUpdateTest {
     Change.Begin claim = node.begin("a");
     try (Connection connection = fixture.transaction();
         Statement statement = connection.createStatement()) {
-      Group group = node.store.group(node.ownership()::epoch, List.of(claim));
-      assertThat(group.runIn(connection, 1))
+      Group batch = node.store.writer().batch(List.of(claim));
+      assertThat(batch.runIn(connection, 1))
           .extracting(Outcome::answer)
           .containsExactly(Outcome.Answer.APPLIED);
       String counters =

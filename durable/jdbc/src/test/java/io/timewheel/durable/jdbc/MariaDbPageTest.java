@@ -61,14 +61,14 @@ class MariaDbPageTest {
     try (Connection connection = fixture.pool.getConnection()) {
       long before = rowsRead(connection);
       List<TimerRecord> page =
-          node.store.dialect().queries().page(connection, query, after, PAGE).records();
+          node.store.server().queries().page(connection, query, after, PAGE).records();
       assertThat(rowsRead(connection) - before).isLessThan(10 * PAGE);
       assertThat(page).hasSize(PAGE).first().returns(key(first), TimerRecord::key);
     }
   }
 
   private static long rowsRead(Connection connection) throws SQLException {
-    return MariaDb.number(
+    return Sql.number(
         connection,
         "SELECT variable_value FROM information_schema.session_status"
             + " WHERE variable_name = 'ROWS_READ'");

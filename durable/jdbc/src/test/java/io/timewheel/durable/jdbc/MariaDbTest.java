@@ -133,7 +133,7 @@ class MariaDbTest {
     void beginsNothingBesideAPauseThatIsBeingMade() throws SQLException {
       node.commit(schedule("a", NOW));
       try (Connection pauser = fixture.transaction()) {
-        new MariaDb(Formats.ofThisRelease()).queries().lockPauses(pauser);
+        MariaDb.parts(Formats.ofThisRelease()).queries().lockPauses(pauser);
         execute(pauser, "INSERT INTO timewheel_pause VALUES ('shop', 1)");
         assertThatExceptionOfType(StoreException.class)
             .isThrownBy(() -> node.commit(node.begin("a")))
@@ -235,7 +235,7 @@ class MariaDbTest {
     void mayStandStillForTwoSecondsWhateverTheUserAllowsHimself() throws SQLException {
       try (Connection connection = fixture.database.connect()) {
         execute(connection, SET);
-        new MariaDb(Formats.ofThisRelease()).begin(connection);
+        MariaDb.parts(Formats.ofThisRelease()).transactions().begin(connection);
         assertThat(text(connection, SETTINGS)).isEqualTo("READ-COMMITTED 1 2 0 0");
       }
     }
@@ -315,11 +315,11 @@ class MariaDbTest {
 
     @Test
     void saysNothingOfCommitsThatItMayHaveForgotten() throws SQLException {
-      MariaDb dialect = new MariaDb(Formats.ofThisRelease());
+      CommitProof commits = MariaDb.parts(Formats.ofThisRelease()).commits();
       try (Connection connection = fixture.transaction()) {
-        long now = MariaDb.number(connection, "SELECT " + MariaDb.NOW);
-        assertThat(dialect.isCommitted(connection, now + "/1")).isFalse();
-        assertThat(dialect.isCommitted(connection, now - 61_000 + "/1")).isNull();
+        long now = Sql.number(connection, "SELECT " + MariaDbExpressions.NOW);
+        assertThat(commits.isCommitted(connection, now + "/1")).isFalse();
+        assertThat(commits.isCommitted(connection, now - 61_000 + "/1")).isNull();
       }
     }
 
@@ -336,7 +336,9 @@ class MariaDbTest {
       rollbacks++;
       try (Connection other = fixture.transaction()) {
         execute(other, "SET SESSION innodb_lock_wait_timeout = 0");
-        execute(other, "INSERT INTO timewheel_commit VALUES (" + MariaDb.NOW + " + 1000, 1)");
+        execute(
+            other,
+            "INSERT INTO timewheel_commit VALUES (" + MariaDbExpressions.NOW + " + 1000, 1)");
       } catch (SQLException e) {
         throw new IllegalStateException(e);
       }
@@ -485,7 +487,9 @@ class MariaDbTest {
     }
 
     private static final String OLD_COMMITS =
-        "SELECT count(*) FROM timewheel_commit WHERE made_at < " + MariaDb.NOW + " - 120000";
+        "SELECT count(*) FROM timewheel_commit WHERE made_at < "
+            + MariaDbExpressions.NOW
+            + " - 120000";
 
     @Test
     void deletesCommitsThatNobodyAsksForAnyMore() throws SQLException {

@@ -187,7 +187,7 @@ class OwnershipTest {
     second.ownership().renew();
     try (Connection commit = fixture.transaction();
         Statement statement = commit.createStatement()) {
-      String share = second.store.dialect().forShare();
+      String share = second.store.server().expressions().forShare();
       statement.execute("SELECT epoch FROM timewheel_shard WHERE shard = 2 " + share);
       balance(second);
       assertThat(second.epochs.keySet()).isEqualTo(Set.of(0, 1, 3));
@@ -246,12 +246,12 @@ class OwnershipTest {
   @Timeout(300)
   void aRenewalThatWaitedIsJudgedByTheTimeAtWhichItGoesOn() throws SQLException {
     Fixture.Node node = fixture.start();
-    String now = node.store.dialect().nowMillis();
+    String now = node.store.server().expressions().nowMillis();
     try (Connection holder = fixture.transaction();
         Statement statement = holder.createStatement()) {
       fixture.execute("UPDATE timewheel_node SET lease_until = " + now + " + 300");
       statement.execute(
-          "SELECT lease_until FROM timewheel_node " + node.store.dialect().forShare());
+          "SELECT lease_until FROM timewheel_node " + node.store.server().expressions().forShare());
       CompletableFuture<Void> renewal = CompletableFuture.runAsync(node.ownership()::renew);
       String alive = "SELECT count(*) FROM timewheel_node WHERE lease_until > " + now;
       while (fixture.number(alive) > 0) {
@@ -379,7 +379,7 @@ class OwnershipTest {
     node.clock.aheadMillis = 3_600_000;
     assertThat(node.store.clockOffsetMillis()).as("before the start").isNegative();
     node.store.start(node);
-    long database = fixture.number("SELECT " + node.store.dialect().nowMillis());
+    long database = fixture.number("SELECT " + node.store.server().expressions().nowMillis());
     assertThat(node.clock.millis() + node.store.clockOffsetMillis())
         .isCloseTo(database, within(60_000L));
     long offset = node.store.clockOffsetMillis();

@@ -359,18 +359,18 @@ class TransactionTimerTest {
 
   @Test
   void notifiesOfWhatIsNearWhenItCommits() throws SQLException {
-    PostgreSql dialect = new PostgreSql(Formats.ofThisRelease());
+    HintTransport transport = PostgreSql.parts(Formats.ofThisRelease()).hints();
     try (Connection listener = fixture.pool.getConnection()) {
-      dialect.listen(listener, dialect.hintChannel(listener));
+      transport.listen(listener, transport.channel(listener));
       timer.schedule(spec("far"));
       timer.schedule(TimerSpec.of("shop", "rolled back").after(Duration.ZERO).handler("orders"));
       connection.rollback();
       timer.schedule(TimerSpec.of("shop", "near").after(Duration.ZERO).handler("orders"));
-      assertThat(dialect.hints(listener, 1)).isEmpty();
+      assertThat(transport.receive(listener, 1)).isEmpty();
       connection.commit();
       List<String> hints;
       do {
-        hints = dialect.hints(listener, 1_000);
+        hints = transport.receive(listener, 1_000);
       } while (hints.isEmpty());
       // Its own shard, too: the session has not heard of the transaction otherwise.
       int shard = Shards.of(key("near"), 4);

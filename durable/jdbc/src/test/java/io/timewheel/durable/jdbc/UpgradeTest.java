@@ -154,7 +154,7 @@ class UpgradeTest {
   @Test
   void aHandlerThatWasRunningCommitsNothing() throws SQLException {
     Fixture.Node old = fixture.start(old());
-    UserTransactions statements = old.store.dialect().userTransactions();
+    UserTransactions statements = old.store.server().userTransactions();
     try (Connection connection = fixture.transaction();
         Statements to = new Statements(connection)) {
       String begun = statements.beginHandler(connection, 10_000, true);
@@ -205,12 +205,12 @@ class UpgradeTest {
     Fixture.Node old = fixture.open(old());
     prepare();
     try (Connection connection = fixture.transaction()) {
-      old.store.dialect().begin(connection);
+      old.store.server().transactions().begin(connection);
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(this::finish)
           .withMessageStartingWith("a transaction is open that began before; try again: ");
       connection.commit();
-      old.store.dialect().end(connection);
+      old.store.server().transactions().end(connection);
     }
     assertThat(finish()).isEqualTo(2);
   }
@@ -222,7 +222,7 @@ class UpgradeTest {
       old.commit(schedule("a", NOW + i));
     }
     prepare();
-    List<String> alone = old.store.dialect().alone(SWITCH);
+    List<String> alone = old.store.server().schema().alone(SWITCH);
     int step = alone.indexOf(SWITCH);
     try (Connection switcher = fixture.transaction()) {
       execute(switcher, alone.subList(0, step));

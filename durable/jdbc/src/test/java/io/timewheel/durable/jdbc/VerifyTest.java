@@ -110,7 +110,7 @@ class VerifyTest {
   void aSecondRepairIsRefused() throws SQLException {
     try (Connection first = fixture.pool.getConnection()) {
       first.setAutoCommit(false);
-      node.store.dialect().beginSnapshot(first, true);
+      node.store.server().transactions().beginSnapshot(first, true);
       assertThatThrownBy(node.store::repair)
           .isInstanceOf(StoreException.class)
           .hasMessage("another repair is running: try again when it has ended");
