@@ -56,7 +56,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final Ownership ownership;
   private final TimerReader reader;
   private final BatchWriter writer;
-  private final History history;
+  private final HistoryPurger history;
   private final ClusterPauses clusterPauses;
   private final @Nullable HintChannel hints;
   private final NodeClock clock;
@@ -89,7 +89,7 @@ public final class JdbcTimerStore implements TimerStore {
             Duration.ofMillis(500),
             settings.lease());
     hints = builder.hints ? channel(server.hints()) : null;
-    history = new History(transactions, server);
+    history = new HistoryPurger(transactions, server);
     ownership = new Ownership(transactions, server, clock, settings, shards, counters);
     ownership.askTime();
     Duration pauseLimit = settings.lease().multipliedBy(2);

@@ -18,6 +18,7 @@ final class MariaDb {
         new MariaDbSharedRows(),
         new MariaDbRecords(),
         new MariaDbQueries(),
+        new MariaDbHistory(),
         new MariaDbUserTransactions(formats),
         null);
   }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
-import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.TimerRecord;
@@ -32,11 +30,6 @@ final class MariaDbQueries extends Queries {
 
   /** How many rows about commits are deleted at a time: far more than are made in between. */
   private static final int MAX_COMMITS = 5_000;
-
-  static final String FORGOTTEN =
-      "SELECT namespace, id, version, state, changed_at FROM timewheel_done FORCE INDEX"
-          + " (timewheel_done_end) WHERE changed_at <= ? AND (changed_at, namespace, id) <= (?, ?,"
-          + " ?) ORDER BY changed_at, namespace, id FOR UPDATE SKIP LOCKED";
 
   /** The rows of the index come in their order, and each leads to one timer by its key. */
   static final String TAKE_READY =
@@ -77,7 +70,6 @@ final class MariaDbQueries extends Queries {
 
   MariaDbQueries() {
     super(
-        MariaDbExpressions.NOW,
         MariaDbRecords.DONE_COLUMNS,
         new TimerPages(
             MariaDbRecords.DONE_COLUMNS,
@@ -151,7 +143,8 @@ final class MariaDbQueries extends Queries {
     }
     int different = sums.values().stream().mapToInt(Map::size).sum();
     if (different < numbers.size()) {
-      delete(connection, "timewheel_count WHERE number = ?", numbers, Parameters::number);
+      MariaDbRows.deleteLocked(
+          connection, "timewheel_count WHERE number = ?", numbers, Parameters::number);
       sums.values().forEach(states -> states.values().removeIf(sum -> sum == 0));
       MariaDbSharedRows.insertCounts(connection, sums);
     } else if (commits == 0) {
@@ -180,24 +173,12 @@ final class MariaDbQueries extends Queries {
         old.add(new Commit(rows.getLong(1), rows.getLong(2)));
       }
     }
-    delete(
+    MariaDbRows.deleteLocked(
         connection,
         "timewheel_commit WHERE made_at = ? AND id = ?",
         old,
         (to, commit) -> to.number(commit.madeAt()).number(commit.id()));
     return old.size();
-  }
-
-  /**
-   * Deletes rows that are locked already, each by its whole key: a condition for many may be
-   * checked on all rows, and waits for those that others have locked.
-   */
-  private static <T> void delete(
-      Connection connection, String from, List<T> keys, MariaDbRecords.Columns<T> key)
-      throws SQLException {
-    if (!keys.isEmpty()) {
-      boolean[] unused = MariaDbRecords.each(connection, "DELETE FROM " + from, keys, key);
-    }
   }
 
   // Pauses
@@ -270,67 +251,5 @@ final class MariaDbQueries extends Queries {
   @Override
   String readyHandlers() {
     return READY_HANDLERS;
-  }
-
-  // History
-
-  /** A finished timer, and its version in the history. */
-  private record Done(Past past, long version) {}
-
-  /**
-   * Deletes the rows up to the last of the oldest, and those that were committed behind an earlier
-   * position. The counters contain each row until it is deleted. A row that another transaction
-   * holds is left to the next time.
-   */
-  @Override
-  List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {
-    DuePosition position = oldest.get(oldest.size() - 1).position();
-    List<Past> unused = super.forget(connection, oldest);
-    List<Done> deleted = new ArrayList<>();
-    try (PreparedStatement statement = connection.prepareStatement(FORGOTTEN)) {
-      new Parameters(connection, statement)
-          .number(position.fireAt())
-          .number(position.fireAt())
-          .text(position.key().namespace())
-          .text(position.key().id());
-      try (ResultSet rows = statement.executeQuery()) {
-        while (rows.next()) {
-          TimerKey key = new TimerKey(rows.getString(1), rows.getString(2));
-          TimerState state = Codes.STATES.at(rows.getInt(4));
-          deleted.add(
-              new Done(new Past(new DuePosition(rows.getLong(5), key), state), rows.getLong(3)));
-        }
-      }
-    }
-    delete(
-        connection,
-        "timewheel_done WHERE namespace = ? AND id = ? AND version = ?",
-        deleted,
-        (to, done) ->
-            to.text(done.past().position().key().namespace())
-                .text(done.past().position().key().id())
-                .number(done.version()));
-    return deleted.stream().map(Done::past).toList();
-  }
-
-  @Override
-  String countedHistory() {
-    return "TRUE";
-  }
-
-  /** To empty a table at once ends the transaction, and the lock that makes it safe. */
-  @Override
-  int parts() {
-    return 1;
-  }
-
-  @Override
-  @Nullable Long endOfPart(Connection connection, int part) {
-    throw new UnsupportedOperationException("the history has one part");
-  }
-
-  @Override
-  void emptyPart(Connection connection, int part, long endedBefore) {
-    throw new UnsupportedOperationException("the history has one part");
   }
 }

@@ -6,13 +6,11 @@ import io.timewheel.durable.jdbc.Records.Finished;
 import io.timewheel.durable.jdbc.Records.Lock;
 import io.timewheel.durable.jdbc.Statements.Answer;
 import io.timewheel.durable.spi.Shards;
-import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -34,12 +32,6 @@ import org.jspecify.annotations.Nullable;
 final class MariaDbRecords implements Records {
   static final String NO_PAYLOAD = "'' AS payload";
   static final String DONE_COLUMNS = Rows.COLUMNS + ", NULL AS fire_at, " + NO_PAYLOAD;
-
-  /** Beyond a thousand, a list would become a join with a table. */
-  private static final int MAX_KEYS = 500;
-
-  /** What goes into one statement, which the server must take as one packet. */
-  private static final int MAX_BYTES = 1 << 20;
 
   private static final String READING =
       " WHERE namespace = ? AND id = ? AND version = ? AND revision = ?";
@@ -103,17 +95,16 @@ final class MariaDbRecords implements Records {
 
   // Lists of keys
 
-  /** What is asked about some keys. */
-  private interface Look {
-    void take(ResultSet row) throws SQLException;
-  }
-
   /** Asks about keys, in the order of the primary key, in which rows are locked too. */
   private static void look(
-      Connection connection, String select, List<TimerKey> keys, String end, Look look)
+      Connection connection,
+      String select,
+      List<TimerKey> keys,
+      String end,
+      MariaDbRows.Reader look)
       throws SQLException {
-    for (int from = 0; from < keys.size(); from += MAX_KEYS) {
-      List<TimerKey> some = keys.subList(from, Math.min(keys.size(), from + MAX_KEYS));
+    for (int from = 0; from < keys.size(); from += MariaDbRows.MAX_ROWS) {
+      List<TimerKey> some = keys.subList(from, Math.min(keys.size(), from + MariaDbRows.MAX_ROWS));
       try (PreparedStatement statement = connection.prepareStatement(select + among(some) + end)) {
         Parameters to = new Parameters(connection, statement);
         String namespace = null;
@@ -197,67 +188,6 @@ final class MariaDbRecords implements Records {
     return () -> found;
   }
 
-  // Lists of rows
-
-  /** Sets the columns of a row. */
-  interface Columns<T> {
-    void set(Parameters to, T row) throws SQLException;
-  }
-
-  /** Inserts rows, in so many statements that each is short enough. */
-  static <T> void insert(
-      Connection connection, String into, int columns, List<T> rows, Columns<T> values)
-      throws SQLException {
-    int unused = insert(connection, into, row(columns), rows, row -> 0, values, "", returned -> {});
-  }
-
-  private interface Size<T> {
-    int of(T row);
-  }
-
-  private static String row(int columns) {
-    return "(" + MariaDbExpressions.marks(columns) + ")";
-  }
-
-  /** {@return how many rows were affected, by the count of the server} */
-  private static <T> int insert(
-      Connection connection,
-      String into,
-      String row,
-      List<T> rows,
-      Size<T> size,
-      Columns<T> values,
-      String end,
-      Look look)
-      throws SQLException {
-    int affected = 0;
-    int from = 0;
-    while (from < rows.size()) {
-      int to = from;
-      for (int bytes = 0; to < rows.size() && to - from < MAX_KEYS && bytes < MAX_BYTES; to++) {
-        bytes += size.of(rows.get(to));
-      }
-      String sql = into + " VALUES " + row + (", " + row).repeat(to - from - 1) + end;
-      try (PreparedStatement statement = connection.prepareStatement(sql)) {
-        Parameters parameters = new Parameters(connection, statement);
-        for (T one : rows.subList(from, to)) {
-          values.set(parameters, one);
-        }
-        if (statement.execute()) {
-          try (ResultSet returned = statement.getResultSet()) {
-            while (returned.next()) {
-              look.take(returned);
-            }
-          }
-        } else {
-          affected += statement.getUpdateCount();
-        }
-      }
-      from = to;
-    }
-    return affected;
-  }
-
   private static int size(TimerRecord record) {
     return size(Rows.progress(record))
         + Rows.spec(record).length
@@ -289,10 +219,10 @@ final class MariaDbRecords implements Records {
       throws SQLException {
     Map<TimerKey, Long> present = new HashMap<>();
     int unused =
-        insert(
+        MariaDbRows.insert(
             statements.connection(),
             INSERT,
-            row(16),
+            MariaDbRows.row(16),
             records,
             MariaDbRecords::size,
             (to, record) ->
@@ -312,7 +242,7 @@ final class MariaDbRecords implements Records {
 
   private static boolean[] delete(Connection connection, List<TimerRecord> records)
       throws SQLException {
-    return each(
+    return MariaDbRows.each(
         connection, "DELETE FROM timewheel_timer" + READING, records, MariaDbRecords::reading);
   }
 
@@ -324,42 +254,15 @@ final class MariaDbRecords implements Records {
   private static void insertDone(Connection connection, List<TimerRecord> records)
       throws SQLException {
     int unused =
-        insert(
+        MariaDbRows.insert(
             connection,
             INSERT_DONE,
-            row(14),
+            MariaDbRows.row(14),
             records,
             MariaDbRecords::size,
             (to, record) -> columns(to, record).bytes(Rows.hash(record.definition().payload())),
             "",
             returned -> {});
-  }
-
-  /** Executes a statement for each row. {@return for which it has found something} */
-  static <T> boolean[] each(Connection connection, String sql, List<T> rows, Columns<T> values)
-      throws SQLException {
-    boolean[] done = new boolean[rows.size()];
-    if (rows.isEmpty()) {
-      return done;
-    }
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      for (T row : rows) {
-        values.set(new Parameters(connection, statement), row);
-        statement.addBatch();
-      }
-      int[] counts = statement.executeBatch();
-      for (int i = 0; i < done.length; i++) {
-        if (counts[i] == Statement.SUCCESS_NO_INFO) {
-          throw new StoreException(
-              StoreException.Kind.UNAVAILABLE,
-              "the driver does not say what each statement of a batch has changed (expected:"
-                  + " useBulkStmts=false)",
-              null);
-        }
-        done[i] = counts[i] > 0;
-      }
-    }
-    return done;
   }
 
   private static Parameters progress(Parameters to, TimerRecord after) throws SQLException {
@@ -375,14 +278,14 @@ final class MariaDbRecords implements Records {
 
   private static boolean[] advance(Connection connection, List<Step> steps) throws SQLException {
     if (steps.size() == 1) {
-      return each(
+      return MariaDbRows.each(
           connection,
           ADVANCE,
           steps,
           (to, step) -> reading(progress(to, step.after()), step.before()));
     }
     int affected =
-        insert(
+        MariaDbRows.insert(
             connection,
             ADVANCE_LOCKED,
             LOCKED_ROW,
@@ -411,7 +314,7 @@ final class MariaDbRecords implements Records {
   @Override
   public Answer<boolean[]> replace(Statements statements, List<Step> steps) throws SQLException {
     boolean[] done =
-        each(
+        MariaDbRows.each(
             statements.connection(),
             REPLACE,
             steps,
@@ -438,7 +341,7 @@ final class MariaDbRecords implements Records {
   @Override
   public Answer<boolean[]> unfinish(Statements to, List<TimerRecord> records) throws SQLException {
     boolean[] done =
-        each(
+        MariaDbRows.each(
             to.connection(),
             "DELETE FROM timewheel_done" + READING,
             records,
@@ -455,13 +358,13 @@ final class MariaDbRecords implements Records {
 
   @Override
   public void addReady(Statements to, List<TimerRecord> records) throws SQLException {
-    insert(
+    MariaDbRows.insert(
         to.connection(),
         "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)",
         4,
         Rows.ofQueues(records),
         MariaDbRecords::ready);
-    insert(
+    MariaDbRows.insert(
         to.connection(),
         "INSERT INTO timewheel_handler_ready (namespace, handler, ready_at, id)",
         4,
@@ -472,7 +375,7 @@ final class MariaDbRecords implements Records {
   @Override
   public void removeReady(Statements to, List<TimerRecord> records) throws SQLException {
     boolean[] unused =
-        each(
+        MariaDbRows.each(
             to.connection(),
             MAY_WAIT
                 + "DELETE FROM timewheel_ready WHERE namespace = ? AND queue = ? AND ready_at = ?"
@@ -480,7 +383,7 @@ final class MariaDbRecords implements Records {
             Rows.ofQueues(records),
             MariaDbRecords::ready);
     boolean[] unusedOfHandlers =
-        each(
+        MariaDbRows.each(
             to.connection(),
             "DELETE FROM timewheel_handler_ready"
                 + " WHERE namespace = ? AND handler = ? AND ready_at = ? AND id = ?",

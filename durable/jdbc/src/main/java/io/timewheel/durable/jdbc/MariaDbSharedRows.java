@@ -32,7 +32,7 @@ final class MariaDbSharedRows implements SharedRows {
 
   static void insertCounts(Connection connection, Map<String, Map<TimerState, Long>> deltas)
       throws SQLException {
-    MariaDbRecords.insert(
+    MariaDbRows.insert(
         connection,
         "INSERT INTO timewheel_count (namespace, state, delta)",
         3,

@@ -19,6 +19,7 @@ final class PostgreSql {
         new PostgreSqlSharedRows(),
         new PostgreSqlRecords(),
         new PostgreSqlQueries(),
+        new PostgreSqlHistory(),
         new PostgreSqlUserTransactions(transactions),
         new PostgreSqlHints());
   }

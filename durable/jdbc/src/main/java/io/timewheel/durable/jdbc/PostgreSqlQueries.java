@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What PostgreSQL is asked apart from the commit of a write batch. */
 final class PostgreSqlQueries extends Queries {
-  private static final int PARTS = 4;
-
   private static final String HISTOGRAM =
       """
       SELECT width_bucket(fire_at, ?::bigint[]), count(*) FROM timewheel_timer
@@ -57,7 +55,6 @@ final class PostgreSqlQueries extends Queries {
 
   PostgreSqlQueries() {
     super(
-        PostgreSqlExpressions.NOW,
         PostgreSqlRecords.DONE_COLUMNS,
         new TimerPages(
             PostgreSqlRecords.DONE_COLUMNS,
@@ -156,38 +153,5 @@ final class PostgreSqlQueries extends Queries {
   @Override
   String readyHandlers() {
     return READY_HANDLERS;
-  }
-
-  // History
-
-  @Override
-  int parts() {
-    return PARTS;
-  }
-
-  @Override
-  @Nullable Long endOfPart(Connection connection, int part) throws SQLException {
-    try (PreparedStatement statement =
-            connection.prepareStatement("SELECT max(changed_at) FROM timewheel_done_" + part);
-        ResultSet rows = statement.executeQuery()) {
-      rows.next();
-      long end = rows.getLong(1);
-      return rows.wasNull() ? null : end;
-    }
-  }
-
-  @Override
-  void emptyPart(Connection connection, int part, long endedBefore) throws SQLException {
-    if (hasEnded(connection, part, endedBefore)) {
-      update(connection, "LOCK TABLE timewheel_done_" + part + " IN ACCESS EXCLUSIVE MODE");
-      if (hasEnded(connection, part, endedBefore)) { // others may have committed more
-        update(connection, "TRUNCATE timewheel_done_" + part);
-      }
-    }
-  }
-
-  private boolean hasEnded(Connection connection, int part, long before) throws SQLException {
-    Long end = endOfPart(connection, part);
-    return end != null && end < before;
   }
 }

@@ -22,8 +22,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads timers, claims for queues, and purges the history. The statements that all servers
- * understand are here.
+ * Reads timers, pauses scopes, and claims for queues. The statements that all servers understand
+ * are here.
  */
 abstract class Queries {
   static final String SELECT_DUE =
@@ -55,19 +55,16 @@ abstract class Queries {
           + " AND r.namespace NOT IN (SELECT scope FROM timewheel_pause)"
           + " ORDER BY r.ready_at, r.namespace, r.id LIMIT ?";
 
-  private final String nowMillis;
   private final String get;
   private final TimerPages pages;
 
   /**
    * Makes the statements.
    *
-   * @param nowMillis an expression for the time of the database
    * @param doneColumns of a finished timer, as {@link Rows#record} reads them
    * @param pages lists timers
    */
-  Queries(String nowMillis, String doneColumns, TimerPages pages) {
-    this.nowMillis = nowMillis;
+  Queries(String doneColumns, TimerPages pages) {
     this.pages = pages;
     // In one statement, so that a timer that moves between the tables is seen once.
     get =
@@ -277,105 +274,4 @@ abstract class Queries {
 
   /** {@return a statement that finds each name by the index, whatever the number of its rows} */
   abstract String readyHandlers();
-
-  // History
-
-  /**
-   * The one row about the history.
-   *
-   * @param forgotten up to where it is forgotten
-   * @param part where finished timers are put
-   * @param since since when
-   * @param now the time of the database
-   */
-  record History(DuePosition forgotten, int part, long since, long now) {}
-
-  /** {@return the history, locked; null if another transaction is at it} */
-  @Nullable History lockHistory(Connection connection) throws SQLException {
-    try (PreparedStatement statement =
-            connection.prepareStatement(
-                "SELECT forgotten_at, forgotten_namespace, forgotten_id, part, part_since, "
-                    + nowMillis
-                    + " FROM timewheel_history FOR UPDATE SKIP LOCKED");
-        ResultSet rows = statement.executeQuery()) {
-      return rows.next()
-          ? new History(
-              new DuePosition(rows.getLong(1), new TimerKey(rows.getString(2), rows.getString(3))),
-              rows.getInt(4),
-              rows.getLong(5),
-              rows.getLong(6))
-          : null;
-    }
-  }
-
-  /** A finished timer in the order of the history. */
-  record Past(DuePosition position, TimerState state) {}
-
-  List<Past> past(Connection connection, DuePosition after, int limit) throws SQLException {
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "SELECT changed_at, namespace, id, state FROM timewheel_done WHERE changed_at >= ?"
-                + " AND (changed_at, namespace, id) > (?, ?, ?)"
-                + " ORDER BY changed_at, namespace, id LIMIT ?")) {
-      new Parameters(connection, statement)
-          .number(after.fireAt())
-          .number(after.fireAt())
-          .text(after.key().namespace())
-          .text(after.key().id())
-          .number(limit);
-      try (ResultSet rows = statement.executeQuery()) {
-        List<Past> past = new ArrayList<>();
-        while (rows.next()) {
-          TimerKey key = new TimerKey(rows.getString(2), rows.getString(3));
-          past.add(
-              new Past(new DuePosition(rows.getLong(1), key), Codes.STATES.at(rows.getInt(4))));
-        }
-        return past;
-      }
-    }
-  }
-
-  /**
-   * Forgets the oldest finished timers.
-   *
-   * @param oldest in the order of the history
-   * @return those that the counters must no longer contain
-   */
-  List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {
-    DuePosition position = oldest.get(oldest.size() - 1).position();
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "UPDATE timewheel_history SET forgotten_at = ?, forgotten_namespace = ?,"
-                + " forgotten_id = ?")) {
-      new Parameters(connection, statement)
-          .number(position.fireAt())
-          .text(position.key().namespace())
-          .text(position.key().id());
-      statement.executeUpdate();
-    }
-    return oldest;
-  }
-
-  /** {@return the condition for the rows of the history that the counters contain} */
-  String countedHistory() {
-    return Rows.NOT_FORGOTTEN;
-  }
-
-  /** {@return in how many parts the history is, which are emptied one by one} */
-  abstract int parts();
-
-  /** Puts what finishes from now on elsewhere. */
-  void startPart(Connection connection, int part) throws SQLException {
-    update(
-        connection, "UPDATE timewheel_history SET part = " + part + ", part_since = " + nowMillis);
-  }
-
-  /** {@return when the last timer of a part ended; null if the part is empty} */
-  abstract @Nullable Long endOfPart(Connection connection, int part) throws SQLException;
-
-  /**
-   * Empties a part if all its rows ended before a time. It waits for transactions that have rows of
-   * the part and are not committed, and keeps others out until this transaction ends.
-   */
-  abstract void emptyPart(Connection connection, int part, long endedBefore) throws SQLException;
 }

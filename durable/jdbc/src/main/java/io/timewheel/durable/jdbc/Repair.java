@@ -56,7 +56,7 @@ final class Repair {
   private final Formats formats;
   private final TransactionSql sql;
   private final ServerErrors errors;
-  private final Queries queries;
+  private final HistorySql history;
   private final SharedRows shared;
   private final int shards;
 
@@ -65,7 +65,7 @@ final class Repair {
     formats = server.formats();
     sql = server.transactions();
     errors = server.errors();
-    queries = server.queries();
+    history = server.history();
     shared = server.shared();
     this.shards = shards;
   }
@@ -144,7 +144,7 @@ final class Repair {
   private Findings verify(Connection connection, boolean alone) throws SQLException {
     sql.beginSnapshot(connection, alone);
     formats.checkInUse(connection);
-    return Verifier.verify(connection, shards, queries);
+    return Verifier.verify(connection, shards, history);
   }
 
   private Findings repairCounters(Connection connection) throws SQLException {

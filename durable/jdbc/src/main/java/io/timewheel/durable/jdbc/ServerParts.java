@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param expressions parts of statements
  * @param shared reads and writes pauses, epochs and counters
  * @param records reads and writes the records of a write batch
- * @param queries reads, claims for queues, and purges the history
+ * @param queries reads, pauses scopes, and claims for queues
+ * @param history reads and purges the history
  * @param userTransactions works in transactions that users begin
  * @param hints carries hints between nodes; null if the database has no notifications
  */
@@ -28,5 +29,6 @@ record ServerParts(
     SharedRows shared,
     Records records,
     Queries queries,
+    HistorySql history,
     UserTransactions userTransactions,
     @Nullable HintTransport hints) {}

@@ -62,10 +62,10 @@ final class Verifier {
   private final Findings findings = new Findings();
   private final Map<String, Map<TimerState, Long>> rows = new HashMap<>();
 
-  private Verifier(Connection connection, int shards, Queries queries) {
+  private Verifier(Connection connection, int shards, HistorySql history) {
     this.connection = connection;
     this.shards = shards;
-    finished = FINISHED.formatted(queries.countedHistory());
+    finished = FINISHED.formatted(history.counted());
   }
 
   /**
@@ -73,8 +73,9 @@ final class Verifier {
    *
    * @param connection in a transaction that {@link TransactionSql#beginSnapshot} has begun
    */
-  static Findings verify(Connection connection, int shards, Queries queries) throws SQLException {
-    Verifier verifier = new Verifier(connection, shards, queries);
+  static Findings verify(Connection connection, int shards, HistorySql history)
+      throws SQLException {
+    Verifier verifier = new Verifier(connection, shards, history);
     verifier.readTimers();
     for (ReadyIndex index : ReadyIndex.values()) {
       verifier.compare(index);

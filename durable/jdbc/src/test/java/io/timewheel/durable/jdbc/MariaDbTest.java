@@ -533,7 +533,7 @@ class MariaDbTest {
 
     @Test
     void findsWhatIsForgottenByWhenItEnded() throws SQLException {
-      assertThat(explain(fixture, MariaDbQueries.FORGOTTEN, "9", "9", "'shop'", "'a'"))
+      assertThat(explain(fixture, MariaDbHistory.FORGOTTEN, "9", "9", "'shop'", "'a'"))
           .hasSize(1)
           .allMatch(table -> table.startsWith("range ") && !table.contains("filesort"));
     }

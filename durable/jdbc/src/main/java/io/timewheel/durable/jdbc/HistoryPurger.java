@@ -32,18 +32,20 @@ import java.util.concurrent.TimeUnit;
  * present one. The row is found and forgotten there like any other. The statement that inserts
  * reads the present part itself, so each statement can do this once.
  */
-final class History {
+final class HistoryPurger {
   private static final long PART_MILLIS = TimeUnit.DAYS.toMillis(1);
 
   private final Transactions transactions;
   private final Queries queries;
+  private final HistorySql history;
   private final TransactionSql sql;
   private final SharedRows shared;
   private final ServerErrors errors;
 
-  History(Transactions transactions, ServerParts server) {
+  HistoryPurger(Transactions transactions, ServerParts server) {
     this.transactions = transactions;
     queries = server.queries();
+    history = server.history();
     sql = server.transactions();
     shared = server.shared();
     errors = server.errors();
@@ -52,8 +54,9 @@ final class History {
   int forget(long finishedBefore, long keep, int limit) {
     int forgotten =
         transactions.write(connection -> forget(connection, finishedBefore, keep, limit));
-    if (forgotten < limit && queries.parts() > 1) {
-      turn();
+    HistoryParts parts = history.parts();
+    if (parts != null && forgotten < limit) {
+      turn(parts);
     }
     return forgotten;
   }
@@ -61,19 +64,19 @@ final class History {
   private int forget(Connection connection, long finishedBefore, long keep, int limit)
       throws SQLException {
     sql.begin(connection);
-    Queries.History history = queries.lockHistory(connection);
-    if (history == null) {
+    HistorySql.Position position = history.lock(connection);
+    if (position == null) {
       return 0; // another node is at it
     }
     long surplus = finished(queries.counts(connection)) - keep;
-    List<Queries.Past> oldest = queries.past(connection, history.forgotten(), limit);
+    List<HistorySql.Past> oldest = history.past(connection, position.forgotten(), limit);
     int forgotten = 0;
     while (forgotten < oldest.size()
         && (forgotten < surplus || oldest.get(forgotten).position().fireAt() < finishedBefore)) {
       forgotten++;
     }
     if (forgotten > 0) {
-      List<Queries.Past> uncounted = queries.forget(connection, oldest.subList(0, forgotten));
+      List<HistorySql.Past> uncounted = history.forget(connection, oldest.subList(0, forgotten));
       try (Statements to = new Statements(connection)) {
         shared.count(to, differences(uncounted));
         to.send();
@@ -82,9 +85,9 @@ final class History {
     return forgotten;
   }
 
-  private static Map<String, Map<TimerState, Long>> differences(List<Queries.Past> uncounted) {
+  private static Map<String, Map<TimerState, Long>> differences(List<HistorySql.Past> uncounted) {
     Map<String, Map<TimerState, Long>> counts = new HashMap<>();
-    for (Queries.Past past : uncounted) {
+    for (HistorySql.Past past : uncounted) {
       counts
           .computeIfAbsent(
               past.position().key().namespace(), same -> new EnumMap<>(TimerState.class))
@@ -104,12 +107,12 @@ final class History {
   }
 
   /** Empties parts of which nothing is remembered, and goes on to an empty part after a day. */
-  private void turn() {
-    boolean unused = transactions.write(this::startNextPart);
-    for (int part = 0; part < queries.parts(); part++) {
+  private void turn(HistoryParts parts) {
+    boolean unused = transactions.write(connection -> startNextPart(connection, parts));
+    for (int part = 0; part < parts.count(); part++) {
       int other = part;
       try {
-        unused = transactions.writeOnce(connection -> emptyPart(connection, other));
+        unused = transactions.writeOnce(connection -> emptyPart(connection, parts, other));
       } catch (StoreException e) {
         if (!(e.getCause() instanceof SQLException cause && errors.isHeldUp(cause))) {
           throw e;
@@ -119,25 +122,26 @@ final class History {
     }
   }
 
-  private boolean startNextPart(Connection connection) throws SQLException {
+  private boolean startNextPart(Connection connection, HistoryParts parts) throws SQLException {
     sql.begin(connection);
-    Queries.History history = queries.lockHistory(connection);
-    if (history == null || history.now() - history.since() < PART_MILLIS) {
+    HistorySql.Position position = history.lock(connection);
+    if (position == null || position.now() - position.since() < PART_MILLIS) {
       return false;
     }
-    int next = (history.part() + 1) % queries.parts();
-    boolean isEmpty = queries.endOfPart(connection, next) == null;
+    int next = (position.part() + 1) % parts.count();
+    boolean isEmpty = parts.end(connection, next) == null;
     if (isEmpty) {
-      queries.startPart(connection, next);
+      history.startPart(connection, next);
     }
     return isEmpty;
   }
 
-  private boolean emptyPart(Connection connection, int part) throws SQLException {
+  private boolean emptyPart(Connection connection, HistoryParts parts, int part)
+      throws SQLException {
     sql.begin(connection);
-    Queries.History history = queries.lockHistory(connection);
-    if (history != null && history.part() != part) {
-      queries.emptyPart(connection, part, history.forgotten().fireAt());
+    HistorySql.Position position = history.lock(connection);
+    if (position != null && position.part() != part) {
+      parts.empty(connection, part, position.forgotten().fireAt());
     }
     return true;
   }
