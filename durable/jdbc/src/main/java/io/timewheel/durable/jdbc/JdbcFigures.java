@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import io.timewheel.durable.jdbc.internal.transaction.Counters;
+
 /**
  * What a node has done since its store was opened, and how its database answered. It only grows.
  *

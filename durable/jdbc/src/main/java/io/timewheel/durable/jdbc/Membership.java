@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import io.timewheel.durable.jdbc.internal.ownership.Epoch;
+import io.timewheel.durable.jdbc.internal.rows.HandlerLines;
+import io.timewheel.durable.jdbc.internal.rows.NodeId;
 import io.timewheel.durable.spi.HandlerNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

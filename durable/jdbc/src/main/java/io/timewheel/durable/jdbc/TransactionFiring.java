@@ -4,6 +4,7 @@ package io.timewheel.durable.jdbc;
 import io.timewheel.durable.FireId;
 import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.jdbc.internal.handler.HandlerAttempt;
 import java.time.Instant;
 import java.util.Map;
 

@@ -9,6 +9,7 @@ import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.jdbc.internal.handler.TransactionStore;
 import io.timewheel.durable.spi.StepExecutor;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

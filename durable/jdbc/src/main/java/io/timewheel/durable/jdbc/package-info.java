@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The store of durable timers in a database that any number of nodes share.
+ * The store of durable timers in a database that any number of nodes share. Its entry is {@link
+ * io.timewheel.durable.jdbc.JdbcTimerStore}, which opens the database and passes each call on.
+ * {@link io.timewheel.durable.jdbc.TransactionTimers} schedules timers and runs handlers in
+ * transactions of users.
  *
- * <p>The vocabulary, beside that of {@link io.timewheel.durable.spi}. A <em>node</em> is an open
- * session that was started; its <em>lease</em> is how long it may hold its shards, by the clock of
- * the database. A <em>group</em> is what one transaction commits: the changes of many callers and
- * of the owner. The <em>fence</em> is the comparison of epochs at the end of a group. The
- * <em>history</em> holds finished timers until they are forgotten. A <em>transaction of the
- * user</em> is one that has work of his own in it: {@link
- * io.timewheel.durable.jdbc.TransactionTimers}. ADR 0011 says how these go together.
+ * <p>The vocabulary, in addition to that of {@link io.timewheel.durable.spi}. A <em>node</em> is an
+ * open session that was started. Its <em>node lease</em> is the time for which it may hold its
+ * shards, by the clock of the database. A <em>write batch</em> contains the changes of many callers
+ * and of the owner; one transaction commits it. The <em>fence</em> is the comparison of epochs at
+ * the end of a write batch. The <em>history</em> contains finished timers until they are purged. A
+ * <em>transaction of the user</em> contains work of the user. ADR 0011 describes how these go
+ * together.
+ *
+ * <p>The packages below, in the order in which to read them; each knows only those before it:
+ *
+ * <ol>
+ *   <li>{@code internal.sql}: statements on one connection
+ *   <li>{@code internal.rows}: timers and nodes as columns of rows
+ *   <li>{@code internal.server}: the parts in which database servers differ
+ *   <li>{@code internal.transaction}: transactions on connections of the pool
+ *   <li>{@code internal.schema}: the tables and their formats
+ *   <li>{@code internal.read}: due timers, lists and numbers
+ *   <li>{@code internal.hints}: notifications between nodes
+ *   <li>{@code internal.write}: write batches and claims
+ *   <li>{@code internal.ownership}: node leases, shards and pauses
+ *   <li>{@code internal.maintenance}: the purge, the verification and the repair of tables
+ *   <li>{@code internal.handler}: transactions that contain work of users
+ *   <li>{@code internal.postgresql} and {@code internal.mariadb}: the two servers, which only the
+ *       builder names
+ * </ol>
  */
 @NullMarked
 package io.timewheel.durable.jdbc;

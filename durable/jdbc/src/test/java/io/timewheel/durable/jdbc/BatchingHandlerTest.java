@@ -9,6 +9,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.LossySource.Fate;
+import io.timewheel.durable.jdbc.internal.handler.BatchingHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

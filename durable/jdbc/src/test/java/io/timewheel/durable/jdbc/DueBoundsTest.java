@@ -6,6 +6,7 @@ import static io.timewheel.durable.jdbc.Fixture.key;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.jdbc.internal.read.DueBounds;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.Shards;
 import java.sql.SQLException;

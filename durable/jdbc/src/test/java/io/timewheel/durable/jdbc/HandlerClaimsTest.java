@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.postgresql.PostgreSqlQueries;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;

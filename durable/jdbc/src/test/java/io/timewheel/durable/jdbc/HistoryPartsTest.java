@@ -7,6 +7,8 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.handler.StoreTables;
+import io.timewheel.durable.jdbc.internal.handler.TransactionStore;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import java.sql.Connection;

@@ -5,6 +5,7 @@ import static io.timewheel.durable.jdbc.Fixture.NOW;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.jdbc.internal.write.WriteBatch;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import java.sql.Connection;
@@ -31,7 +32,7 @@ class HotUpdateTest {
     Change.Begin claim = node.begin("a");
     try (Connection connection = fixture.transaction();
         Statement statement = connection.createStatement()) {
-      Group batch = node.store.writer().batch(List.of(claim));
+      WriteBatch batch = node.store.writer().batch(List.of(claim));
       assertThat(batch.runIn(connection, 1))
           .extracting(Outcome::answer)
           .containsExactly(Outcome.Answer.APPLIED);

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.durable.jdbc.LossySource.Fate;
+import io.timewheel.durable.jdbc.internal.hints.Hints;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;

@@ -13,6 +13,14 @@ import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.jdbc.LossySource.Fate;
+import io.timewheel.durable.jdbc.internal.mariadb.MariaDb;
+import io.timewheel.durable.jdbc.internal.mariadb.MariaDbExpressions;
+import io.timewheel.durable.jdbc.internal.mariadb.MariaDbHistory;
+import io.timewheel.durable.jdbc.internal.mariadb.MariaDbQueries;
+import io.timewheel.durable.jdbc.internal.mariadb.MariaDbRecords;
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.spi.Change;
@@ -114,7 +122,7 @@ class MariaDbTest {
   }
 
   @Nested
-  class Groups extends GroupTest {
+  class Groups extends WriteBatchTest {
     /** A write batch waits for no lock, so that no order shows. */
     @Override
     void locksInTheOrderOfTheKeys() {}

@@ -3,6 +3,7 @@ package io.timewheel.durable.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.jdbc.internal.ownership.Epoch;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.HashMap;

@@ -7,6 +7,7 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.read.Releasables;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import io.timewheel.durable.jdbc.internal.sql.NodeClock;
 import java.time.InstantSource;
 
 /**

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.jdbc;
-
-/** The logger of the module, whose name is that of the store. */
-final class Log {
-  static final System.Logger LOG = System.getLogger("io.timewheel.durable.jdbc.JdbcTimerStore");
-
-  private Log() {}
-}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.handler;
+
+import io.timewheel.durable.Firing;
+import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.server.UserTransactions;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.jdbc.internal.write.BatchWriter;
+import io.timewheel.durable.jdbc.internal.write.WriteBatch;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls handlers in transactions that record their success.
+ *
+ * <pre>
+ *   1 BEGIN; a limit for standing still; the transaction has an identity from now on
+ *   2 the handler
+ *   3 limits: 500 ms for a lock, 2 s idle; and the write batch of the ends, which
+ *     writes the timers, and compares the epochs: the fence
+ *   4 COMMIT
+ * </pre>
+ *
+ * <p>Up to 3 the transaction holds nothing that others of the engine wait for: a cancel is answered
+ * RUNNING while the handler runs, and the shard can be taken over. Whatever fails up to 3, the
+ * server rolls back, since nobody has sent a COMMIT. An answer to 4 that is lost is asked for; if
+ * nobody can say, the attempt has failed for the engine, whose record of that waits for the timer's
+ * lock, that is, until the transaction is over, and is refused if it has been committed after all.
+ */
+public final class HandlerTransactions {
+  /**
+   * As long as a lease: a node that stands still for so long has lost its shards, and whoever
+   * repeats its attempts must not wait for the rows that it has locked.
+   */
+  private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(10);
+
+  private final Transactions transactions;
+  private final BatchWriter writer;
+  private final CommitProof commits;
+  private final UserTransactions statements;
+  private final AttemptHandler handler;
+
+  public HandlerTransactions(
+      Transactions transactions, BatchWriter writer, ServerParts server, AttemptHandler handler) {
+    this.transactions = transactions;
+    this.writer = writer;
+    commits = server.commits();
+    this.handler = handler;
+    statements = server.userTransactions();
+  }
+
+  /** What a handler has thrown. */
+  private static final class HandlerFailure extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    HandlerFailure(Exception cause) {
+      super(null, cause, false, false);
+    }
+  }
+
+  /** Says that the ends were not taken, so that what the handler has done is rolled back. */
+  static final class NotTaken extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final transient List<Outcome> outcomes;
+
+    NotTaken(List<Outcome> outcomes) {
+      super(null, null, false, false);
+      this.outcomes = outcomes;
+    }
+
+    List<Outcome> outcomes() {
+      return outcomes;
+    }
+  }
+
+  /** Handles one firing. */
+  public Outcome handle(Firing firing, Change.Finish success) throws Exception {
+    return handle(List.of(new HandlerAttempt(firing, success))).get(0);
+  }
+
+  /**
+   * Handles attempts in one transaction.
+   *
+   * @return their outcomes; if one of them is not APPLIED, nothing was committed
+   * @throws Exception if nothing was committed, but for a {@link StoreException} that says UNKNOWN
+   */
+  List<Outcome> handle(List<HandlerAttempt> attempts) throws Exception {
+    try {
+      return transactions.writeOnce(new OwnTransaction(attempts));
+    } catch (NotTaken e) {
+      return e.outcomes;
+    } catch (HandlerFailure e) {
+      throw (Exception) e.getCause();
+    }
+  }
+
+  private final class OwnTransaction implements Transactions.Work<List<Outcome>> {
+    private final List<HandlerAttempt> attempts;
+    private @Nullable String transactionId;
+
+    OwnTransaction(List<HandlerAttempt> attempts) {
+      this.attempts = attempts;
+    }
+
+    @Override
+    public List<Outcome> run(Connection connection) throws SQLException {
+      String begun = begin(connection, true);
+      try {
+        call(connection, attempts);
+      } catch (Exception e) {
+        throw new HandlerFailure(e);
+      }
+      Recorded recorded = finish(connection, begun, true, attempts);
+      transactionId = recorded.transactionId();
+      return recorded.outcomes();
+    }
+
+    @Override
+    public @Nullable String transactionId(Connection connection, CommitProof same) {
+      return transactionId;
+    }
+  }
+
+  // The steps, of which UserTransactionHandler takes those between BEGIN and COMMIT
+
+  /** Begins; {@code own} as for {@link UserTransactions#beginHandler}. */
+  String begin(Connection connection, boolean own) throws SQLException {
+    return statements.beginHandler(connection, IDLE_MILLIS, own);
+  }
+
+  void call(Connection connection, List<HandlerAttempt> attempts) throws Exception {
+    HandlerConnection lent = new HandlerConnection(connection);
+    try {
+      handler.handle(attempts, lent.connection());
+    } finally {
+      lent.end();
+    }
+  }
+
+  /**
+   * Ends that were recorded.
+   *
+   * @param outcomes each of which is APPLIED
+   * @param transactionId what to ask about if the answer to COMMIT is lost
+   */
+  record Recorded(List<Outcome> outcomes, @Nullable String transactionId) {}
+
+  /**
+   * Records the ends.
+   *
+   * @throws NotTaken if one of them is not taken
+   */
+  Recorded finish(Connection connection, String begun, boolean own, List<HandlerAttempt> attempts)
+      throws SQLException {
+    if (connection.getAutoCommit()) {
+      throw ended();
+    }
+    try (Statements to = new Statements(connection)) {
+      Statements.Answer<Boolean> isSame = statements.endHandler(to, begun, own);
+      List<Change> ends = attempts.stream().<Change>map(HandlerAttempt::finish).toList();
+      WriteBatch batch = writer.batch(ends);
+      List<Outcome> outcomes;
+      try {
+        outcomes = batch.finishIn(to);
+      } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
+        Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
+        throw new NotTaken(attempts.stream().map(attempt -> stale).toList());
+      }
+      if (!isSame.get()) {
+        throw ended();
+      }
+      if (outcomes.stream().anyMatch(outcome -> outcome.answer() != Outcome.Answer.APPLIED)) {
+        throw new NotTaken(outcomes);
+      }
+      return new Recorded(outcomes, batch.transactionId(connection, commits));
+    }
+  }
+
+  private static IllegalStateException ended() {
+    return new IllegalStateException(
+        "the handler has ended the transaction that it was given: what it has done may happen"
+            + " again");
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.hints;
+
+import io.timewheel.durable.jdbc.internal.server.HintTransport;
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The channel on which nodes exchange hints. A database that has no room for hints refuses the
+ * whole commit. Then the node sends none for a minute, and other nodes find near timers with their
+ * next lookup.
+ */
+public final class HintChannel {
+  private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  private final HintTransport transport;
+  private final String name;
+  private final LongSupplier nanoTime;
+  private volatile @Nullable Long refusedNanos;
+
+  public HintChannel(HintTransport transport, String name, LongSupplier nanoTime) {
+    this.transport = transport;
+    this.name = name;
+    this.nanoTime = nanoTime;
+  }
+
+  /** {@return whether commits may contain hints} */
+  public boolean isOpen() {
+    Long since = refusedNanos;
+    return since == null || nanoTime.getAsLong() - since >= QUIET_NANOS;
+  }
+
+  /** Sends a hint to other nodes, if the transaction commits. */
+  public void send(Statements to, String text) {
+    transport.send(to, name, text);
+  }
+
+  /** {@return whether a commit may have been refused because a hint went with it} */
+  public boolean isRefusal(SQLException failure) {
+    return transport.isRefusal(failure);
+  }
+
+  /** A commit has gone well without its hint, and not with it. */
+  public void refused() {
+    refusedNanos = nanoTime.getAsLong();
+    Log.LOG.log(
+        System.Logger.Level.WARNING,
+        "the database has no room for hints, and gets none for a minute: somebody listens there and"
+            + " does not read");
+  }
+
+  void listen(Connection connection) throws SQLException {
+    transport.listen(connection, name);
+  }
+
+  void unlisten(Connection connection) throws SQLException {
+    transport.unlisten(connection, name);
+  }
+
+  /** Waits for hints. {@return those that came; none after the timeout} */
+  List<String> receive(Connection connection, int timeoutMillis) throws SQLException {
+    return transport.receive(connection, timeoutMillis);
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.hints;
+
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.jdbc.internal.sql.NodeClock;
+import io.timewheel.durable.jdbc.internal.transaction.Counters;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.StoreListener;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+
+/**
+ * Waits for hints of other nodes, on a connection of its own. What it misses, while there is no
+ * connection, the engine finds when it looks again.
+ *
+ * <p>Whoever only listens does not notice that the server, or the way to it, is gone: after a while
+ * without hints the server is asked whether it is there.
+ */
+public final class HintThread implements AutoCloseable {
+  private static final int WAIT_MILLIS = 500;
+  private static final long RETRY_MILLIS = 2_000;
+  private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final int ANSWER_SECONDS = 5;
+
+  private final DataSource source;
+  private final HintChannel channel;
+  private final StoreListener engine;
+  private final Runnable onPause;
+  private final NodeClock clock;
+  private final Transactions.Pauses pauses;
+  private final Counters counters;
+  private volatile boolean closed;
+
+  public HintThread(
+      DataSource source,
+      HintChannel channel,
+      StoreListener engine,
+      Runnable onPause,
+      NodeClock clock,
+      Transactions.Pauses pauses,
+      Counters counters) {
+    this.source = source;
+    this.channel = channel;
+    this.engine = engine;
+    this.onPause = onPause;
+    this.clock = clock;
+    this.pauses = pauses;
+    this.counters = counters;
+    Thread thread = new Thread(this::run, "timewheel-hints");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void run() {
+    boolean complained = false;
+    while (!closed) {
+      try (Connection connection = source.getConnection()) {
+        connection.setAutoCommit(true);
+        channel.listen(connection);
+        complained = false;
+        receive(connection);
+        channel.unlisten(connection);
+      } catch (SQLException | RuntimeException e) {
+        if (!complained && !closed) {
+          complained = true;
+          Log.LOG.log(
+              System.Logger.Level.WARNING,
+              "no hints of other nodes: what they add is found up to half a second later",
+              e);
+        }
+        pauses.pause(RETRY_MILLIS);
+      }
+    }
+  }
+
+  private void receive(Connection connection) throws SQLException {
+    long heardNanos = clock.nanoTime();
+    while (!closed) {
+      List<String> hints = channel.receive(connection, WAIT_MILLIS);
+      for (String hint : hints) {
+        counters.hintsReceived.increment();
+        Hints.tell(hint, engine, onPause);
+      }
+      boolean quiet = hints.isEmpty() && clock.nanoTime() - heardNanos >= QUIET_NANOS;
+      if (quiet && !connection.isValid(ANSWER_SECONDS)) {
+        connection.abort(Runnable::run); // the pool may take it for a good one
+        throw new SQLException("the server does not answer on the connection that listens");
+      }
+      if (quiet || !hints.isEmpty()) {
+        heardNanos = clock.nanoTime();
+      }
+    }
+  }
+
+  /** Its connection goes back to the pool within half a second, if the server answers. */
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.hints;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.IntPredicate;
+
+/**
+ * What one group tells other nodes, as one text: the shards into which something was put that fires
+ * sooner than they look again, and the queues and handlers that have ready timers. Lines of {@code
+ * A shard fireAt}, {@code R namespace queue} and {@code H handler}, parted by tabs, which no name
+ * has.
+ */
+public final class Hints {
+  /** Twice the time between two looks of an owner at its window. */
+  public static final long NEAR_MILLIS = 1_000;
+
+  /** PostgreSQL takes 8,000 bytes. What does not fit is found by the next look. */
+  private static final int MAX_LENGTH = 2_000;
+
+  /** Tells nodes that something was paused. */
+  public static final String PAUSES = "P\n";
+
+  private final Map<Integer, Long> added = new TreeMap<>();
+  private final Set<String> ready = new LinkedHashSet<>();
+  private final Set<String> handlersReady = new LinkedHashSet<>();
+
+  public void add(TimerRecord record, int shards, IntPredicate isOwn) {
+    int shard = Shards.of(record.key(), shards);
+    if (record.state() == TimerState.READY && !record.definition().queue()) {
+      handlersReady.add(record.definition().handler());
+    } else if (record.state() == TimerState.READY) {
+      ready.add(record.key().namespace() + "\t" + record.definition().handler());
+    } else if (record.isIndexed()
+        && record.fireAt() - record.changedAt() < NEAR_MILLIS
+        && !isOwn.test(shard)) {
+      added.merge(shard, record.fireAt(), Math::min);
+    }
+  }
+
+  public boolean isEmpty() {
+    return added.isEmpty() && ready.isEmpty() && handlersReady.isEmpty();
+  }
+
+  public String text() {
+    StringBuilder text = new StringBuilder();
+    added.forEach((shard, fireAt) -> add(text, "A\t" + shard + "\t" + fireAt));
+    ready.forEach(queue -> add(text, "R\t" + queue));
+    handlersReady.forEach(handler -> add(text, "H\t" + handler));
+    return text.toString();
+  }
+
+  private static void add(StringBuilder text, String line) {
+    if (text.length() + line.length() < MAX_LENGTH) {
+      text.append(line).append('\n');
+    }
+  }
+
+  /** Passes on the lines of a text, as far as they are understood. */
+  public static void tell(String text, StoreListener engine, Runnable onPause) {
+    for (String line : text.split("\n", -1)) {
+      String[] parts = line.split("\t", -1);
+      if (parts[0].equals("P")) {
+        onPause.run();
+      } else if (parts.length == 3 && parts[0].equals("A")) {
+        engine.added(Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
+      } else if (parts.length == 3 && parts[0].equals("R")) {
+        engine.ready(parts[1], parts[2]);
+      } else if (parts.length == 2 && parts[0].equals("H")) {
+        engine.ready(parts[1]);
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.maintenance;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.VerifyReport;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Problems in the tables. Those that {@link Repair} can fix are kept, up to a limit. */
+final class Findings {
+  private static final int MAX_KEPT = 10_000;
+
+  /** Kinds of problem that concern one timer and that {@link Repair} can fix. */
+  enum Kind {
+    /** A row of the ready index whose timer is not ready, or has another row. */
+    ORPHAN,
+    /** A ready timer without a row in the ready index. */
+    UNLISTED,
+    /** A timer in the shard of another key. */
+    MISPLACED,
+    /** A key that has more than one row, at least one of them in the history. */
+    REPEATED
+  }
+
+  /** A row of the ready index. */
+  record ReadyRow(ReadyIndex index, TimerKey key, String target, long readyAt) {}
+
+  /**
+   * A problem of one timer.
+   *
+   * @param row the row of the ready index; null unless it is an ORPHAN
+   */
+  record Problem(Kind kind, TimerKey key, String text, @Nullable ReadyRow row) {}
+
+  /** A counter that does not equal the number of rows: what must be added to it. */
+  record Difference(String namespace, TimerState state, long missing, String text) {}
+
+  final List<Problem> problems = new ArrayList<>();
+  final List<Difference> differences = new ArrayList<>();
+
+  private final List<String> texts = new ArrayList<>();
+  private long timers;
+  private long found;
+
+  void timer() {
+    timers++;
+  }
+
+  /** Adds a problem that only a person can solve. */
+  void add(Object where, String what) {
+    text(where + ": " + what);
+  }
+
+  void add(Kind kind, TimerKey key, String what, @Nullable ReadyRow row) {
+    String text = key + ": " + what;
+    text(text);
+    if (problems.size() < MAX_KEPT) {
+      problems.add(new Problem(kind, key, text, row));
+    }
+  }
+
+  void count(String namespace, TimerState state, long counted, long rows) {
+    String text =
+        "the counter of %s in state %s: %d (expected: %d)"
+            .formatted(namespace, state, counted, rows);
+    text(text);
+    differences.add(new Difference(namespace, state, rows - counted, text));
+  }
+
+  /** Takes over a problem of others. */
+  void text(String text) {
+    found++;
+    if (texts.size() < VerifyReport.MAX_TEXTS) {
+      texts.add(text);
+    }
+  }
+
+  /** {@return whether there may be more problems of timers than were kept} */
+  boolean isCapped() {
+    return problems.size() == MAX_KEPT;
+  }
+
+  VerifyReport report() {
+    return new VerifyReport(timers, found, texts);
+  }
+}

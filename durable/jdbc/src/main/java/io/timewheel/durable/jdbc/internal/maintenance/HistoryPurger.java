@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.maintenance;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.server.HistoryParts;
+import io.timewheel.durable.jdbc.internal.server.HistorySql;
+import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.server.ServerErrors;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.server.SharedRows;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.StoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Forgets finished timers. To forget is to move a position ahead, behind which the history is not
+ * seen any more. Rows need not be deleted for it: the history is written to one of a few parts, to
+ * the next one after a day, and a part of which nothing is remembered is emptied as a whole. A
+ * database that cannot do that in a transaction has one part, and deletes what it forgets.
+ *
+ * <h2>Why emptying a part loses no row</h2>
+ *
+ * <pre>
+ *   a transaction that finishes a timer         the node that empties a part
+ *   1 reads the present part                    1 finds that the part can be emptied
+ *   2 takes a shared lock on that part          2 locks the part alone: waits for all
+ *   3 inserts its row                             transactions at step 3
+ *   4 commits                                   3 finds again that the part can be emptied
+ *                                               4 empties it, and commits
+ * </pre>
+ *
+ * A transaction that stalls between its steps 1 and 2 inserts into a part that is no longer the
+ * present one. The row is found and forgotten there like any other. The statement that inserts
+ * reads the present part itself, so each statement can do this once.
+ */
+public final class HistoryPurger {
+  private static final long PART_MILLIS = TimeUnit.DAYS.toMillis(1);
+
+  private final Transactions transactions;
+  private final Queries queries;
+  private final HistorySql history;
+  private final TransactionSql sql;
+  private final SharedRows shared;
+  private final ServerErrors errors;
+
+  public HistoryPurger(Transactions transactions, ServerParts server) {
+    this.transactions = transactions;
+    queries = server.queries();
+    history = server.history();
+    sql = server.transactions();
+    shared = server.shared();
+    errors = server.errors();
+  }
+
+  public int forget(long finishedBefore, long keep, int limit) {
+    int forgotten =
+        transactions.write(connection -> forget(connection, finishedBefore, keep, limit));
+    HistoryParts parts = history.parts();
+    if (parts != null && forgotten < limit) {
+      turn(parts);
+    }
+    return forgotten;
+  }
+
+  private int forget(Connection connection, long finishedBefore, long keep, int limit)
+      throws SQLException {
+    sql.begin(connection);
+    HistorySql.Position position = history.lock(connection);
+    if (position == null) {
+      return 0; // another node is at it
+    }
+    long surplus = finished(queries.counts(connection)) - keep;
+    List<HistorySql.Past> oldest = history.past(connection, position.forgotten(), limit);
+    int forgotten = 0;
+    while (forgotten < oldest.size()
+        && (forgotten < surplus || oldest.get(forgotten).position().fireAt() < finishedBefore)) {
+      forgotten++;
+    }
+    if (forgotten > 0) {
+      List<HistorySql.Past> uncounted = history.forget(connection, oldest.subList(0, forgotten));
+      try (Statements to = new Statements(connection)) {
+        shared.count(to, differences(uncounted));
+        to.send();
+      }
+    }
+    return forgotten;
+  }
+
+  private static Map<String, Map<TimerState, Long>> differences(List<HistorySql.Past> uncounted) {
+    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+    for (HistorySql.Past past : uncounted) {
+      counts
+          .computeIfAbsent(
+              past.position().key().namespace(), same -> new EnumMap<>(TimerState.class))
+          .merge(past.state(), -1L, Long::sum);
+    }
+    return counts;
+  }
+
+  private static long finished(Map<String, Map<TimerState, Long>> counts) {
+    long finished = 0;
+    for (Map<TimerState, Long> states : counts.values()) {
+      for (Map.Entry<TimerState, Long> state : states.entrySet()) {
+        finished += state.getKey().isFinished() ? state.getValue() : 0;
+      }
+    }
+    return finished;
+  }
+
+  /** Empties parts of which nothing is remembered, and goes on to an empty part after a day. */
+  private void turn(HistoryParts parts) {
+    boolean unused = transactions.write(connection -> startNextPart(connection, parts));
+    for (int part = 0; part < parts.count(); part++) {
+      int other = part;
+      try {
+        unused = transactions.writeOnce(connection -> emptyPart(connection, parts, other));
+      } catch (StoreException e) {
+        if (!(e.getCause() instanceof SQLException cause && errors.isHeldUp(cause))) {
+          throw e;
+        }
+        Log.LOG.log(System.Logger.Level.DEBUG, "a part of the history is in use: emptied later", e);
+      }
+    }
+  }
+
+  private boolean startNextPart(Connection connection, HistoryParts parts) throws SQLException {
+    sql.begin(connection);
+    HistorySql.Position position = history.lock(connection);
+    if (position == null || position.now() - position.since() < PART_MILLIS) {
+      return false;
+    }
+    int next = (position.part() + 1) % parts.count();
+    boolean isEmpty = parts.end(connection, next) == null;
+    if (isEmpty) {
+      history.startPart(connection, next);
+    }
+    return isEmpty;
+  }
+
+  private boolean emptyPart(Connection connection, HistoryParts parts, int part)
+      throws SQLException {
+    sql.begin(connection);
+    HistorySql.Position position = history.lock(connection);
+    if (position != null && position.part() != part) {
+      parts.empty(connection, part, position.forgotten().fireAt());
+    }
+    return true;
+  }
+}

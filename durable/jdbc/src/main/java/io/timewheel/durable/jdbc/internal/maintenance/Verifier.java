@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.maintenance;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.maintenance.Findings.Kind;
+import io.timewheel.durable.jdbc.internal.maintenance.Findings.ReadyRow;
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.rows.RecordCodec;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.HistorySql;
+import io.timewheel.durable.jdbc.internal.server.TimerPages;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.spi.Shards;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares the tables with each other in a transaction of one snapshot. Each transaction of a node
+ * or of a user changes a timer together with its row in the ready index and its counters, so a
+ * snapshot of a store at work has no difference either.
+ */
+final class Verifier {
+  private static final int FETCHED_ROWS = 1_000;
+
+  private static final int READY = Codes.STATES.of(TimerState.READY);
+
+  private static final String TIMERS =
+      "SELECT namespace, id, shard, state, fire_at, spec, progress FROM timewheel_timer";
+
+  private static final String ORPHANS =
+      "SELECT r.namespace, r.id, r.%2$s, r.ready_at, t.state, t.handler, t.changed_at"
+          + " FROM %1$s r LEFT JOIN timewheel_timer t"
+          + " ON t.namespace = r.namespace AND t.id = r.id WHERE t.id IS NULL OR t.state <> "
+          + READY
+          + " OR t.handler <> r.%2$s OR t.changed_at <> r.ready_at OR (t.flags & 1) <> %3$s";
+
+  private static final String UNLISTED =
+      "SELECT t.namespace, t.id, t.handler FROM timewheel_timer t LEFT JOIN %1$s r"
+          + " ON r.namespace = t.namespace AND r.%2$s = t.handler AND r.ready_at = t.changed_at"
+          + " AND r.id = t.id WHERE t.state = "
+          + READY
+          + " AND (t.flags & 1) = %3$s AND r.id IS NULL";
+
+  private static final String REPEATED =
+      "SELECT t.namespace, t.id, count(*), count(u.id) FROM timewheel_done t"
+          + " LEFT JOIN timewheel_timer u ON u.namespace = t.namespace AND u.id = t.id WHERE "
+          + Rows.NOT_FORGOTTEN
+          + " GROUP BY t.namespace, t.id HAVING count(*) > 1 OR count(u.id) > 0";
+
+  private static final String FINISHED =
+      "SELECT t.namespace, t.state, count(*) FROM timewheel_done t WHERE %s"
+          + " GROUP BY t.namespace, t.state";
+
+  private static final String COUNTERS =
+      "SELECT namespace, state, sum(delta) FROM timewheel_count GROUP BY namespace, state";
+
+  private final Connection connection;
+  private final int shards;
+  private final String finished;
+  private final Findings findings = new Findings();
+  private final Map<String, Map<TimerState, Long>> rows = new HashMap<>();
+
+  private Verifier(Connection connection, int shards, HistorySql history) {
+    this.connection = connection;
+    this.shards = shards;
+    finished = FINISHED.formatted(history.counted());
+  }
+
+  /**
+   * Compares all tables.
+   *
+   * @param connection in a transaction that {@link TransactionSql#beginSnapshot} has begun
+   */
+  static Findings verify(Connection connection, int shards, HistorySql history)
+      throws SQLException {
+    Verifier verifier = new Verifier(connection, shards, history);
+    verifier.readTimers();
+    for (ReadyIndex index : ReadyIndex.values()) {
+      verifier.compare(index);
+    }
+    verifier.readHistory();
+    verifier.compareCounters();
+    return verifier.findings;
+  }
+
+  private interface Visitor {
+    void visit(ResultSet row) throws SQLException;
+  }
+
+  private void each(String sql, Visitor visitor) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setFetchSize(FETCHED_ROWS);
+      try (ResultSet found = statement.executeQuery()) {
+        while (found.next()) {
+          visitor.visit(found);
+        }
+      }
+    }
+  }
+
+  private static TimerKey key(ResultSet row) throws SQLException {
+    return new TimerKey(row.getString(1), row.getString(2));
+  }
+
+  private void readTimers() throws SQLException {
+    each(TIMERS, this::readTimer);
+  }
+
+  private void readTimer(ResultSet row) throws SQLException {
+    findings.timer();
+    TimerKey key = key(row);
+    int shard = row.getInt(3);
+    int expected = Shards.of(key, shards);
+    if (shard != expected) {
+      String what = "in shard " + shard + " (expected: " + expected + ")";
+      findings.add(Kind.MISPLACED, key, what, null);
+    }
+    try {
+      TimerState state = Codes.STATES.at(row.getInt(4));
+      count(key.namespace(), state, 1);
+      boolean waits = row.getObject(5) != null;
+      if (waits != TimerPages.INDEXED.contains(state)) {
+        String what = "in state " + state + (waits ? " with" : " without") + " a time to fire at";
+        findings.add(key, what);
+      }
+      RecordCodec.Spec unusedSpec = RecordCodec.decodeSpec(row.getBytes(6));
+      RecordCodec.Progress unused = RecordCodec.decodeProgress(row.getBytes(7));
+    } catch (IOException | IllegalArgumentException e) {
+      findings.add(key, "the record cannot be read: " + e.getMessage());
+    }
+  }
+
+  private void count(String namespace, TimerState state, long number) {
+    rows.computeIfAbsent(namespace, same -> new EnumMap<>(TimerState.class))
+        .merge(state, number, Long::sum);
+  }
+
+  private void compare(ReadyIndex index) throws SQLException {
+    each(
+        index.format(ORPHANS),
+        row -> {
+          ReadyRow ready = new ReadyRow(index, key(row), row.getString(3), row.getLong(4));
+          String what =
+              "a row in the ready index (%s %s, ready at %d), but %s"
+                  .formatted(index.column(), ready.target(), ready.readyAt(), timerOf(index, row));
+          findings.add(Kind.ORPHAN, ready.key(), what, ready);
+        });
+    each(
+        index.format(UNLISTED),
+        row -> {
+          String what =
+              "ready in %s %s, without a row in the ready index"
+                  .formatted(index.column(), row.getString(3));
+          findings.add(Kind.UNLISTED, key(row), what, null);
+        });
+  }
+
+  private static String timerOf(ReadyIndex index, ResultSet orphan) throws SQLException {
+    int state = orphan.getInt(5);
+    if (orphan.wasNull()) {
+      return "no such timer is unfinished";
+    }
+    return state == READY
+        ? "its timer is ready in %s %s at %d"
+            .formatted(index.column(), orphan.getString(6), orphan.getLong(7))
+        : "its timer is in another state";
+  }
+
+  private void readHistory() throws SQLException {
+    each(finished, row -> count(row.getString(1), Codes.STATES.at(row.getInt(2)), row.getLong(3)));
+    each(
+        REPEATED,
+        row -> {
+          long times = row.getLong(3);
+          String unfinished = row.getLong(4) > 0 ? " and unfinished" : "";
+          String what = "%d times in the history%s".formatted(times, unfinished);
+          findings.add(Kind.REPEATED, key(row), what, null);
+        });
+  }
+
+  private void compareCounters() throws SQLException {
+    Map<String, Map<TimerState, Long>> counters = new HashMap<>();
+    each(
+        COUNTERS,
+        row ->
+            counters
+                .computeIfAbsent(row.getString(1), same -> new EnumMap<>(TimerState.class))
+                .put(Codes.STATES.at(row.getInt(2)), row.getLong(3)));
+    rows.forEach((namespace, states) -> compare(namespace, states, counters.remove(namespace)));
+    counters.forEach((namespace, states) -> compare(namespace, Map.of(), states));
+  }
+
+  private void compare(
+      String namespace, Map<TimerState, Long> present, @Nullable Map<TimerState, Long> counted) {
+    for (TimerState state : TimerState.values()) {
+      long number = present.getOrDefault(state, 0L);
+      long counter = counted == null ? 0 : counted.getOrDefault(state, 0L);
+      if (counter != number) {
+        findings.count(namespace, state, counter, number);
+      }
+    }
+  }
+}

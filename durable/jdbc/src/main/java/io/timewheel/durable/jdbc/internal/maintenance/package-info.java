@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Work on whole tables. The entries are {@link
+ * io.timewheel.durable.jdbc.internal.maintenance.HistoryPurger}, which purges finished timers, and
+ * {@link io.timewheel.durable.jdbc.internal.maintenance.Repair}. {@code Verifier} compares the
+ * tables, {@code Findings} are the problems, and {@code ReadyIndex} names the indexes of ready
+ * timers.
+ */
+@NullMarked
+package io.timewheel.durable.jdbc.internal.maintenance;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.mariadb;
+
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+
+/** MariaDB, 10.11 or newer. It has no notifications, and so no hints. */
+public final class MariaDb {
+  private MariaDb() {}
+
+  /** {@return the parts of a server that knows some formats of the tables} */
+  public static ServerParts parts(Formats formats) {
+    MariaDbErrors errors = new MariaDbErrors();
+    return new ServerParts(
+        formats,
+        errors,
+        new MariaDbCommits(errors),
+        new MariaDbTransactions(formats),
+        new MariaDbSchema(),
+        MariaDbExpressions.ALL,
+        new MariaDbSharedRows(),
+        new MariaDbRecords(),
+        new MariaDbQueries(),
+        new MariaDbHistory(),
+        new MariaDbUserTransactions(formats),
+        null);
+  }
+}

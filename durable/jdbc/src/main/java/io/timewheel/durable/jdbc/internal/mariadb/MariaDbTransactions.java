@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.mariadb;
+
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * Transactions on MariaDB. It has no settings that end with a transaction: those of a session are
+ * kept in variables, and given back when the transaction has ended.
+ */
+final class MariaDbTransactions implements TransactionSql {
+  /** What is kept and given back, with the isolation, which is no number. */
+  private static final List<String> NUMBERS =
+      List.of(
+          "innodb_lock_wait_timeout",
+          "idle_transaction_timeout",
+          "idle_write_transaction_timeout",
+          "idle_readonly_transaction_timeout");
+
+  /** Of the limits for standing still, the general one holds where the others are 0. */
+  private static final String KEEP =
+      "SET @timewheel_isolation = coalesce(@timewheel_isolation, @@tx_isolation), "
+          + each("@timewheel_%1$s = coalesce(@timewheel_%1$s, @@%1$s), ")
+          + "SESSION tx_isolation = 'READ-COMMITTED', SESSION idle_write_transaction_timeout = 0,"
+          + " SESSION idle_readonly_transaction_timeout = 0, ";
+
+  /** The shortest wait for a lock is a second. */
+  private static final String LIMITS = limits(1);
+
+  private static String limits(int lockSeconds) {
+    return "SESSION innodb_lock_wait_timeout = "
+        + lockSeconds
+        + ", SESSION idle_transaction_timeout = 2";
+  }
+
+  private static final String NEXT_VERSION = "nextval(timewheel_version)";
+
+  private static final String END =
+      "SET SESSION tx_isolation = coalesce(@timewheel_isolation, @@tx_isolation), "
+          + each("SESSION %1$s = CAST(coalesce(@timewheel_%1$s, @@%1$s) AS SIGNED), ")
+          + each("@timewheel_%1$s = NULL, ")
+          + "@timewheel_isolation = NULL";
+
+  /** The same for each number. */
+  private static String each(String setting) {
+    return NUMBERS.stream().map(setting::formatted).collect(Collectors.joining());
+  }
+
+  /** How the transaction of a handler begins, which waits for locks as long as the user likes. */
+  static void beginHandler(Connection connection, long idleMillis) throws SQLException {
+    Sql.execute(connection, KEEP + "SESSION idle_transaction_timeout = " + idleMillis / 1_000);
+  }
+
+  static void limit(Connection connection) throws SQLException {
+    Sql.execute(connection, "SET " + LIMITS);
+  }
+
+  private final Formats formats;
+
+  MariaDbTransactions(Formats formats) {
+    this.formats = formats;
+  }
+
+  @Override
+  public Answer<Long> begin(Statements to, boolean wantsVersions) throws SQLException {
+    return begin(to, LIMITS, wantsVersions);
+  }
+
+  /** A batch waits for no lock: its other timers, and the batches behind it, would wait, too. */
+  @Override
+  public Answer<Long> beginBatch(Statements to, boolean wantsVersions) throws SQLException {
+    return begin(to, limits(0), wantsVersions);
+  }
+
+  /** In one round trip. */
+  private Answer<Long> begin(Statements to, String limits, boolean wantsVersions)
+      throws SQLException {
+    String version = wantsVersions ? NEXT_VERSION : "0";
+    String sql =
+        "BEGIN NOT ATOMIC %s%s; SELECT value, %s%s; END"
+            .formatted(KEEP, limits, version, Formats.IN_USE);
+    try (Statement statement = to.connection().createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      formats.found(rows.getLong(1));
+      long first = rows.getLong(2);
+      return () -> first;
+    }
+  }
+
+  /** A read that locks takes no snapshot: what others commit while it waits is seen. */
+  @Override
+  public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
+    Sql.execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    if (alone) {
+      Sql.execute(
+          connection, "SELECT value FROM timewheel_meta WHERE name = 'identity' FOR UPDATE WAIT 2");
+    }
+  }
+
+  static long nextVersion(Connection connection) throws SQLException {
+    return Sql.number(connection, "SELECT " + NEXT_VERSION);
+  }
+
+  @Override
+  public void end(Connection connection) throws SQLException {
+    Sql.execute(connection, END);
+  }
+
+  @Override
+  public boolean waitsBriefly() {
+    return false;
+  }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.ownership;
+
+import io.timewheel.durable.jdbc.internal.hints.HintChannel;
+import io.timewheel.durable.jdbc.internal.hints.Hints;
+import io.timewheel.durable.jdbc.internal.rows.NodeId;
+import io.timewheel.durable.jdbc.internal.server.Expressions;
+import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.jdbc.internal.sql.NodeClock;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pauses that hold on all nodes. Each pause has a number. A node reads the pauses with each tick of
+ * its lease and when it is notified. It tells its engine of those that it has not seen, and writes
+ * the number into {@code timewheel_pause_seen}: only then, and only if that went well, does it
+ * renew its lease. The node that pauses waits until each node that had a lease has confirmed the
+ * pause, or has a lease no longer. A node that joins later asks for its claims after the pause.
+ */
+public final class ClusterPauses {
+  private static final long WAIT_MILLIS = 20;
+
+  private final Transactions transactions;
+  private final TransactionSql sql;
+  private final Queries queries;
+  private final Expressions expressions;
+  private final Ownership ownership;
+  private final NodeClock clock;
+  private final Transactions.Pauses waits;
+  private final Duration limit;
+  private final @Nullable HintChannel hints;
+
+  /** The numbers of the pauses that the engine was told of. Guarded by this. */
+  private final Map<String, Long> seen = new HashMap<>();
+
+  private volatile @Nullable StoreListener listener;
+
+  /**
+   * @param limit for how long a pause waits for the other nodes: longer than a lease
+   * @param hints carries hints to the other nodes; null if none are sent
+   */
+  public ClusterPauses(
+      Transactions transactions,
+      ServerParts server,
+      Ownership ownership,
+      NodeClock clock,
+      Transactions.Pauses waits,
+      Duration limit,
+      @Nullable HintChannel hints) {
+    this.transactions = transactions;
+    sql = server.transactions();
+    queries = server.queries();
+    expressions = server.expressions();
+    this.ownership = ownership;
+    this.clock = clock;
+    this.waits = waits;
+    this.limit = limit;
+    this.hints = hints;
+  }
+
+  /** Begins to tell the engine, which has no claims yet. */
+  public synchronized void start(StoreListener engine) {
+    seen.putAll(numbers());
+    listener = engine;
+  }
+
+  private Map<String, Long> numbers() {
+    return transactions.read(
+        connection -> {
+          try (PreparedStatement statement =
+                  connection.prepareStatement("SELECT scope, number FROM timewheel_pause");
+              ResultSet rows = statement.executeQuery()) {
+            Map<String, Long> found = new HashMap<>();
+            while (rows.next()) {
+              found.put(rows.getString(1), rows.getLong(2));
+            }
+            return found;
+          }
+        });
+  }
+
+  /** Tells the engine of new pauses, and confirms them. */
+  public synchronized void confirm() {
+    StoreListener engine = listener;
+    long node = ownership.incarnation();
+    if (engine == null || node == 0) {
+      return;
+    }
+    Map<String, Long> present = numbers();
+    seen.keySet().retainAll(present.keySet());
+    present.forEach(
+        (scope, number) -> {
+          if (!number.equals(seen.get(scope))) {
+            int running = engine.paused(scope);
+            boolean unused =
+                transactions.write(
+                    connection -> {
+                      sql.begin(connection);
+                      confirm(connection, scope, number, node, running);
+                      return true;
+                    });
+            seen.put(scope, number);
+          }
+        });
+  }
+
+  private static void confirm(
+      Connection connection, String scope, long number, long node, int running)
+      throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "DELETE FROM timewheel_pause_seen WHERE scope = ? AND node = ?")) {
+      statement.setString(1, scope);
+      statement.setLong(2, node);
+      statement.executeUpdate();
+    }
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "INSERT INTO timewheel_pause_seen (scope, node, number, running)"
+                + " VALUES (?, ?, ?, ?)")) {
+      statement.setString(1, scope);
+      statement.setLong(2, node);
+      statement.setLong(3, number);
+      statement.setInt(4, running);
+      statement.executeUpdate();
+    }
+  }
+
+  /**
+   * Pauses a scope, and waits for all nodes.
+   *
+   * @return how many attempts of the scope run in handlers
+   */
+  public int pause(String scope) {
+    long number =
+        transactions.write(
+            connection -> {
+              sql.begin(connection);
+              queries.lockPauses(connection);
+              queries.resume(connection, scope);
+              return queries.pause(connection, scope);
+            });
+    notifyNodes();
+    confirm();
+    return await(scope, number);
+  }
+
+  /** As {@link TimerStore#resume}. */
+  public void resume(String scope) {
+    boolean unused =
+        transactions.write(
+            connection -> {
+              sql.begin(connection);
+              queries.resume(connection, scope);
+              return true;
+            });
+  }
+
+  private void notifyNodes() {
+    if (hints == null) {
+      return;
+    }
+    try {
+      boolean unused =
+          transactions.writeOnce(
+              connection -> {
+                try (Statements to = new Statements(connection)) {
+                  Statements.Answer<Long> unusedVersion = sql.begin(to, false);
+                  hints.send(to, Hints.PAUSES);
+                  to.send();
+                }
+                return true;
+              });
+    } catch (StoreException e) {
+      Log.LOG.log(System.Logger.Level.DEBUG, "nodes see a pause with their next tick", e);
+    }
+  }
+
+  /**
+   * A node with a lease.
+   *
+   * @param running how many attempts run there; null if it has not confirmed the pause
+   */
+  private record Node(long number, String name, @Nullable Integer running) {}
+
+  private int await(String scope, long number) {
+    long begunNanos = clock.nanoTime();
+    List<Node> nodes = nodes(scope, number);
+    Set<Long> awaited = nodes.stream().map(Node::number).collect(Collectors.toSet());
+    while (true) {
+      List<Node> missing =
+          nodes.stream()
+              .filter(node -> node.running() == null && awaited.contains(node.number()))
+              .toList();
+      if (missing.isEmpty()) {
+        return nodes.stream().mapToInt(node -> node.running() == null ? 0 : node.running()).sum();
+      }
+      boolean late = clock.nanoTime() - begunNanos >= limit.toNanos();
+      if (late || Thread.currentThread().isInterrupted()) {
+        throw new StoreException(
+            StoreException.Kind.UNKNOWN,
+            (scope.isEmpty() ? "everything" : scope)
+                + " is paused, but attempts may still begin on nodes that have not confirmed it "
+                + (late ? "(limit: " + limit + "): " : "when the thread was interrupted: ")
+                + missing.stream()
+                    .map(node -> NodeId.of(node.name(), node.number()))
+                    .collect(Collectors.joining(", ")),
+            null);
+      }
+      waits.pause(WAIT_MILLIS);
+      nodes = nodes(scope, number);
+    }
+  }
+
+  /** Reads the nodes; none if the scope was resumed meanwhile. */
+  private List<Node> nodes(String scope, long number) {
+    return transactions.read(
+        connection -> {
+          try (PreparedStatement statement =
+              connection.prepareStatement(
+                  "SELECT n.node, n.name, s.running FROM timewheel_pause p"
+                      + " JOIN timewheel_node n ON NOT n.client AND n.lease_until > "
+                      + expressions.nowMillis()
+                      + " LEFT JOIN timewheel_pause_seen s"
+                      + " ON s.scope = p.scope AND s.node = n.node AND s.number >= ?"
+                      + " WHERE p.scope = ?")) {
+            statement.setLong(1, number);
+            statement.setString(2, scope);
+            try (ResultSet rows = statement.executeQuery()) {
+              List<Node> found = new ArrayList<>();
+              while (rows.next()) {
+                int running = rows.getInt(3);
+                Integer confirmed = rows.wasNull() ? null : running;
+                found.add(new Node(rows.getLong(1), rows.getString(2), confirmed));
+              }
+              return found;
+            }
+          }
+        });
+  }
+}

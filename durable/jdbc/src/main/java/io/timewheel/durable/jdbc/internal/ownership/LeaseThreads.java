@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.ownership;
+
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.spi.StoreException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The two threads of {@link Ownership}: one that talks to the database, and one that notices when
+ * the other does not come back in time.
+ */
+public final class LeaseThreads implements AutoCloseable {
+  private static final long TICK_MILLIS = 1_000;
+  private static final long LEAST_WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  private final Ownership ownership;
+  private final ClusterPauses pauses;
+  private final ScheduledExecutorService keeper = thread("timewheel-lease");
+  private final ScheduledExecutorService watcher = thread("timewheel-lease-watch");
+  private boolean failing;
+
+  public LeaseThreads(Ownership ownership, ClusterPauses pauses) {
+    this.ownership = ownership;
+    this.pauses = pauses;
+    ownership.onRelease(this::give);
+    var unused =
+        keeper.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    watcher.execute(this::watch);
+  }
+
+  private static ScheduledExecutorService thread(String name) {
+    return Executors.newSingleThreadScheduledExecutor(
+        work -> {
+          Thread thread = new Thread(work, name);
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  private void tick() {
+    try {
+      pauses.confirm(); // or the lease runs out, and whoever pauses waits no longer
+      if (ownership.wantsRenewal()) {
+        ownership.renew();
+      }
+      ownership.balance();
+      if (failing) {
+        failing = false;
+        Log.LOG.log(System.Logger.Level.INFO, "the lease is kept again");
+      }
+    } catch (StoreException e) {
+      if (!failing) {
+        failing = true;
+        Log.LOG.log(
+            System.Logger.Level.WARNING,
+            "the lease cannot be kept, which is tried every second: " + e.getMessage(),
+            e);
+      }
+    } catch (RuntimeException | Error e) {
+      Log.LOG.log(System.Logger.Level.ERROR, "while keeping the lease", e);
+    }
+  }
+
+  private void give() {
+    execute(ownership::give, "a shard cannot be given away yet");
+  }
+
+  /** Confirms pauses now. */
+  public void confirmPauses() {
+    execute(pauses::confirm, "a pause is confirmed with the next tick");
+  }
+
+  private void execute(Runnable work, String failure) {
+    try {
+      keeper.execute(
+          () -> {
+            try {
+              work.run();
+            } catch (RuntimeException | Error e) {
+              Log.LOG.log(System.Logger.Level.WARNING, failure, e);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      // Closed: leaving gives all away.
+    }
+  }
+
+  /** Sleeps until the lease might end, and no longer. */
+  private void watch() {
+    try {
+      ownership.watch();
+    } catch (RuntimeException | Error e) {
+      Log.LOG.log(System.Logger.Level.ERROR, "while watching the lease", e);
+    }
+    long leftNanos = ownership.leaseLeftNanos();
+    long waitNanos = leftNanos <= 0 ? TimeUnit.SECONDS.toNanos(1) : leftNanos;
+    try {
+      var unused =
+          watcher.schedule(
+              this::watch, Math.max(LEAST_WATCH_NANOS, waitNanos), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // Closed.
+    }
+  }
+
+  @Override
+  public void close() {
+    keeper.shutdownNow();
+    watcher.shutdownNow();
+    try {
+      boolean unused = keeper.awaitTermination(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

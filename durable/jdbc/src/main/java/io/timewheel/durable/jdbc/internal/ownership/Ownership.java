@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.ownership;
+
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import io.timewheel.durable.jdbc.internal.rows.HandlerLines;
+import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.server.Expressions;
+import io.timewheel.durable.jdbc.internal.server.ServerErrors;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.jdbc.internal.sql.NodeClock;
+import io.timewheel.durable.jdbc.internal.transaction.Counters;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this node owns. A node has a lease, which it renews; a shard has an owner and an {@link
+ * Epoch} that only grows. The database decides, by its clock; the node remembers, and forgets
+ * before the database does.
+ *
+ * <h2>Why no two nodes believe that they own a shard</h2>
+ *
+ * <pre>
+ *   owner                                       who takes over
+ *   1 notes its clocks
+ *   2 renews: lease_until = now + lease         3 locks the owner's row: no renewal passes it
+ *   4 believes so until its clocks are a        4 sees lease_until &lt; now
+ *     lease minus a margin ahead of 1           5 epoch + 1
+ * </pre>
+ *
+ * The time of 2 is not before that of 1, so the belief ends before the lease does, unless the
+ * clocks of the owner stand still. Even then its commits are refused: they compare the epoch.
+ *
+ * <p>The steps are called by {@link LeaseThreads}, or by a test.
+ */
+public final class Ownership {
+  private static final int MAX_QUESTIONS = 10;
+  private static final long QUICK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private final Transactions transactions;
+  private final Formats formats;
+  private final ServerErrors errors;
+  private final TransactionSql sql;
+  private final Expressions expressions;
+  private final CommitProof commits;
+  private final OwnershipRows rows;
+  private final NodeClock clock;
+  private final Settings settings;
+  private final int shards;
+  private final Counters counters;
+
+  /** Under which epoch this node owns a shard. Changed under the monitor, as the engine is told. */
+  private final Map<Integer, Long> owned = new ConcurrentHashMap<>();
+
+  private final Map<Integer, Release> releases = new ConcurrentHashMap<>();
+  private volatile @Nullable StoreListener listener;
+  private volatile @Nullable Lease lease;
+  private volatile @Nullable DatabaseTime databaseTime;
+
+  /** The handlers that live nodes know, as the engine was told last. */
+  private volatile @Nullable HandlerNames known;
+
+  private volatile Runnable onRelease = () -> {};
+
+  /** How leases are kept. */
+  public record Settings(
+      String name, Duration lease, Duration renewal, Duration margin, Duration drain) {
+    public static Settings of(String name, Duration lease) {
+      return new Settings(
+          name, lease, Duration.ofSeconds(3), Duration.ofSeconds(1), Duration.ofSeconds(10));
+    }
+  }
+
+  /**
+   * A lease.
+   *
+   * @param nonce a random number of this lease, on whichever server
+   * @param server which server gave it
+   * @param sentNanos what the clock showed before it was asked for
+   * @param sentMillis the same of the wall clock
+   */
+  private record Lease(long node, long nonce, String server, long sentNanos, long sentMillis) {}
+
+  /** A shard that is to be given away, as soon as nothing of it runs. */
+  private record Release(CompletableFuture<Void> drained, long beganNanos) {}
+
+  public Ownership(
+      Transactions transactions,
+      ServerParts server,
+      NodeClock clock,
+      Settings settings,
+      int shards,
+      Counters counters) {
+    this.transactions = transactions;
+    formats = server.formats();
+    errors = server.errors();
+    sql = server.transactions();
+    expressions = server.expressions();
+    commits = server.commits();
+    rows = new OwnershipRows(server);
+    this.clock = clock;
+    this.settings = settings;
+    this.shards = shards;
+    this.counters = counters;
+  }
+
+  /** Is called when a shard has been drained, and wants to be given away. */
+  void onRelease(Runnable work) {
+    onRelease = work;
+  }
+
+  /** The epoch under which this node owns a shard; null if it does not. */
+  @Nullable
+  public Long epoch(int shard) {
+    return owned.get(shard);
+  }
+
+  public Set<Integer> owned() {
+    return Set.copyOf(owned.keySet());
+  }
+
+  /** The number under which this node has its lease; 0 if it has none. */
+  public long incarnation() {
+    Lease last = lease;
+    return last == null ? 0 : last.node();
+  }
+
+  public long clockOffsetMillis() {
+    DatabaseTime last = databaseTime;
+    return last == null ? 0 : last.millisAt(clock.nanoTime()) - clock.millis();
+  }
+
+  public void start(StoreListener engine) {
+    listener = engine;
+    join();
+    balance();
+  }
+
+  // The lease
+
+  /** Asks for the time of the database until an answer comes quickly, but not for ever. */
+  public void askTime() {
+    for (int i = 0; i < MAX_QUESTIONS; i++) {
+      DatabaseTime now =
+          transactions.read(
+              connection -> {
+                try (PreparedStatement statement =
+                    connection.prepareStatement("SELECT " + expressions.nowMillis())) {
+                  long askedNanos = clock.nanoTime();
+                  try (ResultSet time = statement.executeQuery()) {
+                    time.next();
+                    return DatabaseTime.of(time.getLong(1), askedNanos, clock.nanoTime());
+                  }
+                }
+              });
+      keep(now);
+      if (now.errorNanos() <= QUICK_NANOS) {
+        return;
+      }
+    }
+  }
+
+  private void keep(DatabaseTime now) {
+    DatabaseTime last = databaseTime;
+    databaseTime = last == null ? now : last.orBetter(now);
+  }
+
+  private void join() {
+    StoreListener engine = listener;
+    if (engine == null) { // it has left
+      return;
+    }
+    long sentNanos = clock.nanoTime();
+    long sentMillis = clock.millis();
+    long nonce = Epoch.nonce();
+    lease =
+        transactions.write(
+            connection -> {
+              sql.begin(connection);
+              rows.forgetOthers(connection);
+              try (PreparedStatement statement =
+                  connection.prepareStatement(
+                      "INSERT INTO timewheel_node"
+                          + " (node, nonce, name, newest_format, client, handlers, lease_until,"
+                          + " clock_offset) VALUES ("
+                          + expressions.nextIncarnation()
+                          + ", ?, ?, ?, ?, ?, "
+                          + expressions.nowMillis()
+                          + " + ?, ?) RETURNING node, lease_until, "
+                          + commits.writingServer())) {
+                statement.setLong(1, nonce);
+                statement.setString(2, settings.name());
+                statement.setInt(3, formats.newest());
+                statement.setBoolean(4, !engine.ownsShards());
+                statement.setString(5, HandlerLines.format(engine.handlers()));
+                statement.setLong(6, settings.lease().toMillis());
+                statement.setLong(7, clockOffsetMillis());
+                long askedNanos = clock.nanoTime();
+                try (ResultSet made = statement.executeQuery()) {
+                  made.next();
+                  read(made.getLong(2), askedNanos, clock.nanoTime());
+                  return new Lease(
+                      made.getLong(1), nonce, made.getString(3), sentNanos, sentMillis);
+                }
+              }
+            });
+  }
+
+  private void read(long leaseUntil, long askedNanos, long answeredNanos) {
+    keep(DatabaseTime.of(leaseUntil - settings.lease().toMillis(), askedNanos, answeredNanos));
+  }
+
+  /** Reads at which time the lease was renewed. */
+  private void readRenewed(Connection connection, long node, long askedNanos, long answeredNanos)
+      throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement("SELECT lease_until FROM timewheel_node WHERE node = ?")) {
+      statement.setLong(1, node);
+      try (ResultSet renewed = statement.executeQuery()) {
+        renewed.next();
+        read(renewed.getLong(1), askedNanos, answeredNanos);
+      }
+    }
+  }
+
+  /**
+   * Renews the lease. A node whose lease has run out comes back as another one; so does one that
+   * finds another server.
+   */
+  public void renew() {
+    Lease last = lease;
+    if (last == null) {
+      return;
+    }
+    long sentNanos = clock.nanoTime();
+    long sentMillis = clock.millis();
+    Lease renewed =
+        transactions
+            .write(connection -> renewed(connection, last, sentNanos, sentMillis))
+            .orElse(null);
+    if (renewed != null) {
+      lease = renewed;
+      return;
+    }
+    if (!owned.isEmpty()) { // otherwise that was said when it stopped
+      Log.LOG.log(
+          System.Logger.Level.WARNING,
+          "the lease of node {0} has run out, or the database has failed over: its shards are lost,"
+              + " and it comes back as another",
+          last.node());
+    }
+    loseAll();
+    join();
+  }
+
+  private Optional<Lease> renewed(
+      Connection connection, Lease last, long sentNanos, long sentMillis) throws SQLException {
+    sql.begin(connection); // who stands still here keeps nobody out for long
+    OwnershipRows.Row row = rows.lock(connection, last.node());
+    if (row == null || row.nonce() != last.nonce()) {
+      return Optional.empty(); // lost in a failover; another node may have the number by now
+    }
+    if (!row.server().equals(last.server())) {
+      // This server may lack the last commits of the former one: the end of an attempt, for
+      // example, which would stay open as long as the epoch stands.
+      rows.forget(connection, last.node());
+      return Optional.empty();
+    }
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "UPDATE timewheel_node SET lease_until = "
+                + expressions.nowMillis()
+                + " + ?, clock_offset = ? WHERE node = ? AND lease_until > "
+                + expressions.nowMillis())) {
+      statement.setLong(1, settings.lease().toMillis());
+      statement.setLong(2, clockOffsetMillis());
+      statement.setLong(3, last.node());
+      long askedNanos = clock.nanoTime();
+      if (statement.executeUpdate() == 0) {
+        return Optional.empty();
+      }
+      readRenewed(connection, last.node(), askedNanos, clock.nanoTime());
+      return Optional.of(
+          new Lease(last.node(), last.nonce(), last.server(), sentNanos, sentMillis));
+    }
+  }
+
+  /** How much of the lease is left for sure, less the margin. */
+  public long leaseLeftNanos() {
+    Lease last = lease;
+    if (last == null) {
+      return 0;
+    }
+    long passedNanos = clock.nanoTime() - last.sentNanos();
+    long passedMillis = Math.max(passedNanos / 1_000_000, clock.millis() - last.sentMillis());
+    long leftMillis =
+        settings.lease().toMillis() - settings.margin().toMillis() - Math.max(0, passedMillis);
+    return leftMillis * 1_000_000;
+  }
+
+  /** Whether it is time for another renewal. */
+  boolean wantsRenewal() {
+    Lease last = lease;
+    return last != null && clock.nanoTime() - last.sentNanos() >= settings.renewal().toNanos();
+  }
+
+  /** Stops firing if the lease may be about to run out. */
+  public void watch() {
+    if (!owned.isEmpty() && leaseLeftNanos() <= 0) {
+      Log.LOG.log(
+          System.Logger.Level.WARNING,
+          "the lease could not be renewed in time: nothing fires here until it is");
+      loseAll();
+    }
+  }
+
+  private synchronized void loseAll() {
+    if (!owned.isEmpty()) { // otherwise that was counted when it stopped
+      counters.leasesLost.increment();
+    }
+    List.copyOf(owned.keySet()).forEach(this::lose);
+  }
+
+  private synchronized void lose(int shard) {
+    StoreListener engine = listener;
+    releases.remove(shard);
+    if (owned.remove(shard) != null && engine != null) {
+      engine.lost(shard);
+    }
+  }
+
+  private synchronized void acquire(int shard, long epoch) {
+    StoreListener engine = listener;
+    if (engine != null && leaseLeftNanos() > 0) {
+      owned.put(shard, epoch);
+      engine.acquired(shard, epoch);
+    }
+  }
+
+  // Shards
+
+  /** Takes what is this node's fair share and free, and begins to give away what is beyond it. */
+  public void balance() {
+    Lease mine = lease;
+    if (mine == null) {
+      return;
+    }
+    StoreListener engine = listener;
+    if (engine == null) {
+      return;
+    }
+    OwnershipRows.Look look = transactions.read(rows::look);
+    learn(engine, look.handlers());
+    if (!engine.ownsShards()) {
+      return;
+    }
+    int nodes = Math.max(1, look.nodes());
+    int share = (shards + nodes - 1) / nodes;
+    List<OwnershipRows.Shard> free = new ArrayList<>();
+    for (OwnershipRows.Shard row : look.shards()) {
+      boolean isMine = row.owner() != null && row.owner() == mine.node();
+      Long epoch = owned.get(row.shard());
+      if (epoch != null && (!isMine || epoch != row.epoch())) {
+        lose(row.shard());
+      }
+      if (isMine ? !owned.containsKey(row.shard()) : !row.alive()) {
+        free.add(row);
+      }
+    }
+    give();
+    int kept = owned.size() - releases.size();
+    for (int shard : new TreeSet<>(owned.keySet())) {
+      if (kept > share && !releases.containsKey(shard)) {
+        release(shard);
+        kept--;
+      }
+    }
+    int start = free.isEmpty() ? 0 : Math.floorMod(mine.node() * 31, free.size());
+    for (int i = 0; i < free.size() && owned.size() - releases.size() < share; i++) {
+      if (wantsRenewal()) {
+        renew(); // which must not wait for the rest
+      }
+      Lease still = lease;
+      if (still == null || still.node() != mine.node()) {
+        return;
+      }
+      if (!take(mine, free.get((start + i) % free.size()))) {
+        return;
+      }
+    }
+  }
+
+  /** Tells the engine which handlers live nodes know, if that has changed. */
+  private void learn(StoreListener engine, HandlerNames handlers) {
+    if (!handlers.equals(known)) {
+      known = handlers;
+      engine.known(handlers);
+    }
+  }
+
+  /** Takes a shard, if it can be had. {@return whether it is worth while to try the next one} */
+  private boolean take(Lease mine, OwnershipRows.Shard row) {
+    long node = mine.node();
+    try {
+      long epoch =
+          transactions.writeOnce(
+              connection -> rows.take(connection, node, mine.nonce(), mine.server(), row));
+      if (epoch != OwnershipRows.NOT_TAKEN) {
+        boolean isFree = row.owner() == null || row.owner() == node;
+        (isFree ? counters.shardsReceived : counters.shardsTakenOver).increment();
+        acquire(row.shard(), epoch);
+      }
+      return true;
+    } catch (StoreException e) {
+      Log.LOG.log(
+          System.Logger.Level.WARNING,
+          "shard {0} of {1} cannot be taken over yet: {2}",
+          row.shard(),
+          row.owner() == null ? "nobody" : "node " + row.owner(),
+          e.getMessage());
+      // Otherwise there may be no database.
+      return e.getCause() instanceof SQLException cause && errors.isHeldUp(cause);
+    }
+  }
+
+  // Giving away
+
+  private void release(int shard) {
+    StoreListener engine = listener;
+    if (engine == null) {
+      return;
+    }
+    CompletableFuture<Void> drained = engine.releasing(shard).toCompletableFuture();
+    releases.put(shard, new Release(drained, clock.nanoTime()));
+    var unused = drained.whenComplete((nothing, failure) -> onRelease.run());
+  }
+
+  /** Gives away what has been drained, or has had its time for that. */
+  public void give() {
+    Lease mine = lease;
+    Set<Integer> drained = new HashSet<>();
+    releases.forEach(
+        (shard, release) -> {
+          if (release.drained().isDone()
+              || clock.nanoTime() - release.beganNanos() >= settings.drain().toNanos()) {
+            drained.add(shard);
+          }
+        });
+    for (int shard : drained) {
+      Long epoch = owned.get(shard);
+      if (epoch != null
+          && mine != null
+          && transactions.write(connection -> rows.give(connection, mine.node(), shard, epoch))) {
+        counters.shardsGiven.increment();
+      }
+      lose(shard);
+    }
+  }
+
+  /** Leaves in good order: what it owned is free at once. */
+  public void leave() {
+    Lease last = lease;
+    lease = null;
+    listener = null;
+    owned.clear();
+    releases.clear();
+    if (last != null) {
+      boolean unused = transactions.write(connection -> leave(connection, last));
+    }
+  }
+
+  private boolean leave(Connection connection, Lease last) throws SQLException {
+    sql.begin(connection);
+    OwnershipRows.Row row = rows.lock(connection, last.node());
+    if (row != null && row.nonce() == last.nonce()) {
+      rows.forget(connection, last.node());
+    }
+    return true;
+  }
+}

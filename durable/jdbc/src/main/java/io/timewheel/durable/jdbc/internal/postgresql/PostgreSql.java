@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.postgresql;
+
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+
+/** PostgreSQL, 14 or newer. Rows are sent as arrays, one for each column. */
+public final class PostgreSql {
+  private PostgreSql() {}
+
+  /** {@return the parts of a server that knows some formats of the tables} */
+  public static ServerParts parts(Formats formats) {
+    PostgreSqlCommits commits = new PostgreSqlCommits();
+    PostgreSqlTransactions transactions = new PostgreSqlTransactions(formats);
+    return new ServerParts(
+        formats,
+        new PostgreSqlErrors(),
+        commits,
+        transactions,
+        new PostgreSqlSchema(commits),
+        PostgreSqlExpressions.ALL,
+        new PostgreSqlSharedRows(),
+        new PostgreSqlRecords(),
+        new PostgreSqlQueries(),
+        new PostgreSqlHistory(),
+        new PostgreSqlUserTransactions(transactions),
+        new PostgreSqlHints());
+  }
+}

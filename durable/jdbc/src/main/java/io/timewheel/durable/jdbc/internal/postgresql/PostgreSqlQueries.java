@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.postgresql;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.server.TimerPages;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What PostgreSQL is asked apart from the commit of a write batch. */
+public final class PostgreSqlQueries extends Queries {
+  private static final String HISTOGRAM =
+      """
+      SELECT width_bucket(fire_at, ?::bigint[]), count(*) FROM timewheel_timer
+      WHERE state IN (?, ?) AND fire_at >= ? AND fire_at < ?\
+      """;
+
+  /**
+   * An empty queue costs one look into the index. LIMIT stands above the locks in the plan, so that
+   * it counts claimable timers. The timer is locked before its row in the index: a timer that
+   * somebody holds costs one attempt at a lock.
+   */
+  public static final String TAKE_READY =
+      "SELECT ready.* FROM unnest(?::text[], ?::text[], ?::integer[]) AS q (namespace, queue, most)"
+          + " CROSS JOIN LATERAL (SELECT "
+          + Rows.TIMER_COLUMNS
+          + TAKE_READY_FROM.formatted(
+              "timewheel_ready r JOIN timewheel_timer t", "q.namespace", "q.queue", "q.most")
+          + " FOR NO KEY UPDATE OF t SKIP LOCKED FOR UPDATE OF r SKIP LOCKED) ready LIMIT ?";
+
+  public static final String TAKE_HANDLER_READY =
+      "SELECT "
+          + Rows.TIMER_COLUMNS
+          + TAKE_HANDLER_READY_FROM.formatted("timewheel_handler_ready r JOIN timewheel_timer t")
+          + " FOR NO KEY UPDATE OF t SKIP LOCKED FOR UPDATE OF r SKIP LOCKED";
+
+  public static final String READY_HANDLERS =
+      "WITH RECURSIVE names (handler) AS ("
+          + "(SELECT handler FROM timewheel_handler_ready WHERE handler > ?"
+          + " ORDER BY handler LIMIT 1) UNION ALL SELECT"
+          + " (SELECT r.handler FROM timewheel_handler_ready r WHERE r.handler > names.handler"
+          + " ORDER BY r.handler LIMIT 1) FROM names WHERE names.handler IS NOT NULL)"
+          + " SELECT handler FROM names WHERE handler IS NOT NULL LIMIT ?";
+
+  public static final String SWEEP =
+      "SELECT t.* FROM unnest(?::integer[], ?::bigint[]) AS s (shard, since) CROSS JOIN LATERAL ("
+          + SELECT_DUE
+          + "shard = s.shard AND fire_at >= s.since AND fire_at < ? ORDER BY fire_at LIMIT ?) t";
+
+  PostgreSqlQueries() {
+    super(
+        PostgreSqlRecords.DONE_COLUMNS,
+        new TimerPages(
+            PostgreSqlRecords.DONE_COLUMNS,
+            PostgreSqlRecords.NO_PAYLOAD,
+            "t.namespace >= ? AND (t.namespace, t.id) > (?, ?)"));
+  }
+
+  @Override
+  public List<DueTimer> sweep(Connection connection, Map<Integer, Long> from, long until, int limit)
+      throws SQLException {
+    List<Map.Entry<Integer, Long>> shards = List.copyOf(from.entrySet());
+    try (PreparedStatement statement = connection.prepareStatement(SWEEP)) {
+      new Parameters(connection, statement)
+          .ints(shards, Map.Entry::getKey)
+          .longs(shards, Map.Entry::getValue)
+          .number(until)
+          .number(limit);
+      return due(statement);
+    }
+  }
+
+  @Override
+  public long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
+      throws SQLException {
+    String sql = HISTOGRAM + (namespace == null ? "" : " AND namespace = ?") + " GROUP BY 1";
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setObject(1, bounds);
+      statement.setInt(2, Codes.STATES.of(TimerState.SCHEDULED));
+      statement.setInt(3, Codes.STATES.of(TimerState.RETRYING));
+      statement.setLong(4, bounds[0]);
+      statement.setLong(5, bounds[bounds.length - 1]);
+      if (namespace != null) {
+        statement.setString(6, namespace);
+      }
+      long[] buckets = new long[bounds.length - 1];
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          buckets[rows.getInt(1) - 1] = rows.getLong(2);
+        }
+      }
+      return buckets;
+    }
+  }
+
+  @Override
+  public boolean compact(Connection connection) throws SQLException {
+    update(
+        connection,
+        """
+        WITH gone AS (DELETE FROM timewheel_count WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM timewheel_count FOR UPDATE SKIP LOCKED))
+          RETURNING namespace, state, delta)
+        INSERT INTO timewheel_count
+        SELECT namespace, state, sum(delta) FROM gone GROUP BY namespace, state
+        HAVING sum(delta) <> 0\
+        """);
+    return false;
+  }
+
+  // Pauses
+
+  @Override
+  public void lockPauses(Connection connection) throws SQLException {
+    update(connection, "LOCK TABLE timewheel_pause IN EXCLUSIVE MODE");
+  }
+
+  @Override
+  public long pause(Connection connection, String scope) throws SQLException {
+    String sql =
+        "INSERT INTO timewheel_pause (scope, number) VALUES (?, nextval('timewheel_version'))"
+            + " RETURNING number";
+    return insertPause(connection, sql, scope);
+  }
+
+  // Queues
+
+  @Override
+  public List<TimerRecord> takeReady(Connection connection, List<LeaseRequest> requests, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(TAKE_READY)) {
+      new Parameters(connection, statement)
+          .texts(requests, LeaseRequest::namespace)
+          .texts(requests, LeaseRequest::queue)
+          .ints(requests, LeaseRequest::max)
+          .number(Codes.STATES.of(TimerState.READY))
+          .number(limit);
+      return records(statement);
+    }
+  }
+
+  @Override
+  public String takeHandlerReady() {
+    return TAKE_HANDLER_READY;
+  }
+
+  @Override
+  public String readyHandlers() {
+    return READY_HANDLERS;
+  }
+}

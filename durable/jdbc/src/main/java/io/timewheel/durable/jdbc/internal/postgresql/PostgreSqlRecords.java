@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.postgresql;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.Records;
+import io.timewheel.durable.jdbc.internal.server.Records.Finished;
+import io.timewheel.durable.jdbc.internal.server.Records.Lock;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Records on PostgreSQL. They are sent as arrays, one for each column; {@link
+ * PostgreSqlTransactions} describes their plans.
+ */
+public final class PostgreSqlRecords implements Records {
+  static final String NO_PAYLOAD = "''::bytea AS payload";
+  static final String DONE_COLUMNS = Rows.COLUMNS + ", NULL::bigint AS fire_at, " + NO_PAYLOAD;
+
+  private static final String KEYS = rows("namespace text, id text, n integer");
+  private static final String PRESENT =
+      "SELECT t.namespace, t.id FROM timewheel_timer t JOIN "
+          + KEYS
+          + " ON t.namespace = k.namespace AND t.id = k.id";
+
+  private static final String READING =
+      "namespace text, id text, version bigint, revision bigint, n integer";
+  private static final String READINGS = rows(READING);
+  private static final String IS_READING =
+      "t.namespace = k.namespace AND t.id = k.id AND t.version = k.version"
+          + " AND t.revision = k.revision";
+
+  private static final String READ =
+      "SELECT "
+          + Rows.TIMER_COLUMNS
+          + " FROM timewheel_timer t JOIN "
+          + KEYS
+          + " ON t.namespace = k.namespace AND t.id = k.id";
+
+  // Locked in the order of the keys, whatever the plan: the sort comes before the locks.
+  public static final String LOCK = READ + " ORDER BY k.n FOR NO KEY UPDATE OF t";
+
+  // Found by their keys, and nothing else: "offset" keeps the other condition out of that.
+  public static final String FINISHED =
+      "SELECT "
+          + DONE_COLUMNS
+          + ", t.payload_hash FROM "
+          + KEYS
+          + " CROSS JOIN LATERAL (SELECT * FROM timewheel_done d"
+          + " WHERE d.namespace = k.namespace AND d.id = k.id OFFSET 0) t WHERE "
+          + Rows.NOT_FORGOTTEN;
+
+  private static final String COLUMNS =
+      """
+      namespace, id, handler, version, due_at, created_at, changed_at, revision, attempt, state, \
+      flags, spec, progress\
+      """;
+
+  private static final String INSERT_NEW =
+      "INSERT INTO timewheel_timer ("
+          + COLUMNS
+          + ", fire_at, shard, payload) SELECT "
+          + COLUMNS
+          + ", NULLIF(fire_at, 9223372036854775807), shard, payload FROM "
+          + rows(
+              """
+              namespace text, id text, handler text, version bigint, due_at bigint, \
+              created_at bigint, changed_at bigint, revision bigint, attempt integer, \
+              state integer, flags integer, spec bytea, progress bytea, fire_at bigint, \
+              shard integer, payload bytea\
+              """);
+
+  // The versions tell which: within a group each is another one.
+  private static final String INSERT = INSERT_NEW + " ON CONFLICT DO NOTHING RETURNING version";
+
+  private static final String PROGRESS =
+      READING
+          + """
+          , next_revision bigint, due_at bigint, fire_at bigint, changed_at bigint, \
+          attempt integer, state integer, flags integer, progress bytea\
+          """;
+
+  private static final String SET_PROGRESS =
+      """
+      revision = k.next_revision, due_at = k.due_at, \
+      fire_at = NULLIF(k.fire_at, 9223372036854775807), changed_at = k.changed_at, \
+      attempt = k.attempt, state = k.state, flags = k.flags, progress = k.progress\
+      """;
+
+  public static final String ADVANCE =
+      "UPDATE timewheel_timer t SET "
+          + SET_PROGRESS
+          + " FROM "
+          + rows(PROGRESS)
+          + " WHERE "
+          + IS_READING
+          + " RETURNING k.n";
+
+  public static final String REPLACE =
+      "UPDATE timewheel_timer t SET version = k.next_version, created_at = k.created_at,"
+          + " handler = k.handler, spec = k.spec, payload = k.payload, "
+          + SET_PROGRESS
+          + " FROM "
+          + rows(
+              PROGRESS
+                  + ", next_version bigint, created_at bigint, handler text, spec bytea,"
+                  + " payload bytea")
+          + " WHERE "
+          + IS_READING
+          + " RETURNING k.n";
+
+  private static final String REMOVE =
+      "DELETE FROM timewheel_timer t USING " + READINGS + " WHERE " + IS_READING;
+
+  // Not behind the position up to which the history is forgotten: nobody would see the timer there,
+  // and nobody would take it out of the counters.
+  private static final String CHANGED_AT =
+      " greatest(changed_at, (SELECT forgotten_at + 1 FROM timewheel_history))";
+
+  // What is deleted carries what is inserted instead: a join of the two would be a quadratic one.
+  // The statement itself reads the part: a session that read it before would not notice a new one.
+  public static final String FINISH =
+      "WITH gone AS (DELETE FROM timewheel_timer t USING "
+          + rows(
+              READING
+                  + """
+                  , handler text, next_version bigint, due_at bigint, created_at bigint, \
+                  changed_at bigint, next_revision bigint, attempt integer, state integer, \
+                  flags integer, spec bytea, progress bytea, payload_hash bytea\
+                  """)
+          + " WHERE "
+          + IS_READING
+          + " RETURNING k.*), done AS (INSERT INTO timewheel_done (part, "
+          + COLUMNS
+          + ", payload_hash) SELECT (SELECT part FROM timewheel_history), "
+          + COLUMNS
+              .replace(" version", " next_version")
+              .replace(" revision", " next_revision")
+              .replace(" changed_at", CHANGED_AT)
+          + ", payload_hash FROM gone) SELECT n FROM gone";
+
+  private static final String DELETE_DONE =
+      "DELETE FROM timewheel_done t USING " + READINGS + " WHERE " + IS_READING + " RETURNING k.n";
+
+  /**
+   * Rows from arrays, one for each column. Not {@code FROM unnest(…, …)}, which puts each array by
+   * itself aside before it joins them: twice the price.
+   *
+   * @param columns their names and types
+   */
+  private static String rows(String columns) {
+    return Arrays.stream(columns.split(", "))
+        .map(column -> column.split(" "))
+        .map(column -> "unnest(?::" + column[1] + "[]) AS " + column[0])
+        .collect(Collectors.joining(", ", "(SELECT ", ") k"));
+  }
+
+  private static Parameters keys(Parameters to, List<TimerKey> keys) throws SQLException {
+    return to.texts(keys, TimerKey::namespace).texts(keys, TimerKey::id).numbers(keys.size());
+  }
+
+  private static Parameters readings(Parameters to, List<TimerRecord> records) throws SQLException {
+    return to.texts(records, record -> record.key().namespace())
+        .texts(records, record -> record.key().id())
+        .longs(records, TimerRecord::version)
+        .longs(records, TimerRecord::revision)
+        .numbers(records.size());
+  }
+
+  @Override
+  public Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      return to.query(PRESENT, values -> keys(values, keys), PostgreSqlRecords::found).get();
+    }
+  }
+
+  private static Set<TimerKey> found(ResultSet rows) throws SQLException {
+    Set<TimerKey> found = new HashSet<>();
+    while (rows.next()) {
+      found.add(new TimerKey(rows.getString(1), rows.getString(2)));
+    }
+    return found;
+  }
+
+  @Override
+  public Answer<Map<TimerKey, TimerRecord>> read(Statements to, List<TimerKey> keys, Lock lock) {
+    return to.query(
+        lock == Lock.NONE ? READ : LOCK + lock.sql,
+        values -> keys(values, keys),
+        rows -> {
+          Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
+          while (rows.next()) {
+            TimerRecord record = Rows.record(rows);
+            found.put(record.key(), record);
+          }
+          return found;
+        });
+  }
+
+  @Override
+  public Answer<Map<TimerKey, Finished>> finished(Statements to, List<TimerKey> keys) {
+    return to.query(
+        FINISHED,
+        values -> keys(values, keys),
+        rows -> {
+          Map<TimerKey, Finished> found = new HashMap<>();
+          while (rows.next()) {
+            TimerRecord record = Rows.record(rows);
+            found.put(record.key(), new Finished(record, rows.getBytes(Rows.PAYLOAD_HASH)));
+          }
+          return found;
+        });
+  }
+
+  @Override
+  public Answer<boolean[]> insert(
+      Statements to, List<TimerRecord> records, int shards, boolean daring) {
+    if (daring) {
+      to.update(INSERT_NEW, values -> timers(values, records, shards));
+      boolean[] all = new boolean[records.size()];
+      Arrays.fill(all, true);
+      return () -> all;
+    }
+    return to.query(
+        INSERT,
+        values -> timers(values, records, shards),
+        rows -> {
+          Set<Long> inserted = new HashSet<>();
+          while (rows.next()) {
+            inserted.add(rows.getLong(1));
+          }
+          boolean[] which = new boolean[records.size()];
+          for (int i = 0; i < which.length; i++) {
+            which[i] = inserted.contains(records.get(i).version());
+          }
+          return which;
+        });
+  }
+
+  private static Parameters timers(Parameters to, List<TimerRecord> records, int shards)
+      throws SQLException {
+    to.texts(records, record -> record.key().namespace())
+        .texts(records, record -> record.key().id());
+    return columns(to, records)
+        .longs(records, TimerRecord::fireAt)
+        .ints(records, record -> Shards.of(record.key(), shards))
+        .bytes(records, record -> record.definition().payload());
+  }
+
+  /** What the history has, too, from the handler on. */
+  private static Parameters columns(Parameters to, List<TimerRecord> records) throws SQLException {
+    return to.texts(records, record -> record.definition().handler())
+        .longs(records, TimerRecord::version)
+        .longs(records, TimerRecord::dueAt)
+        .longs(records, TimerRecord::createdAt)
+        .longs(records, TimerRecord::changedAt)
+        .longs(records, TimerRecord::revision)
+        .ints(records, TimerRecord::attempt)
+        .ints(records, Rows::state)
+        .ints(records, Rows::flags)
+        .bytes(records, Rows::spec)
+        .bytes(records, Rows::progress);
+  }
+
+  @Override
+  public void remove(Statements to, List<TimerRecord> records) {
+    to.update(REMOVE, values -> readings(values, records));
+  }
+
+  private static Statements.Reading<boolean[]> numbers(int size) {
+    return rows -> {
+      boolean[] which = new boolean[size];
+      while (rows.next()) {
+        which[rows.getInt(1) - 1] = true;
+      }
+      return which;
+    };
+  }
+
+  private static Parameters progress(Parameters to, List<Step> steps) throws SQLException {
+    List<TimerRecord> after = after(steps);
+    return readings(to, before(steps))
+        .longs(after, TimerRecord::revision)
+        .longs(after, TimerRecord::dueAt)
+        .longs(after, TimerRecord::fireAt)
+        .longs(after, TimerRecord::changedAt)
+        .ints(after, TimerRecord::attempt)
+        .ints(after, Rows::state)
+        .ints(after, Rows::flags)
+        .bytes(after, Rows::progress);
+  }
+
+  private static List<TimerRecord> before(List<Step> steps) {
+    return steps.stream().map(Step::before).toList();
+  }
+
+  private static List<TimerRecord> after(List<Step> steps) {
+    return steps.stream().map(Step::after).toList();
+  }
+
+  @Override
+  public Answer<boolean[]> advance(Statements to, List<Step> steps) {
+    return to.query(ADVANCE, values -> progress(values, steps), numbers(steps.size()));
+  }
+
+  @Override
+  public Answer<boolean[]> replace(Statements to, List<Step> steps) {
+    List<TimerRecord> after = after(steps);
+    return to.query(
+        REPLACE,
+        values ->
+            progress(values, steps)
+                .longs(after, TimerRecord::version)
+                .longs(after, TimerRecord::createdAt)
+                .texts(after, record -> record.definition().handler())
+                .bytes(after, Rows::spec)
+                .bytes(after, record -> record.definition().payload()),
+        numbers(steps.size()));
+  }
+
+  @Override
+  public Answer<boolean[]> finish(Statements to, List<Step> steps) {
+    List<TimerRecord> after = after(steps);
+    return to.query(
+        FINISH,
+        values ->
+            columns(readings(values, before(steps)), after)
+                .bytes(after, record -> Rows.hash(record.definition().payload())),
+        numbers(steps.size()));
+  }
+
+  @Override
+  public Answer<boolean[]> unfinish(Statements to, List<TimerRecord> records) {
+    return to.query(DELETE_DONE, values -> readings(values, records), numbers(records.size()));
+  }
+
+  @Override
+  public void addReady(Statements to, List<TimerRecord> records) {
+    ready(
+        to,
+        "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)"
+            + " SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[], ?::text[])",
+        Rows.ofQueues(records));
+    ready(
+        to,
+        "INSERT INTO timewheel_handler_ready (namespace, handler, ready_at, id)"
+            + " SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[], ?::text[])",
+        Rows.ofHandlers(records));
+  }
+
+  @Override
+  public void removeReady(Statements to, List<TimerRecord> records) {
+    ready(
+        to,
+        "DELETE FROM timewheel_ready r"
+            + " USING unnest(?::text[], ?::text[], ?::bigint[], ?::text[])"
+            + " AS k (namespace, queue, ready_at, id)"
+            + " WHERE r.namespace = k.namespace AND r.queue = k.queue"
+            + " AND r.ready_at = k.ready_at AND r.id = k.id",
+        Rows.ofQueues(records));
+    ready(
+        to,
+        "DELETE FROM timewheel_handler_ready r"
+            + " USING unnest(?::text[], ?::text[], ?::bigint[], ?::text[])"
+            + " AS k (namespace, handler, ready_at, id)"
+            + " WHERE r.handler = k.handler AND r.ready_at = k.ready_at"
+            + " AND r.namespace = k.namespace AND r.id = k.id",
+        Rows.ofHandlers(records));
+  }
+
+  private static void ready(Statements to, String sql, List<TimerRecord> records) {
+    if (records.isEmpty()) {
+      return;
+    }
+    to.update(
+        sql,
+        values ->
+            values
+                .texts(records, record -> record.key().namespace())
+                .texts(records, record -> record.definition().handler())
+                .longs(records, TimerRecord::changedAt)
+                .texts(records, record -> record.key().id()));
+  }
+}

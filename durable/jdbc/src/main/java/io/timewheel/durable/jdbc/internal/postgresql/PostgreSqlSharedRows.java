@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.postgresql;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.server.SharedRows;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Pauses, epochs and counters on PostgreSQL. */
+final class PostgreSqlSharedRows implements SharedRows {
+  @Override
+  public Answer<Set<String>> holdPauses(Statements to) {
+    return to.query("SELECT scope FROM timewheel_pause FOR SHARE", none -> {}, SharedRows::scopes);
+  }
+
+  @Override
+  public void count(Statements to, Map<String, Map<TimerState, Long>> deltas) {
+    List<Count> rows = SharedRows.countRows(deltas);
+    to.update(
+        "INSERT INTO timewheel_count"
+            + " SELECT * FROM unnest(?::text[], ?::integer[], ?::bigint[])",
+        values ->
+            values
+                .texts(rows, Count::namespace)
+                .ints(rows, row -> Codes.STATES.of(row.state()))
+                .longs(rows, Count::number));
+  }
+
+  @Override
+  public Answer<Map<Integer, Long>> holdEpochs(Statements to, List<Integer> shards) {
+    return to.query(
+        "SELECT shard, epoch FROM timewheel_shard WHERE shard = ANY (?::integer[])"
+            + " ORDER BY shard FOR SHARE",
+        values -> values.ints(shards, shard -> shard),
+        SharedRows::epochs);
+  }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * PostgreSQL, 14 or newer. The entry is {@link
+ * io.timewheel.durable.jdbc.internal.postgresql.PostgreSql}, which lists the parts: each class here
+ * implements one interface of {@link io.timewheel.durable.jdbc.internal.server}.
+ */
+@NullMarked
+package io.timewheel.durable.jdbc.internal.postgresql;
+
+import org.jspecify.annotations.NullMarked;

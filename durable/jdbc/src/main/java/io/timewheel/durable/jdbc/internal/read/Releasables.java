@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.read;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds timers that wait and may be released. The column release_by contains {@code =handler} for a
+ * blocked timer and {@code *namespace} for a held one, and null for all others. The tables compute
+ * it. The index begins with shard and release_by: from one value of a shard, a lookup finds the
+ * next one, so values that are not wanted cost one lookup each, however many timers have them.
+ */
+public final class Releasables {
+  public static final String NEXT =
+      "SELECT release_by FROM timewheel_timer WHERE shard = ? AND release_by > ?"
+          + " ORDER BY release_by LIMIT 1";
+
+  public static final String TIMERS =
+      Queries.SELECT_DUE
+          + "shard = ? AND release_by = ? AND namespace >= ?"
+          + " AND (namespace > ? OR id > ?) ORDER BY namespace, id LIMIT ?";
+
+  private static final char HANDLER = '=';
+  private static final char NAMESPACE = '*';
+
+  private Releasables() {}
+
+  static List<DueTimer> read(
+      Connection connection,
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit)
+      throws SQLException {
+    List<DueTimer> found = new ArrayList<>();
+    String value = after == null ? next(connection, shard, "") : releaseBy(after);
+    DueTimer behind = after;
+    while (value != null && found.size() < limit) {
+      String name = value.substring(1);
+      if (value.charAt(0) == HANDLER ? handlers.contains(name) : namespaces.contains(name)) {
+        found.addAll(timers(connection, shard, value, behind, limit - found.size()));
+      }
+      behind = null;
+      value = next(connection, shard, value);
+    }
+    return found;
+  }
+
+  private static String releaseBy(DueTimer timer) {
+    return timer.state() == TimerState.BLOCKED
+        ? HANDLER + timer.handler()
+        : NAMESPACE + timer.key().namespace();
+  }
+
+  private static @Nullable String next(Connection connection, int shard, String value)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(NEXT)) {
+      new Parameters(connection, statement).number(shard).text(value);
+      try (ResultSet rows = statement.executeQuery()) {
+        return rows.next() ? rows.getString(1) : null;
+      }
+    }
+  }
+
+  private static List<DueTimer> timers(
+      Connection connection, int shard, String value, @Nullable DueTimer behind, int limit)
+      throws SQLException {
+    String namespace = behind == null ? "" : behind.key().namespace();
+    try (PreparedStatement statement = connection.prepareStatement(TIMERS)) {
+      new Parameters(connection, statement)
+          .number(shard)
+          .text(value)
+          .text(namespace)
+          .text(namespace)
+          .text(behind == null ? "" : behind.key().id())
+          .number(limit);
+      return Queries.due(statement);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.read;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.transaction.Counters;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Reads timers, lists and numbers, each by statements outside of a transaction. Thread-safe. */
+public final class TimerReader {
+  private final Transactions transactions;
+  private final Queries queries;
+  private final Counters counters;
+  private final LongSupplier databaseMillis;
+  private final int shards;
+  private final DueBounds bounds;
+
+  /**
+   * Creates the reader of a store.
+   *
+   * @param databaseMillis the time of the database, as far as it is known here
+   */
+  public TimerReader(
+      Transactions transactions,
+      Queries queries,
+      Counters counters,
+      LongSupplier nanoTime,
+      LongSupplier databaseMillis,
+      int shards) {
+    this.transactions = transactions;
+    this.queries = queries;
+    this.counters = counters;
+    this.databaseMillis = databaseMillis;
+    this.shards = shards;
+    bounds = new DueBounds(nanoTime);
+  }
+
+  /** As {@link TimerStore#due}. */
+  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    long from = after == null ? bounds.from(shard) : after.fireAt();
+    long now = databaseMillis.getAsLong();
+    Counters.Sweeps sweeps = from == Long.MIN_VALUE ? counters.fullSweeps : counters.sweeps;
+    List<DueTimer> due =
+        transactions.read(
+            connection ->
+                sweeps.read(() -> queries.due(connection, shard, from, until, after, limit)));
+    if (from == Long.MIN_VALUE && after == null) {
+      bounds.scanned(shard, now, due);
+    }
+    return due;
+  }
+
+  /** As {@link TimerStore#sweep}. */
+  public List<DueTimer> sweep(Collection<Integer> some, long until, int limit) {
+    Map<Integer, Long> from = bounds.sweepFrom(some);
+    List<DueTimer> found = new ArrayList<>();
+    for (int shard : some) {
+      if (!from.containsKey(shard)) {
+        found.addAll(due(shard, until, null, limit));
+      }
+    }
+    if (!from.isEmpty()) {
+      long now = databaseMillis.getAsLong();
+      List<DueTimer> due =
+          transactions.read(
+              connection ->
+                  counters.sweeps.read(() -> queries.sweep(connection, from, until, limit)));
+      bounds.swept(from, now, due, timer -> Shards.of(timer.key(), shards));
+      found.addAll(due);
+    }
+    return found;
+  }
+
+  /** As {@link TimerStore#releasable}. */
+  public List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    return transactions.read(
+        connection -> Releasables.read(connection, shard, handlers, namespaces, after, limit));
+  }
+
+  /** As {@link TimerStore#get}. */
+  @Nullable
+  public TimerRecord get(TimerKey key) {
+    return transactions
+        .read(connection -> Optional.ofNullable(queries.get(connection, key)))
+        .orElse(null);
+  }
+
+  /** As {@link TimerStore#page}. */
+  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    return transactions.read(connection -> queries.page(connection, query, after, limit));
+  }
+
+  /** As {@link TimerStore#histogram}. */
+  public long[] histogram(@Nullable String namespace, long[] bounds) {
+    return transactions.read(connection -> queries.histogram(connection, namespace, bounds));
+  }
+
+  /** As {@link TimerStore#counts}. */
+  public Map<String, Map<TimerState, Long>> counts() {
+    return transactions.read(queries::counts);
+  }
+
+  /** As {@link TimerStore#readyHandlers}. */
+  public List<String> readyHandlers(@Nullable String after, int limit) {
+    return transactions.read(
+        connection -> queries.readyHandlers(connection, after == null ? "" : after, limit));
+  }
+
+  /** As {@link TimerStore#paused}. */
+  public Set<String> paused() {
+    return transactions.read(queries::paused);
+  }
+}

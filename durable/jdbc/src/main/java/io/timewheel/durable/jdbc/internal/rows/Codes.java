@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.rows;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.Attempt;
+import io.timewheel.durable.MissedRuns;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.Outcome;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The constants of an enum as numbers of the format. They are listed here one by one, so that the
+ * order in the source of the enum is no part of the format. A constant may be added at the end;
+ * none is ever moved. The store in RocksDB has a list of its own: what one format has promised to
+ * its data must not change with the other.
+ */
+public final class Codes<E extends Enum<E>> {
+  public static final Codes<TimerState> STATES =
+      new Codes<>(
+          List.of(
+              TimerState.SCHEDULED,
+              TimerState.READY,
+              TimerState.RUNNING,
+              TimerState.RETRYING,
+              TimerState.FAILED,
+              TimerState.BLOCKED,
+              TimerState.PAUSED,
+              TimerState.COMPLETED,
+              TimerState.CANCELLED));
+  static final Codes<Attempt.End> ENDS =
+      new Codes<>(
+          List.of(
+              Attempt.End.SUCCEEDED,
+              Attempt.End.FAILED,
+              Attempt.End.LOST,
+              Attempt.End.GIVEN_BACK,
+              Attempt.End.RESCHEDULED,
+              Attempt.End.SUPERSEDED));
+  static final Codes<MissedRuns> MISSED =
+      new Codes<>(List.of(MissedRuns.FIRE_ONCE, MissedRuns.FIRE_ALL, MissedRuns.SKIP));
+  static final Codes<Outcome.Answer> ANSWERS =
+      new Codes<>(
+          List.of(
+              Outcome.Answer.CREATED,
+              Outcome.Answer.REPLACED,
+              Outcome.Answer.UNCHANGED,
+              Outcome.Answer.EXISTS,
+              Outcome.Answer.VERSION_DIFFERS,
+              Outcome.Answer.OVER_LIMIT,
+              Outcome.Answer.CANCELLED,
+              Outcome.Answer.RUNNING,
+              Outcome.Answer.COMPLETED,
+              Outcome.Answer.NOT_FOUND,
+              Outcome.Answer.APPLIED,
+              Outcome.Answer.WRONG_STATE,
+              Outcome.Answer.HELD,
+              Outcome.Answer.OUTDATED,
+              Outcome.Answer.STALE_OWNER));
+
+  private final List<E> constants;
+  private final Map<E, Integer> codes;
+
+  private Codes(List<E> constants) {
+    this.constants = constants;
+    codes = new EnumMap<>(constants.get(0).getDeclaringClass());
+    constants.forEach(constant -> codes.put(constant, codes.size()));
+  }
+
+  public int of(E constant) {
+    return requireNonNull(codes.get(constant));
+  }
+
+  public E at(int code) {
+    if (code < 0 || code >= constants.size()) {
+      throw new IllegalArgumentException(
+          constants.get(0).getDeclaringClass().getSimpleName() + " " + code);
+    }
+    return constants.get(code);
+  }
+}

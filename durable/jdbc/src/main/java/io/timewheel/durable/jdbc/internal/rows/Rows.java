@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.rows;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.io.IOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A record as a row. */
+public final class Rows {
+  public static final String COLUMNS =
+      "t.namespace, t.id, t.version, t.revision, t.state, t.flags, t.due_at, t.created_at,"
+          + " t.changed_at, t.attempt, t.handler, t.spec, t.progress";
+
+  /** Of an unfinished timer; for a finished one, something else stands for the last two. */
+  public static final String TIMER_COLUMNS = COLUMNS + ", t.fire_at, t.payload";
+
+  /** Whether a finished timer is still remembered. */
+  public static final String NOT_FORGOTTEN =
+      "(t.changed_at, t.namespace, t.id)"
+          + " > (SELECT forgotten_at, forgotten_namespace, forgotten_id FROM timewheel_history)";
+
+  /** Behind the columns that every query for records has. */
+  public static final int PAYLOAD_HASH = 16;
+
+  private static final int QUEUE = 1;
+  private static final int RECURRING = 1 << 1;
+  private static final int PAUSED = 1 << 2;
+  private static final int CANCEL_REQUESTED = 1 << 3;
+  private static final int DEFERRED = 1 << 4;
+
+  private Rows() {}
+
+  public static int state(TimerRecord record) {
+    return Codes.STATES.of(record.state());
+  }
+
+  public static int flags(TimerRecord record) {
+    return (record.definition().queue() ? QUEUE : 0)
+        | (record.definition().isRecurring() ? RECURRING : 0)
+        | (record.paused() ? PAUSED : 0)
+        | (record.cancelRequested() ? CANCEL_REQUESTED : 0)
+        | (record.isDeferred() ? DEFERRED : 0);
+  }
+
+  public static boolean isQueue(int flags) {
+    return (flags & QUEUE) != 0;
+  }
+
+  /** The timers whose target is a queue. */
+  public static List<TimerRecord> ofQueues(List<TimerRecord> records) {
+    return records.stream().filter(record -> record.definition().queue()).toList();
+  }
+
+  /** The timers whose target is a handler. */
+  public static List<TimerRecord> ofHandlers(List<TimerRecord> records) {
+    return records.stream().filter(record -> !record.definition().queue()).toList();
+  }
+
+  public static boolean isRecurring(int flags) {
+    return (flags & RECURRING) != 0;
+  }
+
+  public static boolean isDeferred(int flags) {
+    return (flags & DEFERRED) != 0;
+  }
+
+  public static byte[] spec(TimerRecord record) {
+    TimerDefinition definition = record.definition();
+    return RecordCodec.encode(
+        new RecordCodec.Spec(
+            definition.recurrence(),
+            definition.headers(),
+            definition.retry(),
+            Codes.MISSED.of(definition.missed()),
+            definition.graceMillis()));
+  }
+
+  public static byte @Nullable [] progress(TimerRecord record) {
+    return RecordCodec.encode(RecordCodec.Progress.of(record));
+  }
+
+  /** The record in the present row. */
+  public static TimerRecord record(ResultSet row) throws SQLException {
+    TimerKey key = new TimerKey(row.getString(1), row.getString(2));
+    try {
+      int flags = row.getInt(6);
+      RecordCodec.Spec spec = RecordCodec.decodeSpec(row.getBytes(12));
+      RecordCodec.Progress progress = RecordCodec.decodeProgress(row.getBytes(13));
+      long fireAt = row.getLong(14);
+      boolean never = row.wasNull(); // of the column that was read last
+      return new TimerRecord(
+          key,
+          row.getLong(3),
+          row.getLong(4),
+          Codes.STATES.at(row.getInt(5)),
+          new TimerDefinition(
+              spec.recurrence(),
+              row.getString(11),
+              isQueue(flags),
+              row.getBytes(15),
+              spec.headers(),
+              spec.retry(),
+              Codes.MISSED.at(spec.missed()),
+              spec.graceMillis()),
+          row.getLong(7),
+          never ? TimerRecord.NEVER : fireAt,
+          progress.runAt(),
+          row.getInt(10),
+          progress.claim(),
+          progress.former(),
+          (flags & PAUSED) != 0,
+          (flags & CANCEL_REQUESTED) != 0,
+          row.getLong(8),
+          row.getLong(9),
+          progress.note(),
+          progress.attempts(),
+          progress.requests());
+    } catch (IOException | IllegalArgumentException e) {
+      throw new StoreException(
+          StoreException.Kind.REJECTED, key + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  /** The record with a payload, which its row does not have. */
+  public static TimerRecord withPayload(TimerRecord record, byte[] payload) {
+    TimerDefinition definition = record.definition();
+    return new TimerRecord(
+        record.key(),
+        record.version(),
+        record.revision(),
+        record.state(),
+        new TimerDefinition(
+            definition.recurrence(),
+            definition.handler(),
+            definition.queue(),
+            payload,
+            definition.headers(),
+            definition.retry(),
+            definition.missed(),
+            definition.graceMillis()),
+        record.dueAt(),
+        record.fireAt(),
+        record.runAt(),
+        record.attempt(),
+        record.claim(),
+        record.former(),
+        record.paused(),
+        record.cancelRequested(),
+        record.createdAt(),
+        record.changedAt(),
+        record.note(),
+        record.attempts(),
+        record.requests());
+  }
+
+  /** What tells payloads apart once they are gone; nothing for none. */
+  public static byte @Nullable [] hash(byte[] payload) {
+    if (payload.length == 0) {
+      return null;
+    }
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(payload);
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError(e); // every JDK has it
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.server;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
+import io.timewheel.durable.spi.DuePosition;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads and purges the history. The statements that all servers understand are here. */
+public abstract class HistorySql {
+  private final String nowMillis;
+
+  /**
+   * Makes the statements.
+   *
+   * @param nowMillis an expression for the time of the database
+   */
+  public HistorySql(String nowMillis) {
+    this.nowMillis = nowMillis;
+  }
+
+  /**
+   * The one row about the history.
+   *
+   * @param forgotten up to where it is forgotten
+   * @param part where finished timers are put
+   * @param since since when
+   * @param now the time of the database
+   */
+  public record Position(DuePosition forgotten, int part, long since, long now) {}
+
+  /** {@return the history, locked; null if another transaction is at it} */
+  @Nullable
+  public Position lock(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT forgotten_at, forgotten_namespace, forgotten_id, part, part_since, "
+                    + nowMillis
+                    + " FROM timewheel_history FOR UPDATE SKIP LOCKED");
+        ResultSet rows = statement.executeQuery()) {
+      return rows.next()
+          ? new Position(
+              new DuePosition(rows.getLong(1), new TimerKey(rows.getString(2), rows.getString(3))),
+              rows.getInt(4),
+              rows.getLong(5),
+              rows.getLong(6))
+          : null;
+    }
+  }
+
+  /** A finished timer in the order of the history. */
+  public record Past(DuePosition position, TimerState state) {}
+
+  public List<Past> past(Connection connection, DuePosition after, int limit) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "SELECT changed_at, namespace, id, state FROM timewheel_done WHERE changed_at >= ?"
+                + " AND (changed_at, namespace, id) > (?, ?, ?)"
+                + " ORDER BY changed_at, namespace, id LIMIT ?")) {
+      new Parameters(connection, statement)
+          .number(after.fireAt())
+          .number(after.fireAt())
+          .text(after.key().namespace())
+          .text(after.key().id())
+          .number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<Past> past = new ArrayList<>();
+        while (rows.next()) {
+          TimerKey key = new TimerKey(rows.getString(2), rows.getString(3));
+          past.add(
+              new Past(new DuePosition(rows.getLong(1), key), Codes.STATES.at(rows.getInt(4))));
+        }
+        return past;
+      }
+    }
+  }
+
+  /**
+   * Forgets the oldest finished timers.
+   *
+   * @param oldest in the order of the history
+   * @return those that the counters must no longer contain
+   */
+  public List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {
+    DuePosition position = oldest.get(oldest.size() - 1).position();
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "UPDATE timewheel_history SET forgotten_at = ?, forgotten_namespace = ?,"
+                + " forgotten_id = ?")) {
+      new Parameters(connection, statement)
+          .number(position.fireAt())
+          .text(position.key().namespace())
+          .text(position.key().id());
+      statement.executeUpdate();
+    }
+    return oldest;
+  }
+
+  /** {@return the condition for the rows of the history that the counters contain} */
+  public String counted() {
+    return Rows.NOT_FORGOTTEN;
+  }
+
+  /** Puts what finishes from now on elsewhere. */
+  public void startPart(Connection connection, int part) throws SQLException {
+    Sql.execute(
+        connection, "UPDATE timewheel_history SET part = " + part + ", part_since = " + nowMillis);
+  }
+
+  /** {@return the parts of the history; null if it is not divided} */
+  @Nullable
+  public HistoryParts parts() {
+    return null;
+  }
+}

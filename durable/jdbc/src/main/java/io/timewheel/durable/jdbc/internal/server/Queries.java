@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.server;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads timers, pauses scopes, and claims for queues. The statements that all servers understand
+ * are here.
+ */
+public abstract class Queries {
+  public static final String SELECT_DUE =
+      "SELECT namespace, id, fire_at, version, revision, state, handler, flags"
+          + " FROM timewheel_timer WHERE ";
+
+  private static final String DUE =
+      SELECT_DUE
+          + """
+          shard = ? AND fire_at >= ? AND fire_at < ? AND (fire_at, namespace, id) > (?, ?, ?)
+          ORDER BY fire_at, namespace, id LIMIT ?\
+          """;
+
+  /**
+   * The ready timers of a queue in their order, with places for the joined tables r and t, the
+   * namespace, the queue and the limit.
+   */
+  public static final String TAKE_READY_FROM =
+      " FROM %s ON t.namespace = r.namespace AND t.id = r.id"
+          + " WHERE r.namespace = %s AND r.queue = %s"
+          + " AND t.state = ? AND t.changed_at = r.ready_at AND t.handler = r.queue"
+          + " ORDER BY r.ready_at, r.id LIMIT %s";
+
+  /** The same for a handler: its rows are in the order of the index, whatever the namespace. */
+  public static final String TAKE_HANDLER_READY_FROM =
+      " FROM %s ON t.namespace = r.namespace AND t.id = r.id"
+          + " WHERE r.handler = ?"
+          + " AND t.state = ? AND t.changed_at = r.ready_at AND t.handler = r.handler"
+          + " AND r.namespace NOT IN (SELECT scope FROM timewheel_pause)"
+          + " ORDER BY r.ready_at, r.namespace, r.id LIMIT ?";
+
+  private final String get;
+  private final TimerPages pages;
+
+  /**
+   * Makes the statements.
+   *
+   * @param doneColumns of a finished timer, as {@link Rows#record} reads them
+   * @param pages lists timers
+   */
+  public Queries(String doneColumns, TimerPages pages) {
+    this.pages = pages;
+    // In one statement, so that a timer that moves between the tables is seen once.
+    get =
+        "SELECT "
+            + Rows.TIMER_COLUMNS
+            + " FROM timewheel_timer t WHERE t.namespace = ? AND t.id = ? UNION ALL SELECT "
+            + doneColumns
+            + " FROM timewheel_done t WHERE t.namespace = ? AND t.id = ? AND "
+            + Rows.NOT_FORGOTTEN;
+  }
+
+  public static void update(Connection connection, String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.executeUpdate();
+    }
+  }
+
+  // Reading
+
+  @Nullable
+  public TimerRecord get(Connection connection, TimerKey key) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(get)) {
+      new Parameters(connection, statement)
+          .text(key.namespace())
+          .text(key.id())
+          .text(key.namespace())
+          .text(key.id());
+      try (ResultSet rows = statement.executeQuery()) {
+        return rows.next() ? Rows.record(rows) : null;
+      }
+    }
+  }
+
+  public List<DueTimer> due(
+      Connection connection,
+      int shard,
+      long from,
+      long until,
+      @Nullable DuePosition after,
+      int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(DUE)) {
+      Parameters to = new Parameters(connection, statement).number(shard);
+      if (after == null) {
+        to.number(from).number(until).number(Long.MIN_VALUE).text("").text("");
+      } else {
+        to.number(after.fireAt()).number(until).number(after.fireAt());
+        to.text(after.key().namespace()).text(after.key().id());
+      }
+      to.number(limit);
+      return due(statement);
+    }
+  }
+
+  /** What is due in several shards: of each the first, from a time of its own on. */
+  public abstract List<DueTimer> sweep(
+      Connection connection, Map<Integer, Long> from, long until, int limit) throws SQLException;
+
+  public static List<DueTimer> due(PreparedStatement statement) throws SQLException {
+    try (ResultSet rows = statement.executeQuery()) {
+      List<DueTimer> due = new ArrayList<>();
+      while (rows.next()) {
+        int flags = rows.getInt(8);
+        long fireAt = rows.getLong(3);
+        boolean never = rows.wasNull(); // of the column that was read last
+        due.add(
+            new DueTimer(
+                new TimerKey(rows.getString(1), rows.getString(2)),
+                never ? TimerRecord.NEVER : fireAt,
+                rows.getLong(4),
+                rows.getLong(5),
+                Codes.STATES.at(rows.getInt(6)),
+                rows.getString(7),
+                Rows.isQueue(flags),
+                Rows.isRecurring(flags),
+                Rows.isDeferred(flags)));
+      }
+      return due;
+    }
+  }
+
+  // Lists
+
+  public TimerPage page(
+      Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
+      throws SQLException {
+    return pages.read(connection, query, after, limit);
+  }
+
+  public abstract long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
+      throws SQLException;
+
+  public Map<String, Map<TimerState, Long>> counts(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT namespace, state, sum(delta) FROM timewheel_count GROUP BY namespace, state"
+                    + " HAVING sum(delta) > 0");
+        ResultSet rows = statement.executeQuery()) {
+      Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+      while (rows.next()) {
+        counts
+            .computeIfAbsent(rows.getString(1), namespace -> new EnumMap<>(TimerState.class))
+            .put(Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
+      }
+      return counts;
+    }
+  }
+
+  /**
+   * Puts together what each transaction leaves behind: the sums of the counters take the place of
+   * what they were made from.
+   *
+   * @return whether there is more of it, and it is worth while to do this again
+   */
+  public abstract boolean compact(Connection connection) throws SQLException;
+
+  // Pauses
+
+  public Set<String> paused(Connection connection) throws SQLException {
+    return SharedRows.scopes(connection, "SELECT scope FROM timewheel_pause");
+  }
+
+  /** Lets no transaction that holds the pauses go on beside this one. */
+  public abstract void lockPauses(Connection connection) throws SQLException;
+
+  /** Pauses a scope that is not paused. {@return the number of the pause, larger than before} */
+  public abstract long pause(Connection connection, String scope) throws SQLException;
+
+  public void resume(Connection connection, String scope) throws SQLException {
+    scope(connection, "DELETE FROM timewheel_pause_seen WHERE scope = ?", scope);
+    scope(connection, "DELETE FROM timewheel_pause WHERE scope = ?", scope);
+  }
+
+  /** Inserts a pause, by a statement that returns its number. */
+  public static long insertPause(Connection connection, String sql, String scope)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setString(1, scope);
+      try (ResultSet made = statement.executeQuery()) {
+        made.next();
+        return made.getLong(1);
+      }
+    }
+  }
+
+  static void scope(Connection connection, String sql, String scope) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setString(1, scope);
+      statement.executeUpdate();
+    }
+  }
+
+  // Queues
+
+  /**
+   * Locks the first timers of queues that can be claimed: those that are ready, and that no other
+   * transaction holds. Rows of the index whose timer is held, or not ready, do not count.
+   *
+   * @param requests one for each queue
+   * @param limit the largest number of timers of all queues together
+   * @return the timers in the order of the requests, those of a queue in their order
+   */
+  public abstract List<TimerRecord> takeReady(
+      Connection connection, List<LeaseRequest> requests, int limit) throws SQLException;
+
+  public static List<TimerRecord> records(PreparedStatement statement) throws SQLException {
+    try (ResultSet rows = statement.executeQuery()) {
+      List<TimerRecord> records = new ArrayList<>();
+      while (rows.next()) {
+        records.add(Rows.record(rows));
+      }
+      return records;
+    }
+  }
+
+  /** The same for a handler, in all namespaces that are not paused. */
+  public List<TimerRecord> takeReady(Connection connection, String handler, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(takeHandlerReady())) {
+      new Parameters(connection, statement)
+          .text(handler)
+          .number(Codes.STATES.of(TimerState.READY))
+          .number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<TimerRecord> records = new ArrayList<>();
+        while (rows.next()) {
+          records.add(Rows.record(rows));
+        }
+        return records;
+      }
+    }
+  }
+
+  /** {@return {@link #TAKE_HANDLER_READY_FROM} with columns, tables and locks} */
+  public abstract String takeHandlerReady();
+
+  /** The handlers that have ready timers, behind a name. */
+  public List<String> readyHandlers(Connection connection, String after, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(readyHandlers())) {
+      new Parameters(connection, statement).text(after).number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<String> names = new ArrayList<>();
+        while (rows.next()) {
+          names.add(rows.getString(1));
+        }
+        return names;
+      }
+    }
+  }
+
+  /** {@return a statement that finds each name by the index, whatever the number of its rows} */
+  public abstract String readyHandlers();
+}

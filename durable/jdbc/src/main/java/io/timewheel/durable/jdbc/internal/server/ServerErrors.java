@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.server;
+
+import io.timewheel.durable.spi.StoreException;
+import java.sql.SQLException;
+
+/** Classifies the errors of a database server. */
+public interface ServerErrors {
+  /** {@return the kind of an error of a transaction that sent no COMMIT} */
+  StoreException.Kind kind(SQLException failure);
+
+  /** {@return whether a transaction that failed so, and did nothing, is worth another try} */
+  boolean mayGoWellNextTime(SQLException failure);
+
+  /** {@return whether a statement has waited for a lock for too long} */
+  boolean isHeldUp(SQLException failure);
+
+  /** {@return whether {@link Records#insert}, if it was daring, has found one that is there} */
+  default boolean isThere(SQLException failure) {
+    return false;
+  }
+
+  /** {@return whether the server refuses to write, as a standby does} */
+  boolean isReadOnly(SQLException failure);
+}

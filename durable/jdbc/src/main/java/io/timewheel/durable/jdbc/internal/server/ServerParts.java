@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.server;
+
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The parts in which database servers differ, for one server.
+ *
+ * @param formats the formats of the tables that this release knows
+ * @param errors classifies errors
+ * @param commits proves commits whose answer was lost
+ * @param transactions begins and ends transactions
+ * @param schema makes and changes tables
+ * @param expressions parts of statements
+ * @param shared reads and writes pauses, epochs and counters
+ * @param records reads and writes the records of a write batch
+ * @param queries reads, pauses scopes, and claims for queues
+ * @param history reads and purges the history
+ * @param userTransactions works in transactions that users begin
+ * @param hints carries hints between nodes; null if the database has no notifications
+ */
+public record ServerParts(
+    Formats formats,
+    ServerErrors errors,
+    CommitProof commits,
+    TransactionSql transactions,
+    SchemaSql schema,
+    Expressions expressions,
+    SharedRows shared,
+    Records records,
+    Queries queries,
+    HistorySql history,
+    UserTransactions userTransactions,
+    @Nullable HintTransport hints) {}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.server;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Reads and writes the rows that many timers share: pauses, epochs of shards, and counters. */
+public interface SharedRows {
+  /** {@return the paused scopes, which stay as they are until the transaction ends} */
+  Answer<Set<String>> holdPauses(Statements to) throws SQLException;
+
+  /** {@return the epochs of shards, which stay as they are until the transaction ends} */
+  Answer<Map<Integer, Long>> holdEpochs(Statements to, List<Integer> shards) throws SQLException;
+
+  /** Adds to the numbers of timers. */
+  void count(Statements to, Map<String, Map<TimerState, Long>> deltas) throws SQLException;
+
+  /** Reads pauses. */
+  static Set<String> scopes(ResultSet rows) throws SQLException {
+    Set<String> scopes = new HashSet<>();
+    while (rows.next()) {
+      String scope = rows.getString(1);
+      if (scope != null) { // null in an outer join
+        scopes.add(scope);
+      }
+    }
+    return scopes;
+  }
+
+  /** The same by a statement. */
+  static Set<String> scopes(Connection connection, String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql);
+        ResultSet rows = statement.executeQuery()) {
+      return scopes(rows);
+    }
+  }
+
+  /** Reads the epochs of shards. */
+  static Map<Integer, Long> epochs(ResultSet rows) throws SQLException {
+    Map<Integer, Long> epochs = new HashMap<>();
+    while (rows.next()) {
+      epochs.put(rows.getInt(1), rows.getLong(2));
+    }
+    return epochs;
+  }
+
+  /** How many more timers of a namespace there are in a state. */
+  record Count(String namespace, TimerState state, long number) {}
+
+  /** {@return each number by itself} */
+  static List<Count> countRows(Map<String, Map<TimerState, Long>> counts) {
+    List<Count> rows = new ArrayList<>();
+    counts.forEach(
+        (namespace, states) ->
+            states.forEach((state, number) -> rows.add(new Count(namespace, state, number))));
+    return rows;
+  }
+}

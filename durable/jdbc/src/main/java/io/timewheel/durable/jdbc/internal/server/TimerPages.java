@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.server;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists timers. A page is read in pieces, each by a statement of its own that begins behind the
+ * last key of the one before: a driver keeps all rows of an answer in memory, so no statement may
+ * answer with more than a few megabytes. The page ends when it has enough rows or bytes. Each
+ * statement reads both tables, so a timer that moves between them is seen once.
+ */
+public final class TimerPages {
+  /** How many rows a statement answers with; a payload has 64 KiB at most. */
+  private static final int ROWS = 500;
+
+  private static final int ROWS_WITH_PAYLOAD = 50;
+
+  /** Behind every id that begins with what stands in front of it: an id has 256 bytes at most. */
+  private static final String LAST = new String(Character.toChars(0x10FFFF)).repeat(64);
+
+  private static final Set<TimerState> FINISHED =
+      EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED);
+
+  /** Those that are in the due index. */
+  public static final Set<TimerState> INDEXED =
+      EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.RUNNING);
+
+  private final String doneColumns;
+  private final String noPayload;
+  private final String behind;
+
+  /**
+   * Makes the statements.
+   *
+   * @param doneColumns of a finished timer, as {@link Rows#record} reads them
+   * @param noPayload the column that stands for a payload that is not read
+   * @param behind a condition for the keys behind one, with the places of its namespace, its
+   *     namespace again, and its id; of a form by which the index is entered there
+   */
+  public TimerPages(String doneColumns, String noPayload, String behind) {
+    this.doneColumns = doneColumns;
+    this.noPayload = noPayload;
+    this.behind = behind;
+  }
+
+  TimerPage read(Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
+      throws SQLException {
+    PageBuilder page = new PageBuilder(query, limit);
+    TimerKey from = after;
+    while (true) {
+      int most = query.payload() ? ROWS_WITH_PAYLOAD : ROWS;
+      int rows = Math.min(most, page.left() + 1); // one more tells whether it is the last page
+      List<TimerRecord> piece = rows(connection, query, from, rows);
+      for (TimerRecord record : piece) {
+        if (page.isFull()) {
+          return page.build(false);
+        }
+        page.add(record);
+        from = record.key();
+      }
+      if (piece.size() < rows) {
+        return page.build(true);
+      }
+      if (page.isFull()) {
+        return page.build(false);
+      }
+    }
+  }
+
+  private List<TimerRecord> rows(
+      Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
+      throws SQLException {
+    Set<TimerState> unfinished = EnumSet.noneOf(TimerState.class);
+    unfinished.addAll(query.states());
+    unfinished.removeAll(FINISHED);
+    boolean idle = unfinished.stream().noneMatch(INDEXED::contains);
+    List<String> parts = new ArrayList<>();
+    List<Object> values = new ArrayList<>();
+    if (!unfinished.isEmpty()) {
+      parts.add(
+          "(SELECT "
+              + (query.payload() ? Rows.TIMER_COLUMNS : Rows.COLUMNS + ", t.fire_at, " + noPayload)
+              + " FROM timewheel_timer t WHERE "
+              + (idle ? "t.fire_at IS NULL AND " : "")
+              + conditions(query, after, limit, values));
+    }
+    if (query.states().stream().anyMatch(FINISHED::contains)) {
+      parts.add(
+          "(SELECT "
+              + doneColumns
+              + " FROM timewheel_done t WHERE "
+              + Rows.NOT_FORGOTTEN
+              + " AND "
+              + conditions(query, after, limit, values));
+    }
+    if (parts.isEmpty()) {
+      return List.of();
+    }
+    String sql = String.join(" UNION ALL ", parts);
+    if (parts.size() > 1) {
+      sql += " ORDER BY namespace, id LIMIT ?";
+      values.add(limit);
+    }
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (int i = 0; i < values.size(); i++) {
+        statement.setObject(i + 1, values.get(i));
+      }
+      try (ResultSet rows = statement.executeQuery()) {
+        List<TimerRecord> records = new ArrayList<>();
+        while (rows.next()) {
+          records.add(Rows.record(rows));
+        }
+        return records;
+      }
+    }
+  }
+
+  private String conditions(
+      TimerQuery query, @Nullable TimerKey after, int limit, List<Object> values) {
+    String marks = String.join(", ", Collections.nCopies(query.states().size(), "?"));
+    StringBuilder sql =
+        new StringBuilder("t.due_at >= ? AND t.due_at < ? AND t.state IN (" + marks + ")");
+    values.add(query.dueFrom());
+    values.add(query.dueTo());
+    query.states().forEach(state -> values.add(Codes.STATES.of(state)));
+    if (query.namespace() != null) {
+      sql.append(" AND t.namespace = ?");
+      values.add(query.namespace());
+    }
+    if (!query.prefix().isEmpty()) {
+      sql.append(" AND t.id >= ? AND t.id <= ?"); // by bytes: nothing else is between
+      values.add(query.prefix());
+      values.add(query.prefix() + LAST);
+    }
+    if (query.handler() != null) {
+      sql.append(" AND t.handler = ?");
+      values.add(query.handler());
+    }
+    if (after != null && after.namespace().equals(query.namespace())) {
+      sql.append(" AND t.id > ?");
+      values.add(after.id());
+    } else if (after != null) {
+      sql.append(" AND ").append(behind);
+      values.add(after.namespace());
+      values.add(after.namespace());
+      values.add(after.id());
+    }
+    values.add(limit);
+    // MariaDB sorts by a namespace although there is but one.
+    return sql.append(query.namespace() == null ? " ORDER BY t.namespace, t.id" : " ORDER BY t.id")
+        .append(" LIMIT ?)")
+        .toString();
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.sql;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/** Runs statements that have no parameters, at once. */
+public final class Sql {
+  private Sql() {}
+
+  public static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  /** {@return the first column of the first row} */
+  public static String text(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return String.valueOf(rows.getString(1));
+    }
+  }
+
+  /** {@return the same as a number} */
+  public static long number(Connection connection, String sql) throws SQLException {
+    return Long.parseLong(text(connection, sql));
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.sql;
+
+import static java.util.Objects.requireNonNull;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Statements of one transaction that go to the database together, when an answer is wanted: a way
+ * there and back costs more than most of them. They are executed in the order in which they were
+ * added. If one fails, so do all behind it, and the transaction. Nothing is read before all is
+ * sent, so nothing large goes behind what may answer much. Not thread-safe.
+ *
+ * <p>{@link #close} throws if a statement was added and never sent. So each use is a
+ * try-with-resources block, and returns normally only after all its statements have been executed.
+ */
+public final class Statements implements AutoCloseable {
+  private final Connection connection;
+  private final List<Waiting<?>> waiting = new ArrayList<>();
+
+  public Statements(Connection connection) {
+    this.connection = connection;
+  }
+
+  /** What a statement answers. */
+  public interface Answer<T> {
+    /** Waits for it. Asked for once. */
+    T get() throws SQLException;
+  }
+
+  /** Sets the parameters of a statement. */
+  public interface Binding {
+    void bind(Parameters to) throws SQLException;
+  }
+
+  /** Reads all rows. */
+  public interface Reading<T> {
+    T read(ResultSet rows) throws SQLException;
+  }
+
+  private final class Waiting<T> implements Answer<T> {
+    private final String sql;
+    private final Binding binding;
+    private final @Nullable Reading<T> reading;
+    private @Nullable T value;
+    private boolean sent;
+
+    Waiting(String sql, Binding binding, @Nullable Reading<T> reading) {
+      this.sql = sql;
+      this.binding = binding;
+      this.reading = reading;
+    }
+
+    void take(PreparedStatement statement) throws SQLException {
+      if (reading != null) {
+        try (ResultSet rows = statement.getResultSet()) {
+          value = reading.read(rows);
+        }
+      }
+    }
+
+    @Override
+    public T get() throws SQLException {
+      if (!sent) {
+        send();
+      }
+      return requireNonNull(value);
+    }
+  }
+
+  /** {@return the connection, for statements that do not wait: what was added goes first} */
+  public Connection connection() throws SQLException {
+    send();
+    return connection;
+  }
+
+  /** Adds a statement that has rows for an answer. */
+  public <T> Answer<T> query(String sql, Binding binding, Reading<T> reading) {
+    Waiting<T> query = new Waiting<>(sql, binding, reading);
+    waiting.add(query);
+    return query;
+  }
+
+  /** Adds a statement that has none. */
+  public void update(String sql, Binding binding) {
+    waiting.add(new Waiting<Void>(sql, binding, null));
+  }
+
+  /** Sends what waits. */
+  public void send() throws SQLException {
+    if (waiting.isEmpty()) {
+      return;
+    }
+    List<Waiting<?>> now = List.copyOf(waiting);
+    waiting.clear();
+    String sql = now.stream().map(each -> each.sql).collect(Collectors.joining(";\n"));
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      Parameters to = new Parameters(connection, statement);
+      for (Waiting<?> each : now) {
+        each.binding.bind(to);
+      }
+      statement.execute();
+      for (int i = 0; i < now.size(); i++) {
+        if (i > 0) {
+          statement.getMoreResults();
+        }
+        now.get(i).take(statement);
+        now.get(i).sent = true;
+      }
+    }
+  }
+
+  /**
+   * Checks that every statement was sent. If the block has thrown already, its exception stays, and
+   * this one is suppressed.
+   */
+  @Override
+  public void close() {
+    if (!waiting.isEmpty()) {
+      throw new IllegalStateException(
+          "statements were added and not sent: "
+              + waiting.size()
+              + " (first: "
+              + waiting.get(0).sql
+              + ")");
+    }
+  }
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.transaction;
+
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.server.ServerErrors;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreException.Kind;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions on connections of the user's pool: begun, repeated where that is safe, and known to
+ * be committed or not.
+ *
+ * <p>What fails before COMMIT is sent was not done, and is repeated if it may go well the next
+ * time: a bounded number of times, with jitter. When the answer to COMMIT is lost, the outcome is
+ * asked for on another connection; only what was certainly aborted is repeated.
+ */
+public final class Transactions {
+  private static final int MAX_TRIES = 6;
+  private static final int MAX_LOOKS = 40;
+
+  /** Each may take as long as the time limit of a connection. */
+  private static final int MAX_CONFIRMATIONS = 3;
+
+  private static final long FIRST_WAIT_MILLIS = 5;
+  private static final long LOOK_MILLIS = 250;
+
+  private final DataSource source;
+  private final Formats formats;
+  private final ServerErrors errors;
+  private final CommitProof commits;
+  private final TransactionSql sql;
+  private final Pauses pauses;
+  private final Counters counters;
+  private volatile boolean closed;
+
+  /** Waits between two tries. */
+  public interface Pauses {
+    /** Waits for about so long, more or less at random. */
+    void pause(long millis);
+  }
+
+  /** What is done in a transaction. */
+  public interface Work<T extends @Nullable Object> {
+    T run(Connection connection) throws SQLException;
+
+    /** {@return what to ask about if the answer to COMMIT is lost; null if there is nothing} */
+    default @Nullable String transactionId(Connection connection, CommitProof commits)
+        throws SQLException {
+      return commits.transactionId(connection);
+    }
+  }
+
+  /** Thrown by work that has found out that it must be done again, and differently. */
+  public static final class Again extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    public Again() {
+      super(null, null, false, false);
+    }
+  }
+
+  public Transactions(DataSource source, ServerParts server, Pauses pauses, Counters counters) {
+    this.source = source;
+    formats = server.formats();
+    errors = server.errors();
+    commits = server.commits();
+    sql = server.transactions();
+    this.pauses = pauses;
+    this.counters = counters;
+  }
+
+  public void close() {
+    closed = true;
+  }
+
+  /** Does something in a transaction. */
+  public <T extends @Nullable Object> T write(Work<T> work) {
+    return write(work, MAX_TRIES);
+  }
+
+  /** The same, for work that somebody asks for again soon. */
+  public <T extends @Nullable Object> T writeOnce(Work<T> work) {
+    return write(work, 1);
+  }
+
+  private <T extends @Nullable Object> T write(Work<T> work, int maxTries) {
+    for (int tries = 1; ; tries++) {
+      Connection connection = open(false);
+      Try<T> done;
+      try {
+        done = once(connection, work);
+        if (done.failure != null && errors.isReadOnly(done.failure)) {
+          drop(connection, done.failure);
+        }
+      } finally {
+        giveBack(connection);
+      }
+      if (done.failure == null) {
+        return done.result;
+      }
+      if (tries == maxTries || !errors.mayGoWellNextTime(done.failure)) {
+        throw failure(done.failure);
+      }
+      pauses.pause(FIRST_WAIT_MILLIS << tries);
+    }
+  }
+
+  /** What came of one try: a result, or why nothing was done. */
+  private record Try<T extends @Nullable Object>(T result, @Nullable SQLException failure) {}
+
+  @SuppressWarnings("NullAway") // no result where there is a failure
+  private <T extends @Nullable Object> Try<T> once(Connection connection, Work<T> work) {
+    T result;
+    String id;
+    try {
+      while (true) {
+        try {
+          result = work.run(connection);
+          break;
+        } catch (Again e) {
+          connection.rollback();
+        }
+      }
+      id = work.transactionId(connection, commits);
+    } catch (SQLException e) {
+      rollback(connection, e);
+      return new Try<>(null, e);
+    } catch (RuntimeException | Error e) {
+      rollback(connection, e);
+      throw e;
+    }
+    try {
+      connection.commit();
+      return new Try<>(result, null);
+    } catch (SQLException e) {
+      rollback(connection, e);
+      return id == null || isCommitted(id, e) ? new Try<>(result, null) : new Try<>(null, e);
+    }
+  }
+
+  private static void rollback(Connection connection, Throwable cause) {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      cause.addSuppressed(e);
+    }
+  }
+
+  /** Has the pool open another connection, to what is the primary by now, instead of this one. */
+  private static void drop(Connection connection, SQLException why) {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException e) {
+      why.addSuppressed(e);
+    }
+  }
+
+  /** Leaves the connection as it was. Nothing that fails here changes the known outcome. */
+  private void giveBack(Connection connection) {
+    try (connection) {
+      try {
+        sql.end(connection);
+      } catch (SQLException e) {
+        connection.abort(Runnable::run); // whoever gets it next must not find our settings
+        throw e;
+      }
+    } catch (SQLException e) {
+      Log.LOG.log(System.Logger.Level.DEBUG, "a connection is broken after its transaction", e);
+    }
+  }
+
+  /** Asks what became of a transaction whose COMMIT was not answered. */
+  public boolean isCommitted(String id, Exception lost) {
+    AtomicInteger confirmations = new AtomicInteger();
+    // Once closed, no connection opens.
+    for (int looks = 1;
+        !closed && looks <= MAX_LOOKS && confirmations.get() < MAX_CONFIRMATIONS;
+        looks++) {
+      try {
+        Boolean committed = look(id, confirmations);
+        if (committed != null) {
+          (committed ? counters.lostAnswersCommitted : counters.lostAnswersAborted).increment();
+          return committed;
+        }
+      } catch (SQLException | StoreException e) {
+        lost.addSuppressed(e);
+      }
+      pauses.pause(LOOK_MILLIS);
+    }
+    counters.lostAnswersUnknown.increment();
+    throw new StoreException(
+        Kind.UNKNOWN, "the answer to a commit was lost, and nobody says how it ended", lost);
+  }
+
+  /**
+   * Asks once. What is committed is confirmed by a wait for what the answer to the COMMIT would
+   * have waited for: a primary that was restarted knows of commits that its standby has not got,
+   * and that a failover would lose.
+   *
+   * @param confirmations counts how often that was tried
+   */
+  private @Nullable Boolean look(String id, AtomicInteger confirmations) throws SQLException {
+    Connection connection = open(false);
+    try {
+      sql.begin(connection); // whoever stands still here keeps nobody out for long
+      Boolean committed = commits.isCommitted(connection, id);
+      connection.rollback();
+      if (committed != null && committed) {
+        confirmations.incrementAndGet();
+        connection.setAutoCommit(true);
+        commits.touch(connection);
+      }
+      return committed;
+    } catch (SQLException e) {
+      rollback(connection, e);
+      throw e;
+    } finally {
+      giveBack(connection);
+    }
+  }
+
+  /** Reads with one statement. */
+  public <T extends @Nullable Object> T read(Work<T> work) {
+    formats.checkLast();
+    for (int tries = 1; ; tries++) {
+      try (Connection connection = open(true)) {
+        return work.run(connection);
+      } catch (SQLException e) {
+        if (tries == MAX_TRIES || !errors.mayGoWellNextTime(e)) {
+          throw failure(e);
+        }
+      }
+      pauses.pause(FIRST_WAIT_MILLIS << tries);
+    }
+  }
+
+  private Connection open(boolean autoCommit) {
+    if (closed) {
+      throw new StoreException(Kind.UNAVAILABLE, "the session is closed", null);
+    }
+    Connection connection;
+    try {
+      connection = counters.connection(source);
+    } catch (SQLException e) {
+      throw new StoreException(Kind.TRANSIENT, "no connection: " + e.getMessage(), e);
+    }
+    try {
+      connection.setAutoCommit(autoCommit);
+      return connection;
+    } catch (SQLException e) {
+      try {
+        connection.close();
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
+      throw failure(e);
+    }
+  }
+
+  /** Says what has failed before its commit. */
+  public StoreException failure(SQLException e) {
+    return new StoreException(
+        errors.kind(e), "the database: " + e.getMessage() + " (" + e.getSQLState() + ")", e);
+  }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Transactions on connections of the user's pool. The entry is {@link
+ * io.timewheel.durable.jdbc.internal.transaction.Transactions}, which begins transactions, repeats
+ * them where that is safe, and asks for lost answers. {@code Counters} counts for the figures of
+ * the store.
+ */
+@NullMarked
+package io.timewheel.durable.jdbc.internal.transaction;
+
+import org.jspecify.annotations.NullMarked;

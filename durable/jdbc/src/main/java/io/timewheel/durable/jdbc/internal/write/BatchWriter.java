@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.write;
+
+import io.timewheel.durable.jdbc.internal.hints.HintChannel;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.jdbc.internal.transaction.Counters;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerStore;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commits write batches and claims, and compacts the rows that each of their transactions leaves
+ * behind. Thread-safe.
+ */
+public final class BatchWriter {
+  /** Each leaves rows behind. */
+  private static final int BATCHES_PER_COMPACTION = 500;
+
+  private final Transactions transactions;
+  private final ServerParts server;
+  private final Counters counters;
+  private final @Nullable HintChannel hints;
+  private final int shards;
+  private final Function<Integer, @Nullable Long> ownEpoch;
+  private final QueueLeases leases;
+  private final Novelty novelty;
+  private final HeldTimers heldTimers = new HeldTimers();
+  private final AtomicInteger batches = new AtomicInteger();
+
+  /**
+   * Creates the writer of a store.
+   *
+   * @param hints carries hints to other nodes; null if none are sent
+   * @param ownEpoch the epoch under which this session owns a shard; null if it does not
+   */
+  public BatchWriter(
+      Transactions transactions,
+      ServerParts server,
+      Counters counters,
+      @Nullable HintChannel hints,
+      LongSupplier nanoTime,
+      int shards,
+      Function<Integer, @Nullable Long> ownEpoch) {
+    this.transactions = transactions;
+    this.server = server;
+    this.counters = counters;
+    this.hints = hints;
+    this.shards = shards;
+    this.ownEpoch = ownEpoch;
+    leases = new QueueLeases(transactions, server, batches::incrementAndGet);
+    novelty = new Novelty(nanoTime);
+  }
+
+  /** Prepares changes of this session, which one transaction commits. */
+  public WriteBatch batch(List<Change> changes) {
+    return batch(changes, ownEpoch, openHints());
+  }
+
+  /**
+   * Prepares changes of a transaction that this session does not hear of: the session, too, is sent
+   * hints about its shards.
+   */
+  public WriteBatch unheardBatch(List<Change> changes) {
+    return batch(changes, shard -> null, openHints());
+  }
+
+  private @Nullable HintChannel openHints() {
+    return hints != null && hints.isOpen() ? hints : null;
+  }
+
+  private WriteBatch batch(
+      List<Change> changes,
+      Function<Integer, @Nullable Long> epochs,
+      @Nullable HintChannel channel) {
+    batches.incrementAndGet();
+    return new WriteBatch(server, counters, novelty, heldTimers, shards, epochs, channel, changes);
+  }
+
+  /** As {@link TimerStore#commit}. */
+  public List<Outcome> commit(List<Change> changes) {
+    List<Outcome> outcomes;
+    HintChannel channel = openHints();
+    try {
+      outcomes = transactions.write(batch(changes, ownEpoch, channel));
+    } catch (StoreException e) {
+      if (channel == null || !mayBeForItsHint(channel, e)) {
+        throw e;
+      }
+      outcomes = transactions.write(batch(changes, ownEpoch, null));
+      channel.refused();
+    }
+    if (batches.get() >= BATCHES_PER_COMPACTION) {
+      batches.set(0);
+      compact();
+    }
+    return outcomes;
+  }
+
+  private static boolean mayBeForItsHint(HintChannel channel, StoreException failure) {
+    return failure.kind() != StoreException.Kind.UNKNOWN // it may have been committed
+        && failure.getCause() instanceof SQLException cause
+        && channel.isRefusal(cause);
+  }
+
+  /** {@return claims for queues and handlers} */
+  public QueueLeases leases() {
+    return leases;
+  }
+
+  /** Compacts the rows that transactions have left behind. */
+  public void compact() {
+    try {
+      boolean more;
+      do {
+        more =
+            transactions.write(
+                connection -> {
+                  server.transactions().begin(connection);
+                  return server.queries().compact(connection);
+                });
+      } while (more);
+    } catch (StoreException e) {
+      Log.LOG.log(System.Logger.Level.DEBUG, "the counters are put together later", e);
+    }
+  }
+}

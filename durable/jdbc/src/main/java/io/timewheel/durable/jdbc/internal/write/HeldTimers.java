@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.write;
+
+import io.timewheel.durable.TimerKey;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/**
+ * Timers that other transactions were found to hold. A write batch with one of them does not wait
+ * for any lock from its first try on: the engine repeats it, and its other changes are due now. A
+ * timer stays here until a write batch gets it. Thread-safe.
+ */
+final class HeldTimers {
+  /** The oldest ones make room: a write batch with them waits once more. */
+  static final int MAX_TIMERS = 1_000;
+
+  private final Set<TimerKey> keys = new LinkedHashSet<>();
+  private volatile boolean empty = true;
+
+  boolean containsAny(Collection<TimerKey> some) {
+    if (empty) {
+      return false;
+    }
+    synchronized (this) {
+      return some.stream().anyMatch(keys::contains);
+    }
+  }
+
+  synchronized void add(Collection<TimerKey> held) {
+    keys.addAll(held);
+    while (keys.size() > MAX_TIMERS) {
+      keys.remove(keys.iterator().next());
+    }
+    empty = keys.isEmpty();
+  }
+
+  synchronized void remove(Collection<TimerKey> released) {
+    released.forEach(keys::remove);
+    empty = keys.isEmpty();
+  }
+}

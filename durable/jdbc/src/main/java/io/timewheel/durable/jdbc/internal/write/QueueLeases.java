@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.write;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.server.Records;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.server.SharedRows;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.Transitions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** Claims ready timers of many queues, or of many handlers, in one transaction. */
+public final class QueueLeases {
+  private final Transactions transactions;
+  private final TransactionSql sql;
+  private final SharedRows shared;
+  private final Queries queries;
+  private final Records records;
+  private final Runnable onCommit;
+
+  /**
+   * Creates the leases of a store.
+   *
+   * @param onCommit runs before each transaction that claims timers is committed
+   */
+  QueueLeases(Transactions transactions, ServerParts server, Runnable onCommit) {
+    this.transactions = transactions;
+    sql = server.transactions();
+    shared = server.shared();
+    queries = server.queries();
+    records = server.records();
+    this.onCommit = onCommit;
+  }
+
+  /** As {@link TimerStore#lease}. */
+  public List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    return transactions.write(connection -> lease(connection, requests, limit, nowMillis, tokens));
+  }
+
+  private List<TimerRecord> lease(
+      Connection connection,
+      List<LeaseRequest> requests,
+      int limit,
+      long nowMillis,
+      Supplier<ClaimToken> tokens)
+      throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      Answer<Long> unusedVersion = sql.begin(to, false);
+      Set<String> paused = shared.holdPauses(to).get();
+      Map<TimerKey, LeaseRequest> open = new LinkedHashMap<>();
+      for (LeaseRequest request : requests) {
+        if (!paused.contains(request.namespace()) && !paused.contains(TimerStore.EVERYTHING)) {
+          open.put(new TimerKey(request.namespace(), request.queue()), request);
+        }
+      }
+      List<TimerRecord> ready =
+          open.isEmpty()
+              ? List.of()
+              : queries.takeReady(connection, List.copyOf(open.values()), limit);
+      List<Records.Step> steps = new ArrayList<>();
+      for (TimerRecord record : ready) {
+        LeaseRequest request =
+            requireNonNull(
+                open.get(new TimerKey(record.key().namespace(), record.definition().handler())));
+        steps.add(
+            new Records.Step(
+                record, Transitions.lease(record, tokens.get(), request.untilMillis(), nowMillis)));
+      }
+      return claim(to, steps);
+    }
+  }
+
+  /** As {@link TimerStore#leaseForHandlers}. */
+  public List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    return transactions.write(
+        connection -> leaseForHandlers(connection, wanted, untilMillis, nowMillis, tokens));
+  }
+
+  private List<TimerRecord> leaseForHandlers(
+      Connection connection,
+      Map<String, Integer> wanted,
+      long untilMillis,
+      long nowMillis,
+      Supplier<ClaimToken> tokens)
+      throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      Answer<Long> unusedVersion = sql.begin(to, false);
+      List<Records.Step> steps = new ArrayList<>();
+      if (!shared.holdPauses(to).get().contains(TimerStore.EVERYTHING)) {
+        for (Map.Entry<String, Integer> handler : wanted.entrySet()) {
+          for (TimerRecord ready :
+              queries.takeReady(connection, handler.getKey(), handler.getValue())) {
+            steps.add(
+                new Records.Step(
+                    ready, Transitions.lease(ready, tokens.get(), untilMillis, nowMillis)));
+          }
+        }
+      }
+      return claim(to, steps);
+    }
+  }
+
+  private List<TimerRecord> claim(Statements to, List<Records.Step> steps) throws SQLException {
+    if (steps.isEmpty()) {
+      to.connection().rollback(); // nothing is to be committed, and nobody will ask about it
+      return List.of();
+    }
+    onCommit.run();
+    Answer<boolean[]> unused = records.advance(to, steps);
+    records.removeReady(to, steps.stream().map(Records.Step::before).toList());
+    shared.count(to, counts(steps));
+    to.send();
+    return steps.stream().map(Records.Step::after).toList();
+  }
+
+  private static Map<String, Map<TimerState, Long>> counts(List<Records.Step> steps) {
+    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+    for (Records.Step step : steps) {
+      Map<TimerState, Long> deltas =
+          counts.computeIfAbsent(
+              step.after().key().namespace(), same -> new EnumMap<>(TimerState.class));
+      deltas.merge(TimerState.READY, -1L, Long::sum);
+      deltas.merge(TimerState.RUNNING, 1L, Long::sum);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,786 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.write;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.jdbc.internal.hints.HintChannel;
+import io.timewheel.durable.jdbc.internal.hints.Hints;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.server.Records;
+import io.timewheel.durable.jdbc.internal.server.Records.Lock;
+import io.timewheel.durable.jdbc.internal.server.ServerErrors;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.server.SharedRows;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import io.timewheel.durable.jdbc.internal.transaction.Counters;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.HeldTimersException;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.Transitions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes that one transaction commits. {@link Transitions} says what becomes of the records, and
+ * they are written back; each write holds only for the record as it was read, and what it does not
+ * hold for is read again. The fence comes with the writes.
+ *
+ * <p>In the first round nothing is locked before it is written, and what is likely is not looked
+ * up: a timer that is scheduled is taken for a new one, and a claim for as it was left. In the
+ * rounds after that, the records are locked in the order of their keys. So what is as expected
+ * costs two ways to the database and back, and COMMIT. A long list may be taken for new as a whole;
+ * if it is not, the transaction fails, and another one locks from the first round on.
+ *
+ * <p>A transaction of a user may hold a timer for any time. The others in a group do not wait for
+ * it. Once a lock was not granted in time, the next try waits for none: claims of held timers are
+ * left for the next sweep of their owner. If other changes are of held timers, the group fails with
+ * a {@link HeldTimersException} that names them.
+ *
+ * <p>An object is used for all tries of one commit, by one thread.
+ */
+public final class WriteBatch implements Transactions.Work<List<Outcome>> {
+  /**
+   * One without locks, and more than one with them only if others make or forget the same timers.
+   */
+  private static final int MAX_ROUNDS = 4;
+
+  /** So many timers are found one by one; with more, parts of the group are held as a whole. */
+  private static final int MAX_FOUND_ALONE = 32;
+
+  private final ServerErrors errors;
+  private final TransactionSql sql;
+  private final SharedRows shared;
+  private final Queries queries;
+  private final CommitProof commits;
+  private final Counters counters;
+  private final Records records;
+  private final Novelty novelty;
+  private final HeldTimers heldTimers;
+  private final int shards;
+  private final Function<Integer, @Nullable Long> ownEpoch;
+  private final @Nullable HintChannel hintChannel;
+  private final List<Change> changes;
+
+  /** Epochs that the fence has found where this group was made under another. */
+  private final Map<Integer, Long> foundEpochs = new HashMap<>();
+
+  private final Outcome[] outcomes;
+
+  /** Whether this is not the first try. */
+  private boolean tried;
+
+  /** True if another transaction holds one of the timers, or did: then nothing waits for it. */
+  private boolean heldUp;
+
+  // Of one try
+
+  /** Held timers that are left for the next sweep of their owner. */
+  private final List<TimerKey> passedOver = new ArrayList<>();
+
+  /** Whether it fails if a timer that is taken for new is there. */
+  private boolean daring;
+
+  private final Map<Integer, Long> heldEpochs = new TreeMap<>();
+  private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+  private final List<Written> written = new ArrayList<>();
+  private Answer<Optional<String>> transactionId = Optional::empty;
+  private final Surroundings surroundings = new Surroundings();
+
+  /**
+   * Prepares a commit.
+   *
+   * @param ownEpoch the epoch under which this session owns a shard; null if it does not
+   * @param hintChannel carries hints to other nodes; null if none are sent
+   */
+  WriteBatch(
+      ServerParts server,
+      Counters counters,
+      Novelty novelty,
+      HeldTimers heldTimers,
+      int shards,
+      Function<Integer, @Nullable Long> ownEpoch,
+      @Nullable HintChannel hintChannel,
+      List<Change> changes) {
+    errors = server.errors();
+    sql = server.transactions();
+    shared = server.shared();
+    queries = server.queries();
+    commits = server.commits();
+    this.counters = counters;
+    records = server.records();
+    this.novelty = novelty;
+    this.heldTimers = heldTimers;
+    this.shards = shards;
+    this.ownEpoch = ownEpoch;
+    this.hintChannel = hintChannel;
+    this.changes = changes;
+    outcomes = new Outcome[changes.size()];
+  }
+
+  /** A timer within a group: as it was read, and as the changes leave it. */
+  private static final class Cell {
+    final TimerKey key;
+    final List<Integer> changes = new ArrayList<>(1);
+    @Nullable TimerRecord before;
+    @Nullable TimerRecord after;
+    byte @Nullable [] payloadHash;
+
+    /** Whether nobody has looked at it: then only a write that holds says that it was so. */
+    boolean assumed;
+
+    /** Whether the last look has found it in neither table. */
+    boolean missing;
+
+    /** Whether it was not as it was read, or taken for. */
+    boolean lost;
+
+    /** Whether somebody else holds it, and it stays as it is. */
+    boolean held;
+
+    Cell(TimerKey key) {
+      this.key = key;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // what is left as it is is the same object
+    boolean isChanged() {
+      return after != before;
+    }
+
+    boolean wasUnfinished() {
+      return before != null && !before.state().isFinished();
+    }
+
+    TimerRecord before() {
+      return requireNonNull(before);
+    }
+
+    TimerRecord after() {
+      return requireNonNull(after);
+    }
+
+    Records.Step step() {
+      return new Records.Step(before(), after());
+    }
+  }
+
+  /** What was written, and for which cells it has held. */
+  private record Written(List<Cell> cells, Answer<boolean[]> held) {}
+
+  private final class Surroundings implements Transitions.Context {
+    long lastVersion;
+    Set<String> paused = Set.of();
+    Map<String, Map<TimerState, Long>> pending = new HashMap<>();
+
+    @Override
+    public long nextVersion(long above) {
+      lastVersion = Math.max(lastVersion, above) + 1;
+      return lastVersion;
+    }
+
+    @Override
+    public long pending(String namespace) {
+      return unfinished(pending.get(namespace)) + unfinished(counts.get(namespace));
+    }
+
+    private long unfinished(@Nullable Map<TimerState, Long> states) {
+      long unfinished = 0;
+      if (states != null) {
+        for (Map.Entry<TimerState, Long> state : states.entrySet()) {
+          unfinished += state.getKey().isFinished() ? 0 : state.getValue();
+        }
+      }
+      return unfinished;
+    }
+
+    @Override
+    public boolean paused(String namespace) {
+      return paused.contains(namespace) || paused.contains(TimerStore.EVERYTHING);
+    }
+  }
+
+  private boolean any(Predicate<Change> predicate) {
+    return changes.stream().anyMatch(predicate);
+  }
+
+  /** Does everything but the commit. */
+  @Override
+  public List<Outcome> run(Connection connection) throws SQLException {
+    boolean versions =
+        any(change -> change instanceof Change.Schedule || change instanceof Change.Move);
+    if (!tried) {
+      heldUp = heldTimers.containsAny(keys());
+    }
+    // Where a lock is waited for until a deadlock is found, none is taken out of the order.
+    boolean expecting =
+        !tried
+            && !heldUp
+            && (sql.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0))));
+    try (Statements to = new Statements(connection)) {
+      Answer<Long> begun = sql.beginBatch(to, versions);
+      List<Outcome> result = run(to, versions ? begun.get() : 0, expecting);
+      Optional<String> id = transactionId.get();
+      transactionId = () -> id;
+      if (heldUp) {
+        heldTimers.remove(keys());
+        heldTimers.add(passedOver);
+      }
+      return result;
+    } catch (SQLException e) {
+      if (!heldUp && errors.isHeldUp(e)) {
+        heldUp = true;
+        throw new Transactions.Again();
+      }
+      throw e;
+    }
+  }
+
+  private List<TimerKey> keys() {
+    return changes.stream().map(Change::key).toList();
+  }
+
+  @Override
+  public @Nullable String transactionId(Connection connection, CommitProof same)
+      throws SQLException {
+    return transactionId.get().orElse(null);
+  }
+
+  /**
+   * The same in a transaction that has begun, which may hold other locks.
+   *
+   * @param firstVersion the first version of a block that is this group's own
+   */
+  public List<Outcome> runIn(Connection connection, long firstVersion) throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      List<Outcome> result = run(to, firstVersion, false);
+      to.send(); // the transaction is the user's again
+      return result;
+    }
+  }
+
+  /** Takes the ends of attempts into the transaction of their handler. */
+  public List<Outcome> finishIn(Statements to) throws SQLException {
+    // One statement locks in the order of the keys; several would, each by itself, out of it.
+    boolean byOneStatement =
+        changes.size() == 1 || changes.stream().allMatch(WriteBatch::isLastEnd);
+    return run(to, 0, byOneStatement);
+  }
+
+  private static boolean isLastEnd(Change change) {
+    return change instanceof Change.Finish finish
+        && finish.end() == Change.Finish.End.SUCCEEDED
+        && finish.nextAt() == TimerRecord.NEVER;
+  }
+
+  /**
+   * Takes the steps.
+   *
+   * @param expecting whether the first round takes what is likely for granted, and locks nothing
+   */
+  private List<Outcome> run(Statements to, long firstVersion, boolean expecting)
+      throws SQLException {
+    tried = true;
+    daring = false;
+    heldEpochs.clear();
+    counts.clear();
+    written.clear();
+    passedOver.clear();
+    surroundings.lastVersion = firstVersion - 1;
+    surroundings.pending.clear();
+    Map<TimerKey, Cell> cells = new TreeMap<>();
+    for (int i = 0; i < outcomes.length; i++) {
+      cells.computeIfAbsent(changes.get(i).key(), Cell::new).changes.add(i);
+    }
+    try {
+      Answer<Set<String>> pauses =
+          any(change -> change instanceof Change.Begin || change instanceof Change.MakeReady)
+              ? shared.holdPauses(to)
+              : () -> Set.of();
+      if (any(
+          change ->
+              change instanceof Change.Schedule schedule
+                  && schedule.maxPending() != TimerRecord.NEVER)) {
+        surroundings.pending.putAll(queries.counts(to.connection()));
+      }
+      apply(to, List.copyOf(cells.values()), pauses, expecting);
+    } catch (SQLException e) {
+      if (daring && errors.isThere(e)) {
+        novelty.refuted();
+        throw new Transactions.Again();
+      }
+      throw e;
+    }
+    return Arrays.asList(outcomes);
+  }
+
+  private void apply(Statements to, List<Cell> cells, Answer<Set<String>> pauses, boolean expecting)
+      throws SQLException {
+    List<Cell> open = cells;
+    for (int round = 1; !open.isEmpty(); round++) {
+      if (round > MAX_ROUNDS) {
+        throw new StoreException(
+            StoreException.Kind.TRANSIENT, open.get(0).key + " is changed by many at once", null);
+      }
+      if (round == 1 && expecting) {
+        expect(to, open);
+      } else {
+        lock(to, open);
+      }
+      if (round == 1) {
+        surroundings.paused = pauses.get();
+      }
+      for (Cell cell : open) {
+        apply(cell);
+        cell.lost = cell.assumed && !cell.isChanged();
+        count(cell, 1);
+      }
+      if (heldUp) {
+        writeWithoutWaiting(to, open);
+      } else {
+        write(to, open, round == 1 && expecting);
+      }
+      conclude(to, open);
+      open = open.stream().filter(cell -> cell.lost).toList();
+      open.forEach(cell -> count(cell, -1));
+    }
+  }
+
+  /** Has the engine repeat the changes of some timers by themselves. */
+  private HeldTimersException held(List<TimerKey> keys, @Nullable SQLException cause) {
+    heldTimers.add(keys);
+    return new HeldTimersException(keys, cause);
+  }
+
+  // Reading
+
+  /** Takes what is likely for granted, and reads the rest. */
+  private void expect(Statements to, List<Cell> cells) throws SQLException {
+    List<Cell> others = new ArrayList<>();
+    for (Cell cell : cells) {
+      Change first = changes.get(cell.changes.get(0));
+      if (first instanceof Change.Schedule schedule
+          && schedule.condition() != Change.Condition.VERSION) {
+        assume(cell, null);
+      } else if (first instanceof Change.Finish finish && finish.claimed() != null) {
+        assume(cell, finish.claimed());
+      } else {
+        others.add(cell);
+      }
+    }
+    if (!others.isEmpty()) {
+      read(to, others, Lock.NONE);
+    }
+  }
+
+  private void lock(Statements to, List<Cell> cells) throws SQLException {
+    boolean passOver =
+        heldUp || (!sql.waitsBriefly() && changes.stream().allMatch(WriteBatch::isLeftForLater));
+    read(to, cells, passOver ? Lock.PASS_OVER : Lock.WAIT);
+  }
+
+  private void read(Statements to, List<Cell> cells, Lock lock) throws SQLException {
+    Map<TimerKey, TimerRecord> unfinished =
+        records.read(to, cells.stream().map(cell -> cell.key).toList(), lock).get();
+    List<TimerKey> missing =
+        cells.stream().map(cell -> cell.key).filter(key -> !unfinished.containsKey(key)).toList();
+    if (lock == Lock.PASS_OVER && !missing.isEmpty()) {
+      passOver(cells, records.present(to.connection(), missing));
+    }
+    // After all that: what somebody else was just finishing is in the history by now.
+    Map<TimerKey, Records.Finished> finished =
+        missing.isEmpty() ? Map.of() : records.finished(to, missing).get();
+    for (Cell cell : cells) {
+      Records.Finished past = finished.get(cell.key);
+      if (past != null) {
+        found(cell, past.record(), past.payloadHash());
+      } else {
+        found(cell, unfinished.get(cell.key), null);
+      }
+      // It may have left the history before that was looked at: then the next look finds it.
+      boolean isMissing = cell.before == null && !cell.held;
+      cell.assumed = isMissing && !cell.missing;
+      cell.missing = isMissing;
+    }
+  }
+
+  /** Takes a timer for what nobody has looked up; null for one that is not there. */
+  private static void assume(Cell cell, @Nullable TimerRecord record) {
+    found(cell, record, null);
+    cell.assumed = true;
+  }
+
+  private static void found(
+      Cell cell, @Nullable TimerRecord record, byte @Nullable [] payloadHash) {
+    cell.before = record;
+    cell.after = record;
+    cell.payloadHash = payloadHash;
+    cell.assumed = false;
+    cell.lost = false;
+  }
+
+  /** What an owner begins because of what he has read: he reads it again soon. */
+  private static boolean isLeftForLater(Change change) {
+    return change instanceof Change.Begin
+        || change instanceof Change.MakeReady
+        || change instanceof Change.Skip
+        || change instanceof Change.Retime
+        || change instanceof Change.Park;
+  }
+
+  private void passOver(List<Cell> cells, Set<TimerKey> held) {
+    List<TimerKey> waitedFor = new ArrayList<>();
+    for (Cell cell : cells) {
+      cell.held = held.contains(cell.key);
+      if (cell.held
+          && cell.changes.stream().map(changes::get).allMatch(WriteBatch::isLeftForLater)) {
+        passedOver.add(cell.key);
+      } else if (cell.held) {
+        waitedFor.add(cell.key);
+      }
+    }
+    if (!waitedFor.isEmpty()) {
+      throw held(waitedFor, null);
+    }
+  }
+
+  private void apply(Cell cell) {
+    for (int i : cell.changes) {
+      if (cell.held) {
+        outcomes[i] = new Outcome(Outcome.Answer.OUTDATED, 0, null);
+        continue;
+      }
+      Change change = changes.get(i);
+      if (isStale(change)) {
+        outcomes[i] = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
+        continue;
+      }
+      if (change instanceof Change.Schedule schedule) {
+        restorePayload(cell, schedule.definition().payload());
+      }
+      Outcome outcome = Transitions.apply(cell.after, change, surroundings);
+      if (outcome.changes(cell.after)) {
+        cell.after = outcome.record();
+      }
+      outcomes[i] = outcome;
+    }
+  }
+
+  private boolean isStale(Change change) {
+    if (change.epoch() == 0) {
+      return false;
+    }
+    int shard = Shards.of(change.key(), shards);
+    Long epoch = foundEpochs.get(shard);
+    if (epoch == null) {
+      epoch = ownEpoch.apply(shard);
+    }
+    if (epoch != null && epoch != change.epoch()) {
+      return true;
+    }
+    Long before = heldEpochs.putIfAbsent(shard, change.epoch());
+    return before != null && before != change.epoch();
+  }
+
+  /** The history has only a hash of the payload; that it is the same is all that matters. */
+  private static void restorePayload(Cell cell, byte[] payload) {
+    if (cell.payloadHash != null
+        && !cell.isChanged()
+        && Arrays.equals(cell.payloadHash, Rows.hash(payload))) {
+      cell.before = Rows.withPayload(cell.before(), payload);
+      cell.after = cell.before;
+    }
+  }
+
+  // Writing
+
+  private interface Write {
+    Answer<boolean[]> write(List<Cell> cells) throws SQLException;
+  }
+
+  private void each(Collection<Cell> cells, Predicate<Cell> which, Write write)
+      throws SQLException {
+    List<Cell> some = cells.stream().filter(cell -> !cell.lost && which.test(cell)).toList();
+    if (!some.isEmpty()) {
+      written.add(new Written(some, write.write(some)));
+    }
+  }
+
+  /** Looks for which cells the writes have held. */
+  private void settle() throws SQLException {
+    for (Written some : written) {
+      boolean[] held = some.held.get();
+      for (int i = 0; i < held.length; i++) {
+        some.cells.get(i).lost |= !held[i];
+      }
+    }
+    written.clear();
+  }
+
+  private static List<TimerRecord> before(List<Cell> cells) {
+    return cells.stream().map(Cell::before).toList();
+  }
+
+  private static List<TimerRecord> after(List<Cell> cells) {
+    return cells.stream().map(Cell::after).toList();
+  }
+
+  private static List<Records.Step> steps(List<Cell> cells) {
+    return cells.stream().map(Cell::step).toList();
+  }
+
+  private void write(Statements to, List<Cell> cells, boolean expecting) throws SQLException {
+    List<Cell> changed = cells.stream().filter(Cell::isChanged).toList();
+    List<Cell> made = changed.stream().filter(cell -> !cell.wasUnfinished()).toList();
+    if (made.stream().anyMatch(cell -> cell.before != null)) {
+      each(made, cell -> cell.before != null, some -> records.unfinish(to, before(some)));
+      settle();
+    }
+    daring = expecting && novelty.isLikely(made.size());
+    each(made, cell -> true, some -> records.insert(to, after(some), shards, daring));
+    Predicate<Cell> ends = cell -> cell.after().state().isFinished();
+    List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
+    Predicate<Cell> isReplaced = cell -> cell.step().isReplaced();
+    each(moved, ends, some -> records.finish(to, steps(some)));
+    each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
+    each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
+    lookInHistory(to, made.stream().filter(cell -> cell.before == null).toList());
+    if (made.stream().anyMatch(ends)) {
+      settle();
+      each(
+          made,
+          ends,
+          some ->
+              records.finish(
+                  to,
+                  after(some).stream().map(record -> new Records.Step(record, record)).toList()));
+    }
+    if (changed.stream().anyMatch(cell -> isReady(cell.before) || isReady(cell.after))) {
+      settle();
+      ready(to, changed);
+    }
+  }
+
+  /**
+   * Writes. All unfinished timers are locked, so the writes that could wait are those of timers
+   * that another transaction creates, or takes out of the history. Only a row of the ready index
+   * that a claim has locked is waited for.
+   *
+   * @throws HeldTimersException if there are such timers
+   */
+  private void writeWithoutWaiting(Statements to, List<Cell> cells) throws SQLException {
+    sql.waitForLocks(to, false);
+    Savepoint before = to.connection().setSavepoint();
+    try {
+      write(to, cells, false);
+      settle();
+      to.send();
+    } catch (SQLException e) {
+      List<TimerKey> held = new ArrayList<>();
+      if (errors.isHeldUp(e) && undo(to, before, e)) {
+        List<Cell> made =
+            cells.stream().filter(cell -> cell.isChanged() && !cell.wasUnfinished()).toList();
+        findHeld(to, made, held);
+      }
+      if (held.isEmpty()) {
+        throw e;
+      }
+      throw held(held, e);
+    }
+    to.connection().releaseSavepoint(before);
+    sql.waitForLocks(to, true);
+  }
+
+  /** Writes parts of a list, and takes them back, until it is known which timers are held. */
+  private void findHeld(Statements to, List<Cell> cells, List<TimerKey> held) throws SQLException {
+    if (cells.isEmpty() || canBeWritten(to, cells)) {
+      return;
+    }
+    if (cells.size() == 1 || held.size() >= MAX_FOUND_ALONE) {
+      cells.forEach(cell -> held.add(cell.key));
+      return;
+    }
+    findHeld(to, cells.subList(0, cells.size() / 2), held);
+    findHeld(to, cells.subList(cells.size() / 2, cells.size()), held);
+  }
+
+  private boolean canBeWritten(Statements to, List<Cell> cells) throws SQLException {
+    Savepoint before = to.connection().setSavepoint();
+    try {
+      write(to, cells, false);
+      settle();
+      to.connection().rollback(before);
+      return true;
+    } catch (SQLException e) {
+      if (errors.isHeldUp(e) && undo(to, before, e)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** {@return whether the transaction is as it was, and can go on} */
+  private boolean undo(Statements to, Savepoint before, SQLException failure) {
+    written.clear();
+    try {
+      to.connection().rollback(before);
+      return true;
+    } catch (SQLException e) { // the server has rolled back all of it
+      failure.addSuppressed(e);
+      return false;
+    }
+  }
+
+  /**
+   * Looks for what was inserted as new where it would be if it had finished. Behind the insert:
+   * whoever was just finishing it has then been waited for.
+   */
+  private void lookInHistory(Statements to, List<Cell> assumed) throws SQLException {
+    if (assumed.isEmpty()) {
+      return;
+    }
+    Answer<Map<TimerKey, Records.Finished>> finished =
+        records.finished(to, assumed.stream().map(cell -> cell.key).toList());
+    written.add(
+        new Written(
+            assumed,
+            () -> {
+              Map<TimerKey, Records.Finished> past = finished.get();
+              boolean[] isNew = new boolean[assumed.size()];
+              List<TimerRecord> notNew = new ArrayList<>();
+              for (int i = 0; i < isNew.length; i++) {
+                isNew[i] = !past.containsKey(assumed.get(i).key);
+                if (!isNew[i]) {
+                  notNew.add(assumed.get(i).after());
+                }
+              }
+              if (!notNew.isEmpty()) {
+                records.remove(to, notNew);
+              }
+              return isNew;
+            }));
+  }
+
+  private static boolean isReady(@Nullable TimerRecord record) {
+    return record != null && record.state() == TimerState.READY;
+  }
+
+  private void ready(Statements to, List<Cell> changed) throws SQLException {
+    List<TimerRecord> removed = new ArrayList<>();
+    List<TimerRecord> added = new ArrayList<>();
+    for (Cell cell : changed) {
+      if (!cell.lost) {
+        if (isReady(cell.before)) {
+          removed.add(cell.before());
+        }
+        if (isReady(cell.after)) {
+          added.add(cell.after());
+        }
+      }
+    }
+    if (!removed.isEmpty()) {
+      records.removeReady(to, removed);
+    }
+    if (!added.isEmpty()) {
+      records.addReady(to, added);
+    }
+  }
+
+  /** Does what comes with the writes of a round, and looks how all of it went. */
+  private void conclude(Statements to, List<Cell> cells) throws SQLException {
+    if (!counts.isEmpty()) {
+      shared.count(to, counts);
+      counts.forEach(
+          (namespace, states) ->
+              states.forEach(
+                  (state, delta) -> count(surroundings.pending, namespace, state, delta)));
+      counts.clear();
+    }
+    hint(to, cells);
+    Answer<Map<Integer, Long>> epochs =
+        heldEpochs.isEmpty()
+            ? () -> Map.of()
+            : shared.holdEpochs(to, List.copyOf(heldEpochs.keySet()));
+    transactionId = commits.transactionId(to);
+    settle();
+    fence(epochs.get());
+  }
+
+  /** Counts a step, before it is written: the next one in its namespace may depend on that. */
+  private void count(Cell cell, long sign) {
+    if (!cell.isChanged()) {
+      return;
+    }
+    if (cell.before != null) {
+      count(counts, cell.key.namespace(), cell.before.state(), -sign);
+    }
+    count(counts, cell.key.namespace(), cell.after().state(), sign);
+  }
+
+  private static void count(
+      Map<String, Map<TimerState, Long>> counts, String namespace, TimerState state, long delta) {
+    Map<TimerState, Long> states =
+        counts.computeIfAbsent(namespace, same -> new EnumMap<>(TimerState.class));
+    if (states.merge(state, delta, Long::sum) == 0) {
+      states.remove(state);
+      if (states.isEmpty()) {
+        counts.remove(namespace);
+      }
+    }
+  }
+
+  private void hint(Statements to, Collection<Cell> cells) {
+    if (hintChannel == null) {
+      return;
+    }
+    Hints hints = new Hints();
+    for (Cell cell : cells) {
+      if (cell.isChanged()) {
+        hints.add(cell.after(), shards, shard -> ownEpoch.apply(shard) != null);
+      }
+    }
+    if (!hints.isEmpty()) {
+      counters.hintsSent.increment();
+      hintChannel.send(to, hints.text());
+    }
+  }
+
+  /** No owner that has lost a shard gets past this: the epochs stay until the commit. */
+  private void fence(Map<Integer, Long> present) {
+    boolean stale = false;
+    for (Map.Entry<Integer, Long> held : heldEpochs.entrySet()) {
+      Long epoch = requireNonNull(present.get(held.getKey()), "no such shard");
+      if (!epoch.equals(held.getValue())) {
+        foundEpochs.put(held.getKey(), epoch);
+        stale = true;
+      }
+    }
+    if (stale) {
+      counters.fenceRefusals.increment();
+      throw new Transactions.Again();
+    }
+  }
+}

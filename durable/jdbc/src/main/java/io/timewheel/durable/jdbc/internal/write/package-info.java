@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Write batches: changes of many callers that one transaction commits. The entry is {@link
+ * io.timewheel.durable.jdbc.internal.write.BatchWriter}, which commits them. {@code WriteBatch} is
+ * the protocol of one batch; {@code Novelty} and {@code HeldTimers} retain what earlier batches
+ * found. {@code QueueLeases} claims ready timers for consumers.
+ */
+@NullMarked
+package io.timewheel.durable.jdbc.internal.write;
+
+import org.jspecify.annotations.NullMarked;
