@@ -12,10 +12,10 @@ import java.util.TreeMap;
 import java.util.function.IntPredicate;
 
 /**
- * What one group tells other nodes, as one text: the shards into which something was put that fires
- * sooner than they look again, and the queues and handlers that have ready timers. Lines of {@code
- * A shard fireAt}, {@code R namespace queue} and {@code H handler}, parted by tabs, which no name
- * has.
+ * What one write batch notifies other nodes of, as one text: the shards into which something was
+ * put that fires sooner than they look again, and the queues and handlers that have ready timers.
+ * Lines of {@code A shard fireAt}, {@code R namespace queue} and {@code H handler}, parted by tabs,
+ * which no name has.
  */
 public final class Hints {
   /** Twice the time between two looks of an owner at its window. */

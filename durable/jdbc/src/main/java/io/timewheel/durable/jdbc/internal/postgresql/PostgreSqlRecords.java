@@ -83,7 +83,7 @@ public final class PostgreSqlRecords implements Records {
               shard integer, payload bytea\
               """);
 
-  // The versions tell which: within a group each is another one.
+  // The versions tell which: within a batch each is another one.
   private static final String INSERT = INSERT_NEW + " ON CONFLICT DO NOTHING RETURNING version";
 
   private static final String PROGRESS =

@@ -26,7 +26,6 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
-import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -34,7 +33,6 @@ import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,19 +44,19 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes that one transaction commits. {@link Transitions} says what becomes of the records, and
- * they are written back; each write holds only for the record as it was read, and what it does not
- * hold for is read again. The fence comes with the writes.
+ * Changes that one transaction commits. {@link Transitions} decides the next state of each record.
+ * A write succeeds only if the record is still as it was read; otherwise the record is read again.
+ * The fence comes with the writes.
  *
  * <p>In the first round nothing is locked before it is written, and what is likely is not looked
  * up: a timer that is scheduled is taken for a new one, and a claim for as it was left. In the
- * rounds after that, the records are locked in the order of their keys. So what is as expected
- * costs two ways to the database and back, and COMMIT. A long list may be taken for new as a whole;
- * if it is not, the transaction fails, and another one locks from the first round on.
+ * rounds after that, the records are locked in the order of their keys. So the expected case costs
+ * two round trips and COMMIT. A long list may be taken for new as a whole; if it is not, the
+ * transaction fails, and another one locks from the first round on.
  *
- * <p>A transaction of a user may hold a timer for any time. The others in a group do not wait for
+ * <p>A transaction of a user may hold a timer for any time. The others in a batch do not wait for
  * it. Once a lock was not granted in time, the next try waits for none: claims of held timers are
- * left for the next sweep of their owner. If other changes are of held timers, the group fails with
+ * left for the next sweep of their owner. If other changes are of held timers, the batch fails with
  * a {@link HeldTimersException} that names them.
  *
  * <p>An object is used for all tries of one commit, by one thread.
@@ -69,7 +67,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
    */
   private static final int MAX_ROUNDS = 4;
 
-  /** So many timers are found one by one; with more, parts of the group are held as a whole. */
+  /** So many timers are found one by one; with more, parts of the batch are held as a whole. */
   private static final int MAX_FOUND_ALONE = 32;
 
   private final ServerErrors errors;
@@ -86,7 +84,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   private final @Nullable HintChannel hintChannel;
   private final List<Change> changes;
 
-  /** Epochs that the fence has found where this group was made under another. */
+  /** Epochs that the fence has found where this batch was made under another. */
   private final Map<Integer, Long> foundEpochs = new HashMap<>();
 
   private final Outcome[] outcomes;
@@ -106,10 +104,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   private boolean daring;
 
   private final Map<Integer, Long> heldEpochs = new TreeMap<>();
-  private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
   private final List<Written> written = new ArrayList<>();
   private Answer<Optional<String>> transactionId = Optional::empty;
-  private final Surroundings surroundings = new Surroundings();
+  private final BatchContext context = new BatchContext();
 
   /**
    * Prepares a commit.
@@ -142,86 +139,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     outcomes = new Outcome[changes.size()];
   }
 
-  /** A timer within a group: as it was read, and as the changes leave it. */
-  private static final class Cell {
-    final TimerKey key;
-    final List<Integer> changes = new ArrayList<>(1);
-    @Nullable TimerRecord before;
-    @Nullable TimerRecord after;
-    byte @Nullable [] payloadHash;
-
-    /** Whether nobody has looked at it: then only a write that holds says that it was so. */
-    boolean assumed;
-
-    /** Whether the last look has found it in neither table. */
-    boolean missing;
-
-    /** Whether it was not as it was read, or taken for. */
-    boolean lost;
-
-    /** Whether somebody else holds it, and it stays as it is. */
-    boolean held;
-
-    Cell(TimerKey key) {
-      this.key = key;
-    }
-
-    @SuppressWarnings("ReferenceEquality") // what is left as it is is the same object
-    boolean isChanged() {
-      return after != before;
-    }
-
-    boolean wasUnfinished() {
-      return before != null && !before.state().isFinished();
-    }
-
-    TimerRecord before() {
-      return requireNonNull(before);
-    }
-
-    TimerRecord after() {
-      return requireNonNull(after);
-    }
-
-    Records.Step step() {
-      return new Records.Step(before(), after());
-    }
-  }
-
   /** What was written, and for which cells it has held. */
-  private record Written(List<Cell> cells, Answer<boolean[]> held) {}
-
-  private final class Surroundings implements Transitions.Context {
-    long lastVersion;
-    Set<String> paused = Set.of();
-    Map<String, Map<TimerState, Long>> pending = new HashMap<>();
-
-    @Override
-    public long nextVersion(long above) {
-      lastVersion = Math.max(lastVersion, above) + 1;
-      return lastVersion;
-    }
-
-    @Override
-    public long pending(String namespace) {
-      return unfinished(pending.get(namespace)) + unfinished(counts.get(namespace));
-    }
-
-    private long unfinished(@Nullable Map<TimerState, Long> states) {
-      long unfinished = 0;
-      if (states != null) {
-        for (Map.Entry<TimerState, Long> state : states.entrySet()) {
-          unfinished += state.getKey().isFinished() ? 0 : state.getValue();
-        }
-      }
-      return unfinished;
-    }
-
-    @Override
-    public boolean paused(String namespace) {
-      return paused.contains(namespace) || paused.contains(TimerStore.EVERYTHING);
-    }
-  }
+  private record Written(List<BatchedTimer> cells, Answer<boolean[]> held) {}
 
   private boolean any(Predicate<Change> predicate) {
     return changes.stream().anyMatch(predicate);
@@ -272,7 +191,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   /**
    * The same in a transaction that has begun, which may hold other locks.
    *
-   * @param firstVersion the first version of a block that is this group's own
+   * @param firstVersion the first version of a block that is this batch's own
    */
   public List<Outcome> runIn(Connection connection, long firstVersion) throws SQLException {
     try (Statements to = new Statements(connection)) {
@@ -306,14 +225,12 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     tried = true;
     daring = false;
     heldEpochs.clear();
-    counts.clear();
     written.clear();
     passedOver.clear();
-    surroundings.lastVersion = firstVersion - 1;
-    surroundings.pending.clear();
-    Map<TimerKey, Cell> cells = new TreeMap<>();
+    context.begin(firstVersion);
+    Map<TimerKey, BatchedTimer> cells = new TreeMap<>();
     for (int i = 0; i < outcomes.length; i++) {
-      cells.computeIfAbsent(changes.get(i).key(), Cell::new).changes.add(i);
+      cells.computeIfAbsent(changes.get(i).key(), BatchedTimer::new).changes.add(i);
     }
     try {
       Answer<Set<String>> pauses =
@@ -324,7 +241,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
           change ->
               change instanceof Change.Schedule schedule
                   && schedule.maxPending() != TimerRecord.NEVER)) {
-        surroundings.pending.putAll(queries.counts(to.connection()));
+        context.addPending(queries.counts(to.connection()));
       }
       apply(to, List.copyOf(cells.values()), pauses, expecting);
     } catch (SQLException e) {
@@ -337,9 +254,10 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     return Arrays.asList(outcomes);
   }
 
-  private void apply(Statements to, List<Cell> cells, Answer<Set<String>> pauses, boolean expecting)
+  private void apply(
+      Statements to, List<BatchedTimer> cells, Answer<Set<String>> pauses, boolean expecting)
       throws SQLException {
-    List<Cell> open = cells;
+    List<BatchedTimer> open = cells;
     for (int round = 1; !open.isEmpty(); round++) {
       if (round > MAX_ROUNDS) {
         throw new StoreException(
@@ -351,12 +269,12 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
         lock(to, open);
       }
       if (round == 1) {
-        surroundings.paused = pauses.get();
+        context.paused(pauses.get());
       }
-      for (Cell cell : open) {
+      for (BatchedTimer cell : open) {
         apply(cell);
         cell.lost = cell.assumed && !cell.isChanged();
-        count(cell, 1);
+        context.count(cell, 1);
       }
       if (heldUp) {
         writeWithoutWaiting(to, open);
@@ -365,7 +283,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       }
       conclude(to, open);
       open = open.stream().filter(cell -> cell.lost).toList();
-      open.forEach(cell -> count(cell, -1));
+      open.forEach(cell -> context.count(cell, -1));
     }
   }
 
@@ -378,9 +296,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   // Reading
 
   /** Takes what is likely for granted, and reads the rest. */
-  private void expect(Statements to, List<Cell> cells) throws SQLException {
-    List<Cell> others = new ArrayList<>();
-    for (Cell cell : cells) {
+  private void expect(Statements to, List<BatchedTimer> cells) throws SQLException {
+    List<BatchedTimer> others = new ArrayList<>();
+    for (BatchedTimer cell : cells) {
       Change first = changes.get(cell.changes.get(0));
       if (first instanceof Change.Schedule schedule
           && schedule.condition() != Change.Condition.VERSION) {
@@ -396,13 +314,13 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  private void lock(Statements to, List<Cell> cells) throws SQLException {
+  private void lock(Statements to, List<BatchedTimer> cells) throws SQLException {
     boolean passOver =
         heldUp || (!sql.waitsBriefly() && changes.stream().allMatch(WriteBatch::isLeftForLater));
     read(to, cells, passOver ? Lock.PASS_OVER : Lock.WAIT);
   }
 
-  private void read(Statements to, List<Cell> cells, Lock lock) throws SQLException {
+  private void read(Statements to, List<BatchedTimer> cells, Lock lock) throws SQLException {
     Map<TimerKey, TimerRecord> unfinished =
         records.read(to, cells.stream().map(cell -> cell.key).toList(), lock).get();
     List<TimerKey> missing =
@@ -413,7 +331,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     // After all that: what somebody else was just finishing is in the history by now.
     Map<TimerKey, Records.Finished> finished =
         missing.isEmpty() ? Map.of() : records.finished(to, missing).get();
-    for (Cell cell : cells) {
+    for (BatchedTimer cell : cells) {
       Records.Finished past = finished.get(cell.key);
       if (past != null) {
         found(cell, past.record(), past.payloadHash());
@@ -428,13 +346,13 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /** Takes a timer for what nobody has looked up; null for one that is not there. */
-  private static void assume(Cell cell, @Nullable TimerRecord record) {
+  private static void assume(BatchedTimer cell, @Nullable TimerRecord record) {
     found(cell, record, null);
     cell.assumed = true;
   }
 
   private static void found(
-      Cell cell, @Nullable TimerRecord record, byte @Nullable [] payloadHash) {
+      BatchedTimer cell, @Nullable TimerRecord record, byte @Nullable [] payloadHash) {
     cell.before = record;
     cell.after = record;
     cell.payloadHash = payloadHash;
@@ -451,9 +369,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
         || change instanceof Change.Park;
   }
 
-  private void passOver(List<Cell> cells, Set<TimerKey> held) {
+  private void passOver(List<BatchedTimer> cells, Set<TimerKey> held) {
     List<TimerKey> waitedFor = new ArrayList<>();
-    for (Cell cell : cells) {
+    for (BatchedTimer cell : cells) {
       cell.held = held.contains(cell.key);
       if (cell.held
           && cell.changes.stream().map(changes::get).allMatch(WriteBatch::isLeftForLater)) {
@@ -467,7 +385,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  private void apply(Cell cell) {
+  private void apply(BatchedTimer cell) {
     for (int i : cell.changes) {
       if (cell.held) {
         outcomes[i] = new Outcome(Outcome.Answer.OUTDATED, 0, null);
@@ -481,7 +399,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       if (change instanceof Change.Schedule schedule) {
         restorePayload(cell, schedule.definition().payload());
       }
-      Outcome outcome = Transitions.apply(cell.after, change, surroundings);
+      Outcome outcome = Transitions.apply(cell.after, change, context);
       if (outcome.changes(cell.after)) {
         cell.after = outcome.record();
       }
@@ -506,7 +424,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /** The history has only a hash of the payload; that it is the same is all that matters. */
-  private static void restorePayload(Cell cell, byte[] payload) {
+  private static void restorePayload(BatchedTimer cell, byte[] payload) {
     if (cell.payloadHash != null
         && !cell.isChanged()
         && Arrays.equals(cell.payloadHash, Rows.hash(payload))) {
@@ -518,12 +436,13 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   // Writing
 
   private interface Write {
-    Answer<boolean[]> write(List<Cell> cells) throws SQLException;
+    Answer<boolean[]> write(List<BatchedTimer> cells) throws SQLException;
   }
 
-  private void each(Collection<Cell> cells, Predicate<Cell> which, Write write)
+  private void each(Collection<BatchedTimer> cells, Predicate<BatchedTimer> which, Write write)
       throws SQLException {
-    List<Cell> some = cells.stream().filter(cell -> !cell.lost && which.test(cell)).toList();
+    List<BatchedTimer> some =
+        cells.stream().filter(cell -> !cell.lost && which.test(cell)).toList();
     if (!some.isEmpty()) {
       written.add(new Written(some, write.write(some)));
     }
@@ -540,30 +459,31 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     written.clear();
   }
 
-  private static List<TimerRecord> before(List<Cell> cells) {
-    return cells.stream().map(Cell::before).toList();
+  private static List<TimerRecord> before(List<BatchedTimer> cells) {
+    return cells.stream().map(BatchedTimer::before).toList();
   }
 
-  private static List<TimerRecord> after(List<Cell> cells) {
-    return cells.stream().map(Cell::after).toList();
+  private static List<TimerRecord> after(List<BatchedTimer> cells) {
+    return cells.stream().map(BatchedTimer::after).toList();
   }
 
-  private static List<Records.Step> steps(List<Cell> cells) {
-    return cells.stream().map(Cell::step).toList();
+  private static List<Records.Step> steps(List<BatchedTimer> cells) {
+    return cells.stream().map(BatchedTimer::step).toList();
   }
 
-  private void write(Statements to, List<Cell> cells, boolean expecting) throws SQLException {
-    List<Cell> changed = cells.stream().filter(Cell::isChanged).toList();
-    List<Cell> made = changed.stream().filter(cell -> !cell.wasUnfinished()).toList();
+  private void write(Statements to, List<BatchedTimer> cells, boolean expecting)
+      throws SQLException {
+    List<BatchedTimer> changed = cells.stream().filter(BatchedTimer::isChanged).toList();
+    List<BatchedTimer> made = changed.stream().filter(cell -> !cell.wasUnfinished()).toList();
     if (made.stream().anyMatch(cell -> cell.before != null)) {
       each(made, cell -> cell.before != null, some -> records.unfinish(to, before(some)));
       settle();
     }
     daring = expecting && novelty.isLikely(made.size());
     each(made, cell -> true, some -> records.insert(to, after(some), shards, daring));
-    Predicate<Cell> ends = cell -> cell.after().state().isFinished();
-    List<Cell> moved = changed.stream().filter(Cell::wasUnfinished).toList();
-    Predicate<Cell> isReplaced = cell -> cell.step().isReplaced();
+    Predicate<BatchedTimer> ends = cell -> cell.after().state().isFinished();
+    List<BatchedTimer> moved = changed.stream().filter(BatchedTimer::wasUnfinished).toList();
+    Predicate<BatchedTimer> isReplaced = cell -> cell.step().isReplaced();
     each(moved, ends, some -> records.finish(to, steps(some)));
     each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
     each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
@@ -591,7 +511,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
    *
    * @throws HeldTimersException if there are such timers
    */
-  private void writeWithoutWaiting(Statements to, List<Cell> cells) throws SQLException {
+  private void writeWithoutWaiting(Statements to, List<BatchedTimer> cells) throws SQLException {
     sql.waitForLocks(to, false);
     Savepoint before = to.connection().setSavepoint();
     try {
@@ -601,7 +521,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     } catch (SQLException e) {
       List<TimerKey> held = new ArrayList<>();
       if (errors.isHeldUp(e) && undo(to, before, e)) {
-        List<Cell> made =
+        List<BatchedTimer> made =
             cells.stream().filter(cell -> cell.isChanged() && !cell.wasUnfinished()).toList();
         findHeld(to, made, held);
       }
@@ -615,7 +535,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /** Writes parts of a list, and takes them back, until it is known which timers are held. */
-  private void findHeld(Statements to, List<Cell> cells, List<TimerKey> held) throws SQLException {
+  private void findHeld(Statements to, List<BatchedTimer> cells, List<TimerKey> held)
+      throws SQLException {
     if (cells.isEmpty() || canBeWritten(to, cells)) {
       return;
     }
@@ -627,7 +548,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     findHeld(to, cells.subList(cells.size() / 2, cells.size()), held);
   }
 
-  private boolean canBeWritten(Statements to, List<Cell> cells) throws SQLException {
+  private boolean canBeWritten(Statements to, List<BatchedTimer> cells) throws SQLException {
     Savepoint before = to.connection().setSavepoint();
     try {
       write(to, cells, false);
@@ -658,7 +579,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
    * Looks for what was inserted as new where it would be if it had finished. Behind the insert:
    * whoever was just finishing it has then been waited for.
    */
-  private void lookInHistory(Statements to, List<Cell> assumed) throws SQLException {
+  private void lookInHistory(Statements to, List<BatchedTimer> assumed) throws SQLException {
     if (assumed.isEmpty()) {
       return;
     }
@@ -688,10 +609,10 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     return record != null && record.state() == TimerState.READY;
   }
 
-  private void ready(Statements to, List<Cell> changed) throws SQLException {
+  private void ready(Statements to, List<BatchedTimer> changed) throws SQLException {
     List<TimerRecord> removed = new ArrayList<>();
     List<TimerRecord> added = new ArrayList<>();
-    for (Cell cell : changed) {
+    for (BatchedTimer cell : changed) {
       if (!cell.lost) {
         if (isReady(cell.before)) {
           removed.add(cell.before());
@@ -710,14 +631,10 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /** Does what comes with the writes of a round, and looks how all of it went. */
-  private void conclude(Statements to, List<Cell> cells) throws SQLException {
-    if (!counts.isEmpty()) {
-      shared.count(to, counts);
-      counts.forEach(
-          (namespace, states) ->
-              states.forEach(
-                  (state, delta) -> count(surroundings.pending, namespace, state, delta)));
-      counts.clear();
+  private void conclude(Statements to, List<BatchedTimer> cells) throws SQLException {
+    if (!context.counts().isEmpty()) {
+      shared.count(to, context.counts());
+      context.countsWritten();
     }
     hint(to, cells);
     Answer<Map<Integer, Long>> epochs =
@@ -729,35 +646,12 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     fence(epochs.get());
   }
 
-  /** Counts a step, before it is written: the next one in its namespace may depend on that. */
-  private void count(Cell cell, long sign) {
-    if (!cell.isChanged()) {
-      return;
-    }
-    if (cell.before != null) {
-      count(counts, cell.key.namespace(), cell.before.state(), -sign);
-    }
-    count(counts, cell.key.namespace(), cell.after().state(), sign);
-  }
-
-  private static void count(
-      Map<String, Map<TimerState, Long>> counts, String namespace, TimerState state, long delta) {
-    Map<TimerState, Long> states =
-        counts.computeIfAbsent(namespace, same -> new EnumMap<>(TimerState.class));
-    if (states.merge(state, delta, Long::sum) == 0) {
-      states.remove(state);
-      if (states.isEmpty()) {
-        counts.remove(namespace);
-      }
-    }
-  }
-
-  private void hint(Statements to, Collection<Cell> cells) {
+  private void hint(Statements to, Collection<BatchedTimer> cells) {
     if (hintChannel == null) {
       return;
     }
     Hints hints = new Hints();
-    for (Cell cell : cells) {
+    for (BatchedTimer cell : cells) {
       if (cell.isChanged()) {
         hints.add(cell.after(), shards, shard -> ownEpoch.apply(shard) != null);
       }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.write;
+
+import io.timewheel.durable.TimerState;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.Transitions;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The versions, pauses and counters on which the changes of a write batch depend. */
+final class BatchContext implements Transitions.Context {
+  private long lastVersion;
+  private Set<String> paused = Set.of();
+
+  /** Counters of other transactions, as far as they are wanted, and those that were written. */
+  private final Map<String, Map<TimerState, Long>> pending = new HashMap<>();
+
+  /** Counters that are not written yet. */
+  private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+
+  /** Begins a try. */
+  void begin(long firstVersion) {
+    lastVersion = firstVersion - 1;
+    pending.clear();
+    counts.clear();
+  }
+
+  void addPending(Map<String, Map<TimerState, Long>> counted) {
+    pending.putAll(counted);
+  }
+
+  void paused(Set<String> scopes) {
+    paused = scopes;
+  }
+
+  @Override
+  public long nextVersion(long above) {
+    lastVersion = Math.max(lastVersion, above) + 1;
+    return lastVersion;
+  }
+
+  @Override
+  public long pending(String namespace) {
+    return unfinished(pending.get(namespace)) + unfinished(counts.get(namespace));
+  }
+
+  private long unfinished(@Nullable Map<TimerState, Long> states) {
+    long unfinished = 0;
+    if (states != null) {
+      for (Map.Entry<TimerState, Long> state : states.entrySet()) {
+        unfinished += state.getKey().isFinished() ? 0 : state.getValue();
+      }
+    }
+    return unfinished;
+  }
+
+  @Override
+  public boolean paused(String namespace) {
+    return paused.contains(namespace) || paused.contains(TimerStore.EVERYTHING);
+  }
+
+  /** {@return the counters to write} */
+  Map<String, Map<TimerState, Long>> counts() {
+    return counts;
+  }
+
+  /** Takes note that the counters were written. */
+  void countsWritten() {
+    counts.forEach(
+        (namespace, states) ->
+            states.forEach((state, delta) -> count(pending, namespace, state, delta)));
+    counts.clear();
+  }
+
+  /** Counts a step, before it is written: the next one in its namespace may depend on that. */
+  void count(BatchedTimer cell, long sign) {
+    if (!cell.isChanged()) {
+      return;
+    }
+    if (cell.before != null) {
+      count(counts, cell.key.namespace(), cell.before.state(), -sign);
+    }
+    count(counts, cell.key.namespace(), cell.after().state(), sign);
+  }
+
+  private static void count(
+      Map<String, Map<TimerState, Long>> counts, String namespace, TimerState state, long delta) {
+    Map<TimerState, Long> states =
+        counts.computeIfAbsent(namespace, same -> new EnumMap<>(TimerState.class));
+    if (states.merge(state, delta, Long::sum) == 0) {
+      states.remove(state);
+      if (states.isEmpty()) {
+        counts.remove(namespace);
+      }
+    }
+  }
+}
