@@ -42,9 +42,9 @@ final class PostgreSqlHistory extends HistorySql implements HistoryParts {
   @Override
   public void empty(Connection connection, int part, long endedBefore) throws SQLException {
     if (hasEnded(connection, part, endedBefore)) {
-      Sql.execute(connection, "LOCK TABLE timewheel_done_" + part + " IN ACCESS EXCLUSIVE MODE");
+      Sql.update(connection, "LOCK TABLE timewheel_done_" + part + " IN ACCESS EXCLUSIVE MODE");
       if (hasEnded(connection, part, endedBefore)) { // others may have committed more
-        Sql.execute(connection, "TRUNCATE timewheel_done_" + part);
+        Sql.update(connection, "TRUNCATE timewheel_done_" + part);
       }
     }
   }

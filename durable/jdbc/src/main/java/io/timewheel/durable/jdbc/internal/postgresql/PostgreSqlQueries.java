@@ -7,6 +7,7 @@ import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.TimerRecord;
@@ -106,7 +107,7 @@ public final class PostgreSqlQueries extends Queries {
 
   @Override
   public boolean compact(Connection connection) throws SQLException {
-    update(
+    Sql.update(
         connection,
         """
         WITH gone AS (DELETE FROM timewheel_count WHERE ctid = ANY (ARRAY(
@@ -123,7 +124,7 @@ public final class PostgreSqlQueries extends Queries {
 
   @Override
   public void lockPauses(Connection connection) throws SQLException {
-    update(connection, "LOCK TABLE timewheel_pause IN EXCLUSIVE MODE");
+    Sql.update(connection, "LOCK TABLE timewheel_pause IN EXCLUSIVE MODE");
   }
 
   @Override

@@ -113,7 +113,7 @@ public abstract class HistorySql {
 
   /** Puts what finishes from now on elsewhere. */
   public void startPart(Connection connection, int part) throws SQLException {
-    Sql.execute(
+    Sql.update(
         connection, "UPDATE timewheel_history SET part = " + part + ", part_since = " + nowMillis);
   }
 

@@ -79,12 +79,6 @@ public abstract class Queries {
             + Rows.NOT_FORGOTTEN;
   }
 
-  public static void update(Connection connection, String sql) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.executeUpdate();
-    }
-  }
-
   // Reading
 
   @Nullable

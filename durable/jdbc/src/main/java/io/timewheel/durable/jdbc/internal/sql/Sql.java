@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc.internal.sql;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -13,6 +14,13 @@ public final class Sql {
   public static void execute(Connection connection, String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(sql);
+    }
+  }
+
+  /** Changes rows, by a statement that the driver may keep prepared. */
+  public static void update(Connection connection, String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.executeUpdate();
     }
   }
 
