@@ -180,17 +180,10 @@ class ExportTest {
   void tellsAnEngineThatIsAtWork() {
     Fixture fixture = new Fixture(store);
     fixture.commit(schedule("a", NOW + 7));
-    List<Long> added = new ArrayList<>();
-    Fixture there =
-        new Fixture(other) {
-          @Override
-          public void added(int shard, long fireAt) {
-            added.add(fireAt);
-          }
-        };
+    Fixture there = new Fixture(other);
     load(other, export(store));
     assertThat(there.epoch).isEqualTo(1);
-    assertThat(added).containsExactly(NOW + 7);
+    assertThat(there.added).containsExactly(NOW + 7);
   }
 
   // What is wrong

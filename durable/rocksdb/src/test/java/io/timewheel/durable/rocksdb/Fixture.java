@@ -32,6 +32,10 @@ public final class Fixture implements StoreListener {
   public static final long NOW = 1_800_000_000_000L;
 
   final TimerStore store;
+
+  /** The times of the timers that the store has notified. */
+  final List<Long> added = new ArrayList<>();
+
   long epoch;
   private long tokens;
 
@@ -232,7 +236,9 @@ public final class Fixture implements StoreListener {
   public void lost(int shard) {}
 
   @Override
-  public void added(int shard, long fireAt) {}
+  public void added(int shard, long fireAt) {
+    added.add(fireAt);
+  }
 
   @Override
   public void ready(String namespace, String queue) {}
