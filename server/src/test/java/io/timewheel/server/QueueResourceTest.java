@@ -3,7 +3,7 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;

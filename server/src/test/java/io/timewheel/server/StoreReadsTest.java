@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
-import static io.timewheel.durable.TimerState.COMPLETED;
-import static io.timewheel.durable.TimerState.FAILED;
-import static io.timewheel.durable.TimerState.RETRYING;
+import static io.timewheel.durable.model.TimerState.COMPLETED;
+import static io.timewheel.durable.model.TimerState.FAILED;
+import static io.timewheel.durable.model.TimerState.RETRYING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
@@ -14,7 +14,7 @@ import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.read.ListAppender;
 import com.standardwebhooks.Webhook;
 import io.timewheel.durable.TimerInfo;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Receiver.Call;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.webhook.AddressPolicy;

@@ -11,7 +11,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timewheel.durable.DurableStats;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.LagHistogram;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.internal.commit.Committer;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import java.util.ArrayList;
@@ -19,15 +22,15 @@ import org.jspecify.annotations.Nullable;
  * that commits as much as the commit does.
  */
 final class BatchCall<T> {
-  private final Engine engine;
+  private final Committer committer;
   private final List<Slot<?>> slots = new ArrayList<>();
   private final CompletableFuture<List<BatchResult<T>>> future = new CompletableFuture<>();
   private @Nullable BatchResult<T>[] results;
   private final AtomicInteger left;
 
   @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
-  BatchCall(Engine engine, int size) {
-    this.engine = engine;
+  BatchCall(Committer committer, int size) {
+    this.committer = committer;
     results = new BatchResult[size];
     left = new AtomicInteger(size);
   }
@@ -46,7 +49,7 @@ final class BatchCall<T> {
     if (results.length == 0) {
       future.complete(List.of());
     }
-    engine.submitAll(slots);
+    committer.submitAll(slots);
     return future;
   }
 
@@ -78,7 +81,7 @@ final class BatchCall<T> {
     @Override
     public void answer(Outcome outcome) {
       try {
-        T value = result.apply(change, engine.observed(outcome));
+        T value = result.apply(change, outcome);
         answered(index, new BatchResult<>(change.key(), value, null));
       } catch (RuntimeException e) {
         fail(e);

@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.Attempt;
 import java.util.List;
 
 /**

@@ -3,6 +3,11 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.internal.engine.Closing;
+import io.timewheel.durable.internal.engine.Engine;
+import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerStore;
@@ -53,10 +58,10 @@ public final class DurableTimer implements AutoCloseable {
 
   private final Engine engine;
   private final TimerStore store;
-  private final Calls calls;
+  private final Requests calls;
   private final Closing closing;
 
-  DurableTimer(Engine engine, TimerStore store, Calls calls, Closing closing) {
+  DurableTimer(Engine engine, TimerStore store, Requests calls, Closing closing) {
     this.engine = engine;
     this.store = store;
     this.calls = calls;
@@ -411,8 +416,9 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace the namespace
    * @return how many attempts of handlers run in the namespace, on all nodes
-   * @throws DurableTimerException with {@link DurableTimerException.Reason#UNKNOWN} if the
-   *     namespace is paused, and a live node has not confirmed it in time. The message names it
+   * @throws io.timewheel.durable.model.DurableTimerException with {@link
+   *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the namespace is
+   *     paused, and a live node has not confirmed it in time. The message names it
    */
   public int pause(String namespace) {
     return calls.pause(Limits.name("namespace", namespace));
@@ -489,7 +495,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public Optional<TimerInfo> get(String namespace, String id) {
     TimerKey key = Limits.key(namespace, id);
-    return Optional.ofNullable(calls.ask(() -> engine.read(key))).map(TimerInfo::new);
+    return Optional.ofNullable(calls.ask(() -> store.get(key))).map(TimerInfo::new);
   }
 
   /**
@@ -547,12 +553,12 @@ public final class DurableTimer implements AutoCloseable {
 
   /** {@return the time by the clock that decides what is due, in whole milliseconds} */
   public Instant now() {
-    return Instant.ofEpochMilli(engine.nowMillis());
+    return Instant.ofEpochMilli(engine.clock.nowMillis());
   }
 
   /** {@return what this timer has done since it was started, and how it stands} */
   public DurableStats stats() {
-    return engine.stats();
+    return calls.stats();
   }
 
   // Queues
@@ -575,7 +581,7 @@ public final class DurableTimer implements AutoCloseable {
     Limits.count("max", max, MAX_CLAIM);
     Limits.between("lease", lease, MIN_LEASE, MAX_LEASE);
     Limits.between("wait", wait, Duration.ZERO, Duration.ofMinutes(1));
-    engine.checkOpen();
+    engine.committer.checkOpen();
     return calls.claim(namespace, queue, max, lease, wait);
   }
 
@@ -587,8 +593,8 @@ public final class DurableTimer implements AutoCloseable {
    * @param firings what was claimed
    */
   public void giveBack(List<QueueFiring> firings) {
-    engine.checkOpen();
-    engine.consumers().giveBack(List.copyOf(firings));
+    engine.committer.checkOpen();
+    engine.consumers.giveBack(firings.stream().map(QueueFiring::claimed).toList());
   }
 
   /**
@@ -658,8 +664,10 @@ public final class DurableTimer implements AutoCloseable {
    *   <li>Handlers that run may use this timer until they end.
    *   <li>When the patience is over, handlers that run are interrupted, or their stages cancelled,
    *       and count as lost: their timers fire again after the next start. What the store has not
-   *       answered by then fails as {@link DurableTimerException.Reason#STORE_UNAVAILABLE}, or as
-   *       {@link DurableTimerException.Reason#UNKNOWN} if it may have been done.
+   *       answered by then fails as {@link
+   *       io.timewheel.durable.model.DurableTimerException.Reason#STORE_UNAVAILABLE}, or as {@link
+   *       io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if it may have been
+   *       done.
    * </ul>
    *
    * A second call waits until the first has ended, within its own patience.

@@ -5,6 +5,20 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.HierarchicalWheelTimer;
 import io.timewheel.Timer;
+import io.timewheel.durable.internal.attempt.HandlerQueue;
+import io.timewheel.durable.internal.attempt.HandlerThreads;
+import io.timewheel.durable.internal.attempt.OtherThreads;
+import io.timewheel.durable.internal.attempt.PrefixHandlers;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.engine.Closing;
+import io.timewheel.durable.internal.engine.Engine;
+import io.timewheel.durable.internal.engine.EngineExecutors;
+import io.timewheel.durable.internal.engine.EngineSettings;
+import io.timewheel.durable.internal.health.Events;
+import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.Handler;
+import io.timewheel.durable.model.TypedHandler;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.TimerStore;
@@ -30,8 +44,8 @@ public final class DurableTimerBuilder {
   /** Whether the timer takes no shards and runs no handlers. */
   private final boolean client;
 
-  private final Map<String, HandlerLane.Config> handlers = new HashMap<>();
-  private final Map<String, HandlerFamily.Config> families = new HashMap<>();
+  private final Map<String, HandlerQueue.Config> handlers = new HashMap<>();
+  private final Map<String, PrefixHandlers.Config> families = new HashMap<>();
   private final Map<String, Class<?>> typed = new HashMap<>();
   private PayloadCodec codec = new NoCodec();
   private boolean built;
@@ -82,7 +96,7 @@ public final class DurableTimerBuilder {
    */
   public DurableTimerBuilder handler(
       String name, Handler handler, int limit, @Nullable Duration timeLimit) {
-    HandlerLane.Config config = config(name, handler, limit, timeLimit);
+    HandlerQueue.Config config = config(name, handler, limit, timeLimit);
     if (handlers.putIfAbsent(name, config) != null) {
       throw new IllegalArgumentException("handler: " + name + " (expected: each name once)");
     }
@@ -104,15 +118,15 @@ public final class DurableTimerBuilder {
    */
   public DurableTimerBuilder handlers(
       String prefix, Handler handler, int limit, int names, @Nullable Duration timeLimit) {
-    HandlerLane.Config each = config(prefix, handler, limit, timeLimit);
-    HandlerFamily.Config config = new HandlerFamily.Config(each, positive("names", names));
+    HandlerQueue.Config each = config(prefix, handler, limit, timeLimit);
+    PrefixHandlers.Config config = new PrefixHandlers.Config(each, positive("names", names));
     if (families.putIfAbsent(prefix, config) != null) {
       throw new IllegalArgumentException("handler: " + prefix + " (expected: each prefix once)");
     }
     return this;
   }
 
-  private HandlerLane.Config config(
+  private HandlerQueue.Config config(
       String name, Handler handler, int limit, @Nullable Duration timeLimit) {
     if (client) {
       throw new IllegalStateException(
@@ -123,7 +137,7 @@ public final class DurableTimerBuilder {
     if (timeLimit != null && (timeLimit.isNegative() || timeLimit.isZero())) {
       throw new IllegalArgumentException("timeLimit: " + timeLimit + " (expected: more than zero)");
     }
-    return new HandlerLane.Config(name, handler, positive("limit", limit), timeLimit);
+    return new HandlerQueue.Config(name, handler, positive("limit", limit), timeLimit);
   }
 
   /**
@@ -220,16 +234,21 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets what runs store work, instead of threads of the timer's own. It must run tasks in the
-   * order in which they come if the store is used by one committer. One that runs them on the
-   * calling thread has callers, and the wheel, wait for the store. What it refuses, the timer hands
-   * over again in a second; what it drops without a word, after a minute or two, which is logged.
+   * Sets the executor of store work, instead of threads of the timer's own. It must run tasks in
+   * the order in which they come if the store is used by one committer. It runs each task on
+   * another thread than the caller's, or throws; {@link #build} refuses one that does not, as with
+   * {@code Runnable::run}. The timer hands a rejected task over again in a second. It waits for
+   * ever for one that is dropped, and reports that each minute.
    *
    * @param executor the executor; a {@link StepExecutor} makes the timer single-threaded
    * @return this builder
    */
   public DurableTimerBuilder storeExecutor(Executor executor) {
-    storeExecutor = requireNonNull(executor, "executor");
+    requireNonNull(executor, "executor");
+    storeExecutor =
+        executor instanceof StepExecutor
+            ? executor // which runs a task when somebody calls runOne
+            : new OtherThreads("storeExecutor", executor);
     return this;
   }
 
@@ -267,7 +286,8 @@ public final class DurableTimerBuilder {
    * finds as many waits, or is refused.
    *
    * @param capacity how many
-   * @param refuse whether to refuse, with {@link DurableTimerException.Reason#BUSY}
+   * @param refuse whether to refuse, with {@link
+   *     io.timewheel.durable.model.DurableTimerException.Reason#BUSY}
    * @return this builder
    */
   public DurableTimerBuilder queueCapacity(int capacity, boolean refuse) {
@@ -398,15 +418,18 @@ public final class DurableTimerBuilder {
    */
   public DurableTimer build() {
     checkCodec();
+    if (storeExecutor instanceof OtherThreads checked) {
+      checked.check();
+    }
     built = true;
     List<ExecutorService> owned = new ArrayList<>();
     Timer wheel =
         timer != null ? timer : HierarchicalWheelTimer.builder().name("timewheel-durable").build();
     Executor reader = storeExecutor;
-    Executor[] committers = new Executor[store.traits().committers()];
-    for (int i = 0; i < committers.length; i++) {
-      committers[i] =
-          storeExecutor != null ? storeExecutor : owned(owned, "timewheel-durable-committer-" + i);
+    List<Executor> committers = new ArrayList<>();
+    for (int i = 0; i < store.traits().committers(); i++) {
+      committers.add(
+          storeExecutor != null ? storeExecutor : owned(owned, "timewheel-durable-committer-" + i));
     }
     Executor teller = storeExecutor;
     Executor upkeeper = storeExecutor;
@@ -430,36 +453,30 @@ public final class DurableTimerBuilder {
       owned.add(threads);
       answers = threads;
     }
-    Executor own = teller;
     Events.prepare();
     Engine engine =
         new Engine(
             store,
             wheel,
             new EngineClock(clock, store::clockOffsetMillis),
-            reader,
-            upkeeper,
-            claimer,
-            (waits, turns, listener) ->
-                new Committer(
-                    new CommitLane.Settings(
-                        store, waits, turns, listener, own, queueCapacity, refuseWhenFull),
-                    committers),
-            new Engine.Settings(
-                maxWindow, overduePerSecond, remember, rememberAtMost, client, random),
-            handlers,
-            families,
-            runner);
-    Closing closing =
-        new Closing(
-            engine,
-            store,
-            timer == null ? wheel : null,
-            owned,
-            reader instanceof StepExecutor steps ? steps : null);
-    HandlerCheck check = new HandlerCheck(engine.handlers(), strictHandlers);
-    return new DurableTimer(
-        engine, store, new Calls(engine, store, answers, codec, maxPending, check), closing);
+            new EngineExecutors(
+                new StoreTasks.Executors(reader, upkeeper, claimer), committers, teller, runner),
+            new EngineSettings(
+                handlers,
+                families,
+                queueCapacity,
+                refuseWhenFull,
+                maxWindow,
+                overduePerSecond,
+                remember,
+                rememberAtMost,
+                client,
+                random));
+    StepExecutor steps = reader instanceof StepExecutor byHand ? byHand : null;
+    Closing closing = new Closing(engine, store, timer == null ? wheel : null, owned, steps);
+    HandlerCheck check = new HandlerCheck(engine.known, strictHandlers);
+    Requests calls = new Requests(engine, store, answers, codec, maxPending, check, steps);
+    return new DurableTimer(engine, store, calls, closing);
   }
 
   private static ExecutorService owned(List<ExecutorService> all, String name) {

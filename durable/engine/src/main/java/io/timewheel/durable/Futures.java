@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-import io.timewheel.durable.DurableTimerException.Reason;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.DurableTimerException.Reason;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;

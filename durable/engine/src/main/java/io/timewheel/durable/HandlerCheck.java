@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.internal.attempt.KnownHandlers;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.TimerDefinition;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.internal.health.LagRecorder;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.LongAccumulator;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * How long attempts took to begin once they were due, as counts in fixed buckets: 1, 2 and 5 times
  * the powers of ten from a millisecond on, and coarser above ten seconds. Immutable.
  */
 public final class LagHistogram {
-  private static final long[] BOUNDS_MILLIS = {
-    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000,
-    900_000, 3_600_000
-  };
-  private static final List<Duration> BOUNDS =
-      Arrays.stream(BOUNDS_MILLIS).mapToObj(Duration::ofMillis).toList();
-
   private final long[] counts;
   private final long maxMillis;
 
-  private LagHistogram(long[] counts, long maxMillis) {
+  LagHistogram(long[] counts, long maxMillis) {
     this.counts = counts;
     this.maxMillis = maxMillis;
   }
@@ -31,7 +22,7 @@ public final class LagHistogram {
    * {@return the upper bounds of the buckets, each part of its bucket; the last bucket has none}
    */
   public static List<Duration> bounds() {
-    return BOUNDS;
+    return LagRecorder.BOUNDS;
   }
 
   /**
@@ -75,10 +66,10 @@ public final class LagHistogram {
     }
     double wanted = total() * percent / 100;
     long count = 0;
-    for (int i = 0; i < BOUNDS_MILLIS.length; i++) {
+    for (int i = 0; i < bounds().size(); i++) {
       count += counts[i];
       if (count >= wanted) {
-        return Duration.ofMillis(Math.min(maxMillis, BOUNDS_MILLIS[i]));
+        return Duration.ofMillis(Math.min(maxMillis, bounds().get(i).toMillis()));
       }
     }
     return max();
@@ -95,26 +86,5 @@ public final class LagHistogram {
         + ", max "
         + max()
         + ")";
-  }
-
-  /** Counts; thread-safe. */
-  static final class Recorder {
-    private final LongAdder[] counts = new LongAdder[BOUNDS_MILLIS.length + 1];
-    private final LongAccumulator maxMillis = new LongAccumulator(Math::max, 0);
-
-    Recorder() {
-      Arrays.setAll(counts, i -> new LongAdder());
-    }
-
-    void record(long lagMillis) {
-      int found = Arrays.binarySearch(BOUNDS_MILLIS, lagMillis);
-      counts[found >= 0 ? found : -found - 1].increment();
-      maxMillis.accumulate(lagMillis);
-    }
-
-    LagHistogram snapshot() {
-      return new LagHistogram(
-          Arrays.stream(counts).mapToLong(LongAdder::sum).toArray(), maxMillis.get());
-    }
   }
 }

@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.TimerKey;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;

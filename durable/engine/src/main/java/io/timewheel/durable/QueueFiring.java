@@ -3,9 +3,9 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.internal.queue.ClaimedTimer;
+import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.spi.ClaimToken;
-import io.timewheel.durable.spi.TimerRecord;
 import java.time.Instant;
 import java.util.HexFormat;
 
@@ -13,32 +13,35 @@ import java.util.HexFormat;
 public final class QueueFiring {
   private static final int LEASE_LENGTH = 32;
 
-  private final Firing firing;
-  private final Claim claim;
+  private final ClaimedTimer claimed;
 
-  QueueFiring(Firing firing, TimerRecord record) {
-    this.firing = firing;
-    claim = requireNonNull(record.claim(), "claim");
+  QueueFiring(ClaimedTimer claimed) {
+    this.claimed = claimed;
+  }
+
+  ClaimedTimer claimed() {
+    return claimed;
   }
 
   /** {@return what fires} */
   public Firing firing() {
-    return firing;
+    return claimed.firing();
   }
 
   /** {@return the token of the claim lease, an opaque text} */
   public String leaseToken() {
     HexFormat hex = HexFormat.of();
-    return hex.toHexDigits(claim.token().high()) + hex.toHexDigits(claim.token().low());
+    ClaimToken token = token();
+    return hex.toHexDigits(token.high()) + hex.toHexDigits(token.low());
   }
 
   /** {@return when the lease ends, unless it is extended} */
   public Instant leasedUntil() {
-    return Instant.ofEpochMilli(claim.until());
+    return Instant.ofEpochMilli(claimed.claim().until());
   }
 
   ClaimToken token() {
-    return claim.token();
+    return claimed.claim().token();
   }
 
   static ClaimToken parse(String lease) {
@@ -57,6 +60,6 @@ public final class QueueFiring {
 
   @Override
   public String toString() {
-    return "QueueFiring(" + firing + ", until " + leasedUntil() + ")";
+    return "QueueFiring(" + firing() + ", until " + leasedUntil() + ")";
   }
 }

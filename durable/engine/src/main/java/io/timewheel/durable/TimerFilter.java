@@ -3,6 +3,8 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerQuery;
 import java.time.Instant;
 import java.util.EnumSet;

@@ -3,6 +3,11 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,9 +70,12 @@ public final class TimerInfo {
         : Optional.empty();
   }
 
-  /** {@return how it recurs} */
-  public Recurrence recurrence() {
-    return TimerSpec.recurrence(record.definition().recurrence());
+  /**
+   * {@return how it recurs, such as {@code every PT10S}, {@code delay PT1M} or {@code cron 0 9 * *
+   * * Europe/Berlin}; empty if it fires once}
+   */
+  public String recurrence() {
+    return record.definition().recurrence();
   }
 
   /** {@return what becomes of missed runs} */
@@ -134,7 +142,9 @@ public final class TimerInfo {
     if (record.state().isFinished() || !record.definition().isRecurring() || count < 1) {
       return List.of();
     }
-    return Stream.concat(Stream.of(dueAt()), recurrence().preview(dueAt(), count - 1).stream())
+    return Stream.concat(
+            Stream.of(dueAt()),
+            TimerSpec.recurrence(recurrence()).preview(dueAt(), count - 1).stream())
         .toList();
   }
 

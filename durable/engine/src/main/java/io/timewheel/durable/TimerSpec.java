@@ -3,6 +3,13 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.internal.time.Cron;
+import io.timewheel.durable.internal.time.Decision;
+import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.internal.time.Recurrence;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.TimerDefinition;
 import java.time.Duration;

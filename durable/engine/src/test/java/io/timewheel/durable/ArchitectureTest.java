@@ -16,8 +16,11 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The shape of durable timers: what users name, what stores name, and what nobody may. */
@@ -27,51 +30,84 @@ class ArchitectureTest {
           .withImportOption(new ImportOption.DoNotIncludeTests())
           .importPackages("io.timewheel.durable");
 
-  /** Where the two sides meet: these are made of the mechanism. */
-  private static final Set<String> DOORS =
-      Set.of("DurableTimer", "DurableTimerBuilder", "InMemoryTimerStore");
+  private static final String ROOT = "io.timewheel.durable";
 
-  /** Values of the package that are not for users: they know no engine, store or thread. */
-  private static final Set<String> ARITHMETIC =
-      Set.of("CronDays", "CronField", "CronParser", "Decision", "EpochMillis", "Limits");
-
-  private static String outermost(JavaClass type) {
-    String name = type.getName().substring(type.getPackageName().length() + 1);
-    int dollar = name.indexOf('$');
-    return dollar < 0 ? name : name.substring(0, dollar);
-  }
-
-  private static final DescribedPredicate<JavaClass> MECHANISM =
-      DescribedPredicate.describe(
-          "the mechanism of the engine",
-          type ->
-              type.getPackageName().equals("io.timewheel.durable")
-                  && !type.isArray()
-                  && !ARITHMETIC.contains(outermost(type))
-                  && (DOORS.contains(outermost(type))
-                      || !MAIN.get("io.timewheel.durable." + outermost(type))
-                          .getModifiers()
-                          .contains(JavaModifier.PUBLIC)));
+  /** Bottom up, as the page of the root package lists them. */
+  private static final List<String> PACKAGES =
+      Stream.of(
+              ".model",
+              ".spi",
+              ".internal.health",
+              ".internal.time",
+              ".internal.commit",
+              ".internal.due",
+              ".internal.attempt",
+              ".internal.queue",
+              ".internal.dispatch",
+              ".internal.maintenance",
+              ".internal.memory",
+              ".internal.engine",
+              "")
+          .map(name -> ROOT + name)
+          .toList();
 
   @Test
-  void whatUsersNameDoesNotKnowTheMechanism() {
-    noClasses()
-        .that(resideInAPackage("io.timewheel.durable").and(DescribedPredicate.not(MECHANISM)))
-        .should()
-        .dependOnClassesThat(MECHANISM)
-        .check(MAIN);
+  void everyPackageHasAPlaceInTheOrder() {
+    assertThat(MAIN.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
+        .containsExactlyInAnyOrderElementsOf(PACKAGES);
   }
 
   @Test
-  void theInterfaceOfStoresKnowsNoEngine() {
+  void noPackageKnowsALaterOne() {
+    for (int i = 0; i < PACKAGES.size() - 1; i++) {
+      noClasses()
+          .that()
+          .resideInAPackage(PACKAGES.get(i))
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(PACKAGES.subList(i + 1, PACKAGES.size()).toArray(String[]::new))
+          .check(MAIN);
+    }
+  }
+
+  @Test
+  void commitKnowsNoShardAndDueKnowsNoHandler() {
     noClasses()
-        .that(resideInAPackage("io.timewheel.durable.spi"))
+        .that()
+        .resideInAPackage(ROOT + ".internal.commit")
         .should()
-        .dependOnClassesThat(MECHANISM)
-        .orShould()
-        .dependOnClassesThat(
-            resideInAPackage("io.timewheel.durable").and(DescribedPredicate.not(modifier(PUBLIC))))
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            ROOT + ".internal.due", ROOT + ".internal.attempt", ROOT + ".internal.queue")
         .check(MAIN);
+    noClasses()
+        .that()
+        .resideInAPackage(ROOT + ".internal.due")
+        .should()
+        .dependOnClassesThat()
+        .haveSimpleName("Handler")
+        .check(MAIN);
+  }
+
+  /** An internal class in a public signature could not be named by users. */
+  @Test
+  void thePublicApiNamesNoInternalClass() {
+    for (JavaClass type : MAIN) {
+      if (!type.getPackageName().contains(".internal") && type.getModifiers().contains(PUBLIC)) {
+        type.getMembers().stream()
+            .filter(member -> isOfApi(member.getModifiers()))
+            .forEach(
+                member ->
+                    assertThat(member.getAllInvolvedRawTypes())
+                        .as(member.getFullName())
+                        .noneMatch(raw -> raw.getPackageName().contains(".internal")));
+      }
+    }
+  }
+
+  private static boolean isOfApi(Set<JavaModifier> modifiers) {
+    return (modifiers.contains(PUBLIC) || modifiers.contains(JavaModifier.PROTECTED))
+        && !modifiers.contains(JavaModifier.SYNTHETIC);
   }
 
   @Test
@@ -103,7 +139,7 @@ class ArchitectureTest {
   void flightRecorderIsNamedInOnePlace() {
     noClasses()
         .that()
-        .haveNameNotMatching("io\\.timewheel\\.durable\\.JfrEvents(\\$.*)?")
+        .haveNameNotMatching(".*\\.internal\\.health\\.JfrEvents(\\$.*)?")
         .should()
         .dependOnClassesThat(resideInAPackage("jdk.jfr.."))
         .check(MAIN);
@@ -126,45 +162,49 @@ class ArchitectureTest {
   /** A class that becomes public by accident is noticed here. */
   @Test
   void thePublicClassesAreThese() {
-    Set<String> found = new TreeSet<>();
-    for (JavaClass type : MAIN) {
-      if (type.isTopLevelClass()
-          && type.getPackageName().equals("io.timewheel.durable")
-          && type.getModifiers().contains(JavaModifier.PUBLIC)) {
-        found.add(type.getSimpleName());
-      }
-    }
-    assertThat(found)
+    assertThat(publicClasses(ROOT))
         .containsExactly(
-            "AsyncHandler",
-            "Attempt",
             "BatchResult",
             "CancelResult",
-            "Cron",
             "DurableStats",
             "DurableTimer",
             "DurableTimerBuilder",
+            "InMemoryTimerStore",
+            "LagHistogram",
+            "LeaseResult",
+            "PayloadCodec",
+            "QueueFiring",
+            "ScheduleResult",
+            "TimerFilter",
+            "TimerInfo",
+            "TimerList",
+            "TimerSpec",
+            "Verb",
+            "VerbResult");
+    assertThat(publicClasses(ROOT + ".model"))
+        .containsExactly(
+            "AsyncHandler",
+            "Attempt",
             "DurableTimerException",
             "FireId",
             "Firing",
             "Handler",
-            "InMemoryTimerStore",
-            "LagHistogram",
-            "LeaseResult",
             "MissedRuns",
-            "PayloadCodec",
-            "QueueFiring",
-            "Recurrence",
             "RetryPolicy",
-            "ScheduleResult",
-            "TimerFilter",
-            "TimerInfo",
             "TimerKey",
-            "TimerList",
-            "TimerSpec",
             "TimerState",
-            "TypedHandler",
-            "Verb",
-            "VerbResult");
+            "TypedHandler");
+  }
+
+  private static Set<String> publicClasses(String name) {
+    Set<String> found = new TreeSet<>();
+    for (JavaClass type : MAIN) {
+      if (type.isTopLevelClass()
+          && type.getPackageName().equals(name)
+          && type.getModifiers().contains(PUBLIC)) {
+        found.add(type.getSimpleName());
+      }
+    }
+    return found;
   }
 }

@@ -3,8 +3,8 @@ package io.timewheel.server.cli;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.IncompleteExportException;
 import io.timewheel.durable.spi.StoreException;

@@ -3,8 +3,8 @@ package io.timewheel.server.document;
 
 import io.timewheel.durable.DurableStats;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.node.Traffic;

@@ -3,9 +3,9 @@ package io.timewheel.server.document;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Problem;

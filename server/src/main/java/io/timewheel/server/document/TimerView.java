@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.document;
 
-import io.timewheel.durable.Attempt;
 import io.timewheel.durable.QueueFiring;
-import io.timewheel.durable.Recurrence;
 import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.model.Attempt;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.webhook.StoredTarget;
 import java.time.Instant;
@@ -22,7 +21,7 @@ public final class TimerView {
     json.writeStartObject();
     fields(json, timer);
     Json.payload(json, timer.payload());
-    if (!timer.recurrence().equals(Recurrence.once())) {
+    if (!timer.recurrence().isEmpty()) {
       json.writeArrayPropertyStart("next");
       timer.next(NEXT_RUNS).forEach(run -> json.writeString(run.toString()));
       json.writeEndArray();
@@ -68,7 +67,7 @@ public final class TimerView {
 
   /** As it was sent, but for a delay, which comes back as the time that it ended at. */
   private static void time(JsonGenerator json, TimerInfo timer) {
-    String text = timer.recurrence().toString();
+    String text = timer.recurrence();
     String rest = text.substring(text.indexOf(' ') + 1);
     if (text.startsWith("cron ")) {
       int zone = rest.lastIndexOf(' ');

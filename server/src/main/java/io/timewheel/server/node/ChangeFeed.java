@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.node;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;

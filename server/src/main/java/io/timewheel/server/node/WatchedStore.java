@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.node;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.ForwardingTimerStore;

@@ -3,7 +3,7 @@ package io.timewheel.server.problem;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.model.DurableTimerException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Matcher;

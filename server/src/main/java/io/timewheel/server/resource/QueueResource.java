@@ -4,9 +4,9 @@ package io.timewheel.server.resource;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.FireId;
 import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.model.FireId;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.HangupWatch;

@@ -4,7 +4,7 @@ package io.timewheel.server.resource;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Query;

@@ -4,9 +4,9 @@ package io.timewheel.server.resource;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKeys;
 import io.timewheel.server.http.Preconditions;

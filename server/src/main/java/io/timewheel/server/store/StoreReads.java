@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerInfo;
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Scope;
 import java.time.Instant;

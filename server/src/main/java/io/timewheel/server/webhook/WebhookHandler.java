@@ -4,9 +4,9 @@ package io.timewheel.server.webhook;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.timewheel.durable.AsyncHandler;
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.Firing;
+import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.Firing;
 import java.net.URLEncoder;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -3,8 +3,8 @@ package io.timewheel.server.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.event.EventStream.Topic;
 import io.timewheel.server.node.ChangeFeed;
 import io.timewheel.server.security.Scope;

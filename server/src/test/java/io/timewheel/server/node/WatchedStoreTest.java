@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.RetryPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -3,7 +3,7 @@ package io.timewheel.spring.boot;
 
 import io.timewheel.durable.DurableStats;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;

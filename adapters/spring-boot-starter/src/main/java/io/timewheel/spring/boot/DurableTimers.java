@@ -3,8 +3,8 @@ package io.timewheel.spring.boot;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.Handler;
 import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.model.Handler;
 import io.timewheel.durable.spi.TimerStore;
 import java.lang.reflect.Method;
 import java.time.Duration;

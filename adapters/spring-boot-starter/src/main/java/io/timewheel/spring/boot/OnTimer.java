@@ -2,8 +2,8 @@
 package io.timewheel.spring.boot;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.model.Firing;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;

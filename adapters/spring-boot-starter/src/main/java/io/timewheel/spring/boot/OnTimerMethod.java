@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.spring.boot;
 
-import io.timewheel.durable.Firing;
-import io.timewheel.durable.Handler;
 import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.Handler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;

@@ -3,8 +3,8 @@ package io.timewheel.spring.boot;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.nio.file.InvalidPathException;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;

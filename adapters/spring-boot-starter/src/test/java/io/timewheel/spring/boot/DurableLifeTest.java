@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerStore;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

@@ -4,10 +4,10 @@ package io.timewheel.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.PayloadCodec;
 import io.timewheel.durable.jdbc.TransactionFiring;
+import io.timewheel.durable.model.Firing;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package io.timewheel.spring.boot;
 
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.Firing;
 import java.time.Duration;
 import org.springframework.stereotype.Component;
 

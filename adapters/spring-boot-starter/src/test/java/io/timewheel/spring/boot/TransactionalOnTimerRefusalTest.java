@@ -4,10 +4,10 @@ package io.timewheel.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.durable.model.Firing;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

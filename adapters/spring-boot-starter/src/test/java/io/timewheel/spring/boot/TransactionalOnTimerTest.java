@@ -5,15 +5,15 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.timewheel.durable.Attempt;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.TransactionFiring;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import java.sql.Connection;

@@ -3,11 +3,11 @@ package io.timewheel.durable.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.TransactionTimers;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import io.timewheel.durable.model.DurableTimerException;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;

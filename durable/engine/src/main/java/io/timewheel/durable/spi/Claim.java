@@ -3,7 +3,7 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.Attempt;
+import io.timewheel.durable.model.Attempt;
 import org.jspecify.annotations.Nullable;
 
 /**

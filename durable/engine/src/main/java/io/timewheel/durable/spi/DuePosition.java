@@ -3,7 +3,7 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 
 /**
  * A place in the due index of a shard. The key makes it unique, so a scan that goes on from here

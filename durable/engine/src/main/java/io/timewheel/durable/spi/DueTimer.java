@@ -3,8 +3,8 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 
 /**
  * An entry of the due index: enough to wait for a timer's time, and to begin what is to be done

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import static io.timewheel.durable.TimerState.CANCELLED;
-import static io.timewheel.durable.TimerState.COMPLETED;
-import static io.timewheel.durable.TimerState.FAILED;
-import static io.timewheel.durable.TimerState.PAUSED;
-import static io.timewheel.durable.TimerState.READY;
-import static io.timewheel.durable.TimerState.RETRYING;
-import static io.timewheel.durable.TimerState.RUNNING;
-import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.model.TimerState.CANCELLED;
+import static io.timewheel.durable.model.TimerState.COMPLETED;
+import static io.timewheel.durable.model.TimerState.FAILED;
+import static io.timewheel.durable.model.TimerState.PAUSED;
+import static io.timewheel.durable.model.TimerState.READY;
+import static io.timewheel.durable.model.TimerState.RETRYING;
+import static io.timewheel.durable.model.TimerState.RUNNING;
+import static io.timewheel.durable.model.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static io.timewheel.durable.spi.Transitions.answer;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Outcome.Answer;
 
 /** How a claim goes on: by its end, or by more time for its lease. */

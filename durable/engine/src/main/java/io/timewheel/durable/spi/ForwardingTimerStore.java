@@ -3,8 +3,8 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import io.timewheel.durable.Attempt;
+import io.timewheel.durable.model.Attempt;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

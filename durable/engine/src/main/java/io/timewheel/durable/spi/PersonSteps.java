@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import static io.timewheel.durable.TimerState.BLOCKED;
-import static io.timewheel.durable.TimerState.FAILED;
-import static io.timewheel.durable.TimerState.PAUSED;
-import static io.timewheel.durable.TimerState.RETRYING;
-import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.model.TimerState.BLOCKED;
+import static io.timewheel.durable.model.TimerState.FAILED;
+import static io.timewheel.durable.model.TimerState.PAUSED;
+import static io.timewheel.durable.model.TimerState.RETRYING;
+import static io.timewheel.durable.model.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static io.timewheel.durable.spi.Transitions.answer;
 import static io.timewheel.durable.spi.Transitions.differs;
 import static io.timewheel.durable.spi.Transitions.unchanged;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Outcome.Answer;
 
 /**

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import static io.timewheel.durable.TimerState.COMPLETED;
-import static io.timewheel.durable.TimerState.FAILED;
-import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.model.TimerState.COMPLETED;
+import static io.timewheel.durable.model.TimerState.FAILED;
+import static io.timewheel.durable.model.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static io.timewheel.durable.spi.Transitions.answer;
 
-import io.timewheel.durable.Attempt;
+import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Transitions.Context;
 import java.util.ArrayList;

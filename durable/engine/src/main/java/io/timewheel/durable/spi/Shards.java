@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 
 /** The shard of a key: a hash that is part of the format of every store, and never changes. */
 public final class Shards {

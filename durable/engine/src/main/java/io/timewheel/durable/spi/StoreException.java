@@ -3,7 +3,7 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.DurableTimerException;
+import io.timewheel.durable.model.DurableTimerException;
 import org.jspecify.annotations.Nullable;
 
 /**

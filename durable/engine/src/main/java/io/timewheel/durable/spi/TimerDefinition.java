@@ -3,8 +3,8 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
 import java.util.Arrays;
 import java.util.Map;
 

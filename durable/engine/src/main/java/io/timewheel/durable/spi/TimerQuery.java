@@ -3,7 +3,7 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 

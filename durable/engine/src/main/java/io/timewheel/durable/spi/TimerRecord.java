@@ -3,9 +3,9 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
-import static io.timewheel.durable.TimerState.CANCELLED;
-import static io.timewheel.durable.TimerState.PAUSED;
-import static io.timewheel.durable.TimerState.RUNNING;
-import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.model.TimerState.CANCELLED;
+import static io.timewheel.durable.model.TimerState.PAUSED;
+import static io.timewheel.durable.model.TimerState.RUNNING;
+import static io.timewheel.durable.model.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 

@@ -3,8 +3,6 @@ package io.timewheel.durable.jdbc;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.hints.HintChannel;
 import io.timewheel.durable.jdbc.internal.hints.HintThread;
 import io.timewheel.durable.jdbc.internal.maintenance.HistoryPurger;
@@ -25,6 +23,8 @@ import io.timewheel.durable.jdbc.internal.sql.NodeClock;
 import io.timewheel.durable.jdbc.internal.transaction.Counters;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.jdbc.internal.write.BatchWriter;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;

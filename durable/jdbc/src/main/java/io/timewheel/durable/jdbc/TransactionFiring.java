@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import io.timewheel.durable.FireId;
-import io.timewheel.durable.Firing;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.jdbc.internal.handler.HandlerAttempt;
+import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerKey;
 import java.time.Instant;
 import java.util.Map;
 

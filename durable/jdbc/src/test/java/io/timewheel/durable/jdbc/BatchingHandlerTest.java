@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.jdbc.internal.handler.BatchingHandler;
+import io.timewheel.durable.model.TimerState;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

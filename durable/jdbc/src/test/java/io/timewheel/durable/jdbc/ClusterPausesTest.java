@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import java.sql.SQLException;

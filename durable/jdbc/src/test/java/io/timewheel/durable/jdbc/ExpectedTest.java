@@ -7,12 +7,12 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static io.timewheel.durable.jdbc.Fixture.success;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.server.Records.Finished;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.write.Novelty;
 import io.timewheel.durable.jdbc.testing.BareDataSource;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;

@@ -2,14 +2,14 @@
 package io.timewheel.durable.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.jdbc.internal.ownership.Ownership;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSql;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.sql.NodeClock;
 import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.HandlerNames;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerState;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

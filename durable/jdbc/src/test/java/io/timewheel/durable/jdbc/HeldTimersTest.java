@@ -12,7 +12,7 @@ import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;

@@ -7,11 +7,11 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.hints.Hints;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSql;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.server.HintTransport;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;

@@ -7,7 +7,7 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static io.timewheel.durable.jdbc.Fixture.success;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.TimerRecord;

@@ -3,10 +3,10 @@ package io.timewheel.durable.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -6,9 +6,9 @@ import static io.timewheel.durable.jdbc.Fixture.key;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;

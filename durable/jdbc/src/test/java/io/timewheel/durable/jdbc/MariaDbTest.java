@@ -9,9 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerInfo;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.jdbc.internal.mariadb.MariaDb;
 import io.timewheel.durable.jdbc.internal.mariadb.MariaDbExpressions;
@@ -23,6 +21,8 @@ import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;

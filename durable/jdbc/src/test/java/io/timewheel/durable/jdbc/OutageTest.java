@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
+import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;

@@ -6,8 +6,8 @@ import static io.timewheel.durable.jdbc.Fixture.key;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.read.Releasables;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;

@@ -6,8 +6,8 @@ import static io.timewheel.durable.jdbc.Fixture.key;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSqlQueries;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;

@@ -6,14 +6,14 @@ import static io.timewheel.durable.jdbc.Ledger.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.timewheel.durable.Attempt;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.FireId;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.LossySource.Fate;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
 import java.sql.SQLException;

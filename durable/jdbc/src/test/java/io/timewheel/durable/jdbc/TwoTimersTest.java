@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerState;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -8,11 +8,11 @@ import static io.timewheel.durable.jdbc.Fixture.success;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.timewheel.durable.DurableTimerException;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.server.UserTransactions;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;

@@ -8,7 +8,7 @@ import static io.timewheel.durable.jdbc.Fixture.scheduleForQueue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;

@@ -7,12 +7,12 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSql;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSqlQueries;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSqlRecords;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;

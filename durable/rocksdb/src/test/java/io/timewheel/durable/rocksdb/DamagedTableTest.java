@@ -9,9 +9,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;

@@ -7,8 +7,8 @@ import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;

@@ -7,7 +7,7 @@ import static io.timewheel.durable.rocksdb.Fixture.key;
 import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;

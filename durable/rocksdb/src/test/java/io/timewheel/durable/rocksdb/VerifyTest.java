@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
@@ -213,7 +213,7 @@ class VerifyTest {
   @Test
   void findsAnEntryThatSaysSomethingElse() throws RocksDBException {
     find(Family.DUE, "scheduled");
-    value[1] = (byte) Codes.STATES.of(io.timewheel.durable.TimerState.RUNNING);
+    value[1] = (byte) Codes.STATES.of(io.timewheel.durable.model.TimerState.RUNNING);
     damage(batch -> batch.put(Family.DUE, entry, value));
     assertThat(verify().texts())
         .containsExactly(

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
-import static io.timewheel.durable.TimerState.BLOCKED;
-import static io.timewheel.durable.TimerState.CANCELLED;
-import static io.timewheel.durable.TimerState.COMPLETED;
-import static io.timewheel.durable.TimerState.FAILED;
-import static io.timewheel.durable.TimerState.PAUSED;
-import static io.timewheel.durable.TimerState.RETRYING;
-import static io.timewheel.durable.TimerState.RUNNING;
-import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.model.TimerState.BLOCKED;
+import static io.timewheel.durable.model.TimerState.CANCELLED;
+import static io.timewheel.durable.model.TimerState.COMPLETED;
+import static io.timewheel.durable.model.TimerState.FAILED;
+import static io.timewheel.durable.model.TimerState.PAUSED;
+import static io.timewheel.durable.model.TimerState.RETRYING;
+import static io.timewheel.durable.model.TimerState.RUNNING;
+import static io.timewheel.durable.model.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;

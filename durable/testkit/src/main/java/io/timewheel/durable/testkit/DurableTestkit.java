@@ -67,11 +67,11 @@ public final class DurableTestkit {
   /** One timer, with what is its own. */
   private static final class Node {
     final ManualTimer wheel;
-    final Steps steps;
+    final ManualExecutor steps;
     long skewMillis;
     @Nullable DurableTimer timer;
 
-    Node(ManualTimer wheel, Steps steps) {
+    Node(ManualTimer wheel, ManualExecutor steps) {
       this.wheel = wheel;
       this.steps = steps;
     }
@@ -97,7 +97,8 @@ public final class DurableTestkit {
    * @return the timer
    */
   public DurableTimer start(DurableTimerBuilder builder, Consumer<DurableTimerBuilder> settings) {
-    Node node = new Node(ManualTimer.create(wheel -> wheel.timeSource(time)), new Steps(random));
+    Node node =
+        new Node(ManualTimer.create(wheel -> wheel.timeSource(time)), new ManualExecutor(random));
     builder
         .timer(node.wheel)
         .clock(() -> now().plusMillis(node.skewMillis))

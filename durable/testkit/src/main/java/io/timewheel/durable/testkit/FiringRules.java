@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.testkit.History.Answered;
 import io.timewheel.durable.testkit.History.Began;
 import io.timewheel.durable.testkit.History.Call;

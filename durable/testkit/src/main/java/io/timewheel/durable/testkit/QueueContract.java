@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
-import static io.timewheel.durable.TimerState.COMPLETED;
-import static io.timewheel.durable.TimerState.READY;
-import static io.timewheel.durable.TimerState.RETRYING;
-import static io.timewheel.durable.TimerState.RUNNING;
+import static io.timewheel.durable.model.TimerState.COMPLETED;
+import static io.timewheel.durable.model.TimerState.READY;
+import static io.timewheel.durable.model.TimerState.RETRYING;
+import static io.timewheel.durable.model.TimerState.RUNNING;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static java.util.Objects.requireNonNull;
@@ -12,7 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;

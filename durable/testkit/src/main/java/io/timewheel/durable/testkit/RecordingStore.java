@@ -3,7 +3,7 @@ package io.timewheel.durable.testkit;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ForwardingTimerStore;

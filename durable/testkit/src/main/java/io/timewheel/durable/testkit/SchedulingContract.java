@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
-import static io.timewheel.durable.TimerState.COMPLETED;
+import static io.timewheel.durable.model.TimerState.COMPLETED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.testkit;
 
-import static io.timewheel.durable.TimerState.CANCELLED;
-import static io.timewheel.durable.TimerState.SCHEDULED;
+import static io.timewheel.durable.model.TimerState.CANCELLED;
+import static io.timewheel.durable.model.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;

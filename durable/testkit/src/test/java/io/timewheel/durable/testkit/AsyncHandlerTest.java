@@ -4,14 +4,14 @@ package io.timewheel.durable.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.timewheel.durable.AsyncHandler;
-import io.timewheel.durable.Attempt;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreTraits;
 import java.io.IOException;
 import java.time.Duration;

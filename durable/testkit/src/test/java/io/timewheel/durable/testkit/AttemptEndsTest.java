@@ -3,15 +3,15 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.Attempt;
 import io.timewheel.durable.DurableStats;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.QueueFiring;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.FinishingHandler;
@@ -47,13 +47,15 @@ class AttemptEndsTest {
   @RegisterExtension private final LogLines log = new LogLines(Level.WARNING);
   @TempDir private Path directory;
 
-  private FinishingHandler finishing = (firing, success) -> commit(success);
+  private FinishingHandler finishing = (firing, success, again) -> commit(success);
   private final Scene scene =
       new Scene(
           builder ->
               builder
                   .finishingHandler(
-                      "finishing", (firing, success) -> finishing.handle(firing, success), 1)
+                      "finishing",
+                      (firing, success, again) -> finishing.handle(firing, success, again),
+                      1)
                   .handler("fails", AttemptEndsTest::fail));
 
   private Outcome commit(Change.Finish success) {
@@ -95,7 +97,7 @@ class AttemptEndsTest {
   @Test
   void aRefusedSuccessIsAFailedAttempt() {
     finishing =
-        (firing, success) ->
+        (firing, success, again) ->
             firing.attempt() == 1 ? refused(Outcome.Answer.OUTDATED) : commit(success);
     schedule("finishing", TWICE);
     scene.kit.settle();
@@ -110,7 +112,7 @@ class AttemptEndsTest {
 
   @Test
   void aRefusedSuccessOfTheLastAttemptFails() {
-    finishing = (firing, success) -> refused(Outcome.Answer.OUTDATED);
+    finishing = (firing, success, again) -> refused(Outcome.Answer.OUTDATED);
     schedule("finishing", Scene.ONCE);
     scene.kit.settle();
     assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
@@ -120,10 +122,10 @@ class AttemptEndsTest {
 
   @Test
   void flightRecorderSeesARefusedSuccessAsAFailure() throws IOException {
-    finishing = (firing, success) -> refused(Outcome.Answer.OUTDATED);
+    finishing = (firing, success, again) -> refused(Outcome.Answer.OUTDATED);
     Path file = directory.resolve("events.jfr");
     try (Recording recording = new Recording()) {
-      recording.enable("io.timewheel.durable.Attempt").withoutThreshold();
+      recording.enable("io.timewheel.durable.model.Attempt").withoutThreshold();
       recording.start();
       schedule("finishing", TWICE);
       scene.kit.settle();
@@ -139,7 +141,7 @@ class AttemptEndsTest {
   @Test
   void aSuccessThatIsCommittedThoughItsAnswerWasLostIsASuccess() {
     finishing =
-        (firing, success) -> {
+        (firing, success, again) -> {
           commit(success);
           throw new StoreException(StoreException.Kind.UNKNOWN, "the answer was lost", null);
         };
@@ -166,7 +168,7 @@ class AttemptEndsTest {
             builder ->
                 builder.finishingHandler(
                     "finishing",
-                    (firing, success) -> {
+                    (firing, success, again) -> {
                       secondSession.takeShard(0);
                       return firstSession.commit(List.of(success)).get(0);
                     },
@@ -177,7 +179,7 @@ class AttemptEndsTest {
             builder ->
                 builder.finishingHandler(
                     "finishing",
-                    (firing, success) -> secondSession.commit(List.of(success)).get(0),
+                    (firing, success, again) -> secondSession.commit(List.of(success)).get(0),
                     1));
     firstSession.takeShard(0);
     first.schedule(TimerSpec.of("shop", "a").handler("finishing").after(Duration.ZERO));

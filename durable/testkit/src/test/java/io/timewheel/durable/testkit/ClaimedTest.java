@@ -8,7 +8,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreListener;
 import java.time.Duration;

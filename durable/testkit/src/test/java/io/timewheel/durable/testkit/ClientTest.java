@@ -9,7 +9,7 @@ import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.FireId;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
@@ -260,7 +260,7 @@ class ClockJumpTest {
   @Test
   void aHandlerThatStandsStillDoesNotKeepOthersFromTheirTime() {
     List<Runnable> stuck = new ArrayList<>();
-    Steps others = new Steps(null);
+    ManualExecutor others = new ManualExecutor(null);
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 1_000; i++) {
       scene.timer.schedule(
@@ -281,7 +281,7 @@ class ClockJumpTest {
   @Test
   void aBacklogThatAClockGoneBackLeavesTakesNoPlaceOfItsHandler() {
     List<Runnable> stuck = new ArrayList<>();
-    Steps others = new Steps(null);
+    ManualExecutor others = new ManualExecutor(null);
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 10; i++) {
       scene.timer.schedule(
@@ -381,7 +381,7 @@ class ClockJumpTest {
 
   @Test
   void aFullWindowIsNotReadRoundAndRoundWhileTheClockStandsStill() {
-    Steps others = new Steps(null);
+    ManualExecutor others = new ManualExecutor(null);
     scene =
         new Scene(
             builder -> {
@@ -400,7 +400,7 @@ class ClockJumpTest {
   @Test
   void aBacklogOfAHandlerThatStandsStillDoesNotKeepOthersOutThatAreOverdue() {
     List<Runnable> stuck = new ArrayList<>();
-    Steps others = new Steps(null);
+    ManualExecutor others = new ManualExecutor(null);
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 2_000; i++) {
       scene.timer.schedule(
@@ -420,7 +420,7 @@ class ClockJumpTest {
   @Test
   void norAfterARestart() {
     List<Runnable> stuck = new ArrayList<>();
-    Steps others = new Steps(null);
+    ManualExecutor others = new ManualExecutor(null);
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 50_000; i++) {
       scene.timer.schedule(
@@ -435,7 +435,7 @@ class ClockJumpTest {
     assertThat(scene.fired).hasSize(2).anyMatch(text -> text.startsWith("other@"));
   }
 
-  private Scene withAStuckHandler(List<Runnable> stuck, Steps others) {
+  private Scene withAStuckHandler(List<Runnable> stuck, ManualExecutor others) {
     return new Scene(
         builder -> {
           boolean[] started = new boolean[1];
@@ -455,7 +455,7 @@ class ClockJumpTest {
         });
   }
 
-  private void advanceWith(Steps others, long millis) {
+  private void advanceWith(ManualExecutor others, long millis) {
     for (long passed = 0; passed < millis; passed += 10) {
       scene.advance(10);
       while (others.runOne()) {

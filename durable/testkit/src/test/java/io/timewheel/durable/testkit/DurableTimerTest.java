@@ -8,16 +8,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerFilter;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
@@ -39,7 +39,7 @@ class DurableTimerTest {
   @Test
   void firesNothingUntilItIsStartedAndThenForHandlersAddedMeanwhile() {
     ManualTimer wheel = ManualTimer.create();
-    Steps steps = new Steps(null);
+    ManualExecutor steps = new ManualExecutor(null);
     DurableTimerBuilder builder =
         DurableTimer.builder(InMemoryTimerStore.create())
             .timer(wheel)
@@ -61,7 +61,7 @@ class DurableTimerTest {
     assertThatThrownBy(unstarted::start).hasMessage("the durable timer is closed");
   }
 
-  private static void run(ManualTimer wheel, Steps steps) {
+  private static void run(ManualTimer wheel, ManualExecutor steps) {
     wheel.advanceBy(Duration.ofSeconds(2));
     while (steps.runOne() || wheel.poll() > 0) {
       // Until nothing is left to do at this time.

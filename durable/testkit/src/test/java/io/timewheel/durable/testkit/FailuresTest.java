@@ -5,12 +5,12 @@ import static io.timewheel.durable.testkit.Scene.spec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.timewheel.durable.DurableTimerException;
-import io.timewheel.durable.Handler;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.Handler;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -92,9 +92,7 @@ class HandlerCheckTest {
   @Test
   void checksNothingBeforeTheStart() {
     DurableTimerBuilder builder =
-        DurableTimer.builder(InMemoryTimerStore.create())
-            .strictHandlers(true)
-            .storeExecutor(Runnable::run);
+        DurableTimer.builder(InMemoryTimerStore.create()).strictHandlers(true);
     try (DurableTimer timer = builder.build()) {
       timer.schedule(spec("added"));
       builder.handler("added", firing -> {});

@@ -3,20 +3,20 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.AsyncHandler;
-import io.timewheel.durable.Attempt;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.MissedRuns;
 import io.timewheel.durable.QueueFiring;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;

@@ -3,10 +3,10 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.AsyncHandler;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.TimerState;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
-import io.timewheel.durable.DurableTimerException.Reason;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.ScheduleResult;
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.DurableTimerException.Reason;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.HeldTimersException;

@@ -3,8 +3,8 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.testkit.History.Answer;
 import io.timewheel.durable.testkit.History.Call;
 import java.util.List;

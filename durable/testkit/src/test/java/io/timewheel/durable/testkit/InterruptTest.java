@@ -4,13 +4,13 @@ package io.timewheel.durable.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
-import io.timewheel.durable.DurableTimerException.Reason;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.RetryPolicy;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.DurableTimerException.Reason;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
@@ -219,7 +219,7 @@ class ObservabilityTest {
   void flightRecorderSeesAttemptsAndCommits() throws IOException {
     List<RecordedEvent> events;
     try (Recording recording = new Recording()) {
-      recording.enable("io.timewheel.durable.Attempt").withoutThreshold();
+      recording.enable("io.timewheel.durable.model.Attempt").withoutThreshold();
       recording.enable("io.timewheel.durable.Commit").withoutThreshold();
       recording.start();
       schedule("a", "h");

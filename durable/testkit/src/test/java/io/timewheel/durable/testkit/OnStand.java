@@ -3,11 +3,11 @@ package io.timewheel.durable.testkit;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.Firing;
-import io.timewheel.durable.Handler;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.Handler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,13 +3,13 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.Attempt;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.QueueFiring;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;

@@ -4,13 +4,13 @@ package io.timewheel.durable.testkit;
 import static io.timewheel.durable.testkit.Scene.spec;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.Firing;
-import io.timewheel.durable.Handler;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.ScheduleResult;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.Handler;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

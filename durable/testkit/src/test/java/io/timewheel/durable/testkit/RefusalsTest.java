@@ -3,10 +3,10 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;

@@ -4,10 +4,11 @@ package io.timewheel.durable.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.TimerState;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -108,19 +109,58 @@ class RefusingExecutorTest extends OnStand {
   }
 
   @Test
-  void goesOnWhenTheExecutorOfTheStoreHasDroppedTasks() {
+  void reportsThatTheExecutorOfTheStoreDropsTasks() {
     start();
-    timer.schedule(spec("claimed").after(Duration.ofSeconds(1)));
     stand.storeWork.drops = true;
     var call = timer.scheduleAsync(spec("asked").after(Duration.ZERO)).toCompletableFuture();
     advance(5_000);
     stand.storeWork.drops = false;
     advance(125_000);
-    assertThat(call).isCompleted();
-    assertThat(fired).containsExactlyInAnyOrder("claimed", "asked");
-    assertThat(timer("asked").state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(call).isNotDone();
     assertThat(log.lines())
         .anySatisfy(text -> assertThat(text).contains("store's executor", "does it drop tasks?"));
+  }
+
+  @Test
+  void refusesAStoreExecutorThatRunsTasksOnTheCallingThread() {
+    assertThatThrownBy(() -> stand.start(store, builder -> builder.storeExecutor(Runnable::run)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("storeExecutor: ")
+        .hasMessageContaining("runs tasks on the calling thread");
+  }
+
+  /** As a full pool with CallerRunsPolicy, at times. */
+  @Test
+  void doesNoStoreWorkOnTheCallingThread() {
+    ManualExecutor pool = new ManualExecutor(null);
+    AtomicBoolean full = new AtomicBoolean();
+    timer =
+        stand.start(
+            store,
+            builder -> {
+              settings(builder);
+              builder.storeExecutor(
+                  task -> {
+                    if (full.get()) {
+                      task.run();
+                    } else {
+                      pool.execute(task);
+                    }
+                  });
+            });
+    full.set(true);
+    var refused = timer.scheduleAsync(spec("refused").after(Duration.ZERO)).toCompletableFuture();
+    assertThatThrownBy(refused::join).hasRootCauseInstanceOf(RejectedExecutionException.class);
+    full.set(false);
+    var taken = timer.scheduleAsync(spec("taken").after(Duration.ZERO)).toCompletableFuture();
+    for (int i = 0; i < 30; i++) {
+      while (pool.runOne()) {
+        // Until nothing is left to do at this time.
+      }
+      advance(100);
+    }
+    taken.join();
+    assertThat(fired).containsExactly("taken");
   }
 
   @Test

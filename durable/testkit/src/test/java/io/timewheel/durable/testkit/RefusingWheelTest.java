@@ -4,7 +4,7 @@ package io.timewheel.durable.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;

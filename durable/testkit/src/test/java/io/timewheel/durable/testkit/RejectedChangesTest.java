@@ -3,13 +3,13 @@ package io.timewheel.durable.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.Attempt;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreListener;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;

@@ -3,13 +3,13 @@ package io.timewheel.durable.testkit;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.Firing;
-import io.timewheel.durable.Handler;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.Handler;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
 import java.util.ArrayList;

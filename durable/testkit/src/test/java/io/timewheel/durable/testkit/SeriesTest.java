@@ -4,13 +4,13 @@ package io.timewheel.durable.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
 import io.timewheel.durable.ScheduleResult.Outcome;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;

@@ -16,16 +16,11 @@ import java.util.function.Supplier;
  */
 final class SimulatedConsumers {
   private final Random random;
-  private final DurableTestkit kit;
-  private final History history;
   private final Supplier<DurableTimer> any;
   private final List<QueueFiring> held = new ArrayList<>();
 
-  SimulatedConsumers(
-      Random random, DurableTestkit kit, History history, Supplier<DurableTimer> any) {
+  SimulatedConsumers(Random random, Supplier<DurableTimer> any) {
     this.random = random;
-    this.kit = kit;
-    this.history = history;
     this.any = any;
   }
 
@@ -78,18 +73,6 @@ final class SimulatedConsumers {
       Consumer<QueueFiring> taken) {
     return timer
         .claim(namespace, SimulatedCallers.QUEUE, 1 + random.nextInt(3), lease, wait)
-        .thenAccept(
-            claimed ->
-                claimed.forEach(
-                    item -> {
-                      history.add(
-                          new History.Began(
-                              item.firing().key(),
-                              item.firing().version(),
-                              item.firing().scheduledAt().toEpochMilli(),
-                              item.firing().attempt(),
-                              kit.now().toEpochMilli()));
-                      taken.accept(item);
-                    }));
+        .thenAccept(claimed -> claimed.forEach(taken));
   }
 }

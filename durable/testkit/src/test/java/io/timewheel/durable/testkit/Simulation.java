@@ -3,18 +3,21 @@ package io.timewheel.durable.testkit;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,6 +28,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -95,7 +99,7 @@ final class Simulation {
                 Duration.ofMillis(500)));
     data.hints(random.nextBoolean());
     callers = new SimulatedCallers(random, kit, history, () -> any().timer);
-    consumers = new SimulatedConsumers(random, kit, history, () -> any().timer);
+    consumers = new SimulatedConsumers(random, () -> any().timer);
   }
 
   /** Runs, and returns what is wrong. */
@@ -290,6 +294,23 @@ final class Simulation {
       List<Outcome> outcomes = super.commit(changes);
       delay();
       return outcomes;
+    }
+
+    /** A timer of a queue begins when it is leased: the answer may be on its way for a while. */
+    @Override
+    public List<TimerRecord> lease(
+        List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+      List<TimerRecord> records = super.lease(requests, limit, nowMillis, tokens);
+      for (TimerRecord record : records) {
+        history.add(
+            new History.Began(
+                record.key(),
+                record.version(),
+                record.claim().scheduledAt(),
+                record.claim().attempt(),
+                kit.now().toEpochMilli()));
+      }
+      return records;
     }
 
     private void delay() {

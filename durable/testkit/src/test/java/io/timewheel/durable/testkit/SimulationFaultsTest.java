@@ -4,9 +4,9 @@ package io.timewheel.durable.testkit;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.Recurrence;
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.internal.time.Recurrence;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Change.Verb.What;
 import io.timewheel.durable.spi.Claim;

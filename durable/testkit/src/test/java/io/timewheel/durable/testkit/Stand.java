@@ -133,7 +133,7 @@ final class Stand {
    * Throws what it is told to, before or after it has taken a task; or runs it at once, or never.
    */
   static final class Runner implements StepExecutor {
-    private final Steps steps = new Steps(null);
+    private final ManualExecutor steps = new ManualExecutor(null);
     Throwable refusal;
     Throwable lateRefusal;
     boolean runsAtOnce;

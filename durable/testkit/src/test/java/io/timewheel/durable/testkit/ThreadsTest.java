@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.RetryPolicy;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,12 +2,12 @@
 package io.timewheel.durable.proof;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerList;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;

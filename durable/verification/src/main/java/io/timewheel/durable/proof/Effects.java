@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.jdbc.TransactionFiring;
 import io.timewheel.durable.jdbc.TransactionHandler;
 import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.model.TimerKey;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -2,8 +2,8 @@
 package io.timewheel.durable.proof;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerException;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
-import io.timewheel.durable.Firing;
-import io.timewheel.durable.Handler;
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.Handler;
+import io.timewheel.durable.model.TimerKey;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.proof;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.testkit.History;
 import io.timewheel.durable.testkit.HistoryChecker;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package io.timewheel.durable.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.proof.Changes.Found;
 import io.timewheel.durable.proof.Changes.Verdict;
 import java.util.List;

@@ -4,9 +4,9 @@ package io.timewheel.durable.proof;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.nio.file.Path;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerInfo;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerState;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;

@@ -2,8 +2,8 @@
 package io.timewheel.examples.orders;
 
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.Firing;
 import io.timewheel.spring.boot.OnTimer;
 import java.sql.Timestamp;
 import java.time.Duration;

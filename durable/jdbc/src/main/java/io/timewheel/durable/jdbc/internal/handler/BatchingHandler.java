@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.handler;
 
-import io.timewheel.durable.Firing;
+import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,13 +30,11 @@ public final class BatchingHandler implements FinishingHandler {
 
   /** A firing, whose thread waits for an end, or to be told to run a batch. */
   private static final class Item {
-    final Firing firing;
-    final Change.Finish success;
+    final HandlerAttempt attempt;
     final BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
 
-    Item(Firing firing, Change.Finish success) {
-      this.firing = firing;
-      this.success = success;
+    Item(HandlerAttempt attempt) {
+      this.attempt = attempt;
     }
   }
 
@@ -47,8 +47,10 @@ public final class BatchingHandler implements FinishingHandler {
   }
 
   @Override
-  public Outcome handle(Firing firing, Change.Finish success) throws Exception {
-    Item item = new Item(firing, success);
+  public Outcome handle(
+      Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled)
+      throws Exception {
+    Item item = new Item(new HandlerAttempt(firing, success, rescheduled));
     List<Item> first = List.of();
     synchronized (this) {
       waiting.add(item);
@@ -131,9 +133,7 @@ public final class BatchingHandler implements FinishingHandler {
   private void run(List<Item> batch) {
     List<Outcome> outcomes;
     try {
-      outcomes =
-          transactions.handle(
-              batch.stream().map(item -> new HandlerAttempt(item.firing, item.success)).toList());
+      outcomes = transactions.handle(batch.stream().map(item -> item.attempt).toList());
     } catch (Throwable e) {
       if (batch.size() == 1 || isUnknown(e)) {
         batch.forEach(item -> item.signals.add(new Signal(List.of(), null, e)));

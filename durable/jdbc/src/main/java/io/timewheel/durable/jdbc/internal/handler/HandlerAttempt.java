@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.handler;
 
-import io.timewheel.durable.Firing;
+import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.spi.Change;
 import java.time.Instant;
+import java.util.function.Function;
 
 /** An attempt of a handler: a firing, and the change that records its end. Not thread-safe. */
 public final class HandlerAttempt {
   private final Firing firing;
-  private final Change.Finish success;
+  private final Function<Instant, Change.Finish> rescheduled;
   private Change.Finish finish;
 
-  HandlerAttempt(Firing firing, Change.Finish success) {
+  /**
+   * @param rescheduled makes the change that reschedules the run at a time
+   */
+  HandlerAttempt(
+      Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled) {
     this.firing = firing;
-    this.success = success;
+    this.rescheduled = rescheduled;
     finish = success;
   }
 
@@ -28,6 +33,6 @@ public final class HandlerAttempt {
 
   /** Reschedules the run, as {@link Firing#reschedule} does. */
   public void reschedule(Instant at) {
-    finish = firing.rescheduled(success, at);
+    finish = rescheduled.apply(at);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.handler;
 
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 import io.timewheel.durable.jdbc.internal.server.UserTransactions;
@@ -9,13 +8,16 @@ import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.jdbc.internal.write.BatchWriter;
 import io.timewheel.durable.jdbc.internal.write.WriteBatch;
+import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,8 +85,10 @@ public final class HandlerTransactions {
   }
 
   /** Handles one firing. */
-  public Outcome handle(Firing firing, Change.Finish success) throws Exception {
-    return handle(List.of(new HandlerAttempt(firing, success))).get(0);
+  public Outcome handle(
+      Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled)
+      throws Exception {
+    return handle(List.of(new HandlerAttempt(firing, success, rescheduled))).get(0);
   }
 
   /**

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.handler;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.server.ServerErrors;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 import io.timewheel.durable.jdbc.internal.server.UserTransactions;
 import io.timewheel.durable.jdbc.internal.write.BatchWriter;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;

@@ -3,15 +3,17 @@ package io.timewheel.durable.jdbc.internal.handler;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.Firing;
 import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,8 +69,10 @@ public final class UserTransactionHandler implements FinishingHandler {
   }
 
   @Override
-  public Outcome handle(Firing firing, Change.Finish success) throws Exception {
-    Attempt attempt = new Attempt(List.of(new HandlerAttempt(firing, success)));
+  public Outcome handle(
+      Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled)
+      throws Exception {
+    Attempt attempt = new Attempt(List.of(new HandlerAttempt(firing, success, rescheduled)));
     try {
       runner.run(attempt);
     } catch (HandlerTransactions.NotTaken e) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.hints;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerRecord;

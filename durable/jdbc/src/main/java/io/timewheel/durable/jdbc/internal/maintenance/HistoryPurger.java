@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.maintenance;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.server.HistoryParts;
 import io.timewheel.durable.jdbc.internal.server.HistorySql;
 import io.timewheel.durable.jdbc.internal.server.Queries;
@@ -12,6 +11,7 @@ import io.timewheel.durable.jdbc.internal.server.TransactionSql;
 import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -3,8 +3,6 @@ package io.timewheel.durable.jdbc.internal.maintenance;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.Problem;
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.ReadyRow;
 import io.timewheel.durable.jdbc.internal.rows.Codes;
@@ -20,6 +18,8 @@ import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions.Work;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.maintenance;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.Kind;
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.ReadyRow;
 import io.timewheel.durable.jdbc.internal.rows.Codes;
@@ -11,6 +9,8 @@ import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.HistorySql;
 import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Shards;
 import java.io.IOException;
 import java.sql.Connection;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.mariadb;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.TimerRecord;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.postgresql;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.server.SharedRows;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import io.timewheel.durable.model.TimerState;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

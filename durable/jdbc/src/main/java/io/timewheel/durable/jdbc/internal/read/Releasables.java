@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.read;
 
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import java.sql.Connection;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.read;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.transaction.Counters;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;

@@ -3,9 +3,9 @@ package io.timewheel.durable.jdbc.internal.rows;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Outcome;
 import java.util.EnumMap;
 import java.util.List;

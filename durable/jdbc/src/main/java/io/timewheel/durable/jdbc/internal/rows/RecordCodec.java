@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.rows;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.RetryPolicy;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.StoreException;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.write;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
 import java.util.EnumMap;

@@ -3,8 +3,8 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.jdbc.internal.server.Records;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
 import java.util.List;

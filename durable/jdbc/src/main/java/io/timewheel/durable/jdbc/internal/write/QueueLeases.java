@@ -3,8 +3,6 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
@@ -13,6 +11,8 @@ import io.timewheel.durable.jdbc.internal.server.TransactionSql;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.TimerRecord;

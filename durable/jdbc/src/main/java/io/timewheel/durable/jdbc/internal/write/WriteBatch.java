@@ -3,8 +3,6 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
 import io.timewheel.durable.jdbc.internal.hints.HintChannel;
 import io.timewheel.durable.jdbc.internal.hints.Hints;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
@@ -20,6 +18,8 @@ import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.jdbc.internal.transaction.Counters;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;

@@ -3,9 +3,9 @@ package io.timewheel.durable.jdbc.internal.rows;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Outcome.Answer;
 import java.util.List;
 import java.util.stream.IntStream;

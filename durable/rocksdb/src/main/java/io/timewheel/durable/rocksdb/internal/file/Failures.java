@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.file;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.store;
 
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.format.ByteWriter;

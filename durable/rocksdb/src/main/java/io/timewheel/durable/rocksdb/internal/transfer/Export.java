@@ -3,7 +3,7 @@ package io.timewheel.durable.rocksdb.internal.transfer;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.timewheel.durable.Attempt;
+import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;

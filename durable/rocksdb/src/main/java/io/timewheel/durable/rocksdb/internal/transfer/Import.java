@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.transfer;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.Recurrence;
-import io.timewheel.durable.RetryPolicy;
-import io.timewheel.durable.TimerKey;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.internal.time.Recurrence;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;

@@ -3,7 +3,7 @@ package io.timewheel.durable.rocksdb.internal.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.TimerKey;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

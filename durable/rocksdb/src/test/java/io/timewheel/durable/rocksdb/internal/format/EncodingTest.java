@@ -4,11 +4,11 @@ package io.timewheel.durable.rocksdb.internal.format;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.timewheel.durable.Attempt;
-import io.timewheel.durable.MissedRuns;
-import io.timewheel.durable.RetryPolicy;
-import io.timewheel.durable.TimerKey;
-import io.timewheel.durable.TimerState;
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.Fixture;
 import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.rocksdb.internal.store.Counts;

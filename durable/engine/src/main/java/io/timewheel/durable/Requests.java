@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.internal.attempt.AttemptContext;
+import io.timewheel.durable.internal.attempt.AttemptEnd;
+import io.timewheel.durable.internal.commit.Committer;
+import io.timewheel.durable.internal.engine.Engine;
+import io.timewheel.durable.internal.health.Counters;
+import io.timewheel.durable.internal.queue.ConsumerEnds;
+import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.DurableTimerException.Reason;
+import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StepExecutor;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Makes changes of what callers ask for, and results of what the store answers. */
+final class Requests {
+  private final Engine engine;
+  private final AttemptContext attempts;
+  private final TimerStore store;
+  private final Executor answers;
+  private final PayloadCodec codec;
+  private final long maxPending;
+  private final HandlerCheck handlers;
+  private final @Nullable StepExecutor steps;
+
+  Requests(
+      Engine engine,
+      TimerStore store,
+      Executor answers,
+      PayloadCodec codec,
+      long maxPending,
+      HandlerCheck handlers,
+      @Nullable StepExecutor steps) {
+    this.engine = engine;
+    attempts = engine.attempts;
+    this.store = store;
+    this.answers = answers;
+    this.codec = codec;
+    this.maxPending = maxPending;
+    this.handlers = handlers;
+    this.steps = steps;
+  }
+
+  // Changes
+
+  Change.Schedule change(TimerSpec spec) {
+    return requireNonNull(spec, "spec")
+        .toChange(engine.clock.nowMillis(), attempts.policy().minGraceMillis(), maxPending, codec);
+  }
+
+  private Change.Schedule checked(TimerSpec spec) {
+    Change.Schedule change = change(spec);
+    handlers.check(change.key(), change.definition());
+    return change;
+  }
+
+  CompletableFuture<ScheduleResult> schedule(TimerSpec spec) {
+    Change.Schedule change = checked(spec);
+    return engine.committer.submit(change).thenApply(outcome -> scheduled(change, outcome));
+  }
+
+  private static ScheduleResult scheduled(Change.Schedule change, Outcome outcome) {
+    return switch (outcome.answer()) {
+      case CREATED -> new ScheduleResult(ScheduleResult.Outcome.CREATED, outcome.version());
+      case REPLACED -> new ScheduleResult(ScheduleResult.Outcome.REPLACED, outcome.version());
+      case UNCHANGED -> new ScheduleResult(ScheduleResult.Outcome.UNCHANGED, outcome.version());
+      case EXISTS ->
+          throw refused(Reason.EXISTS, outcome, change.key() + " exists (expected: absent)");
+      case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
+      case COMPLETED, CANCELLED ->
+          throw refused(
+              Reason.FINISHED,
+              outcome,
+              change.key()
+                  + (outcome.answer() == Outcome.Answer.COMPLETED ? " has fired" : " was cancelled")
+                  + " (expected: version "
+                  + change.version()
+                  + ", unfinished)");
+      case OVER_LIMIT ->
+          throw refused(
+              Reason.OVER_LIMIT,
+              outcome,
+              "namespace "
+                  + change.key().namespace()
+                  + " has as many timers as it may (expected: fewer than "
+                  + change.maxPending()
+                  + ")");
+      default -> throw new AssertionError(outcome);
+    };
+  }
+
+  CompletableFuture<CancelResult> cancel(TimerKey key, long version) {
+    Change.Cancel change = cancelling(key, version);
+    return engine.committer.submit(change).thenApply(outcome -> cancelled(change, outcome));
+  }
+
+  private Change.Cancel cancelling(TimerKey key, long version) {
+    Limits.key(key);
+    Limits.version(version);
+    return new Change.Cancel(key, version, engine.clock.nowMillis());
+  }
+
+  private static CancelResult cancelled(Change.Cancel change, Outcome outcome) {
+    CancelResult.Outcome result =
+        switch (outcome.answer()) {
+          case CANCELLED -> CancelResult.Outcome.CANCELLED;
+          case RUNNING -> CancelResult.Outcome.RUNNING;
+          case COMPLETED -> CancelResult.Outcome.COMPLETED;
+          case NOT_FOUND -> CancelResult.Outcome.NOT_FOUND;
+          case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
+          default -> throw new AssertionError(outcome);
+        };
+    TimerRecord record = outcome.record();
+    return new CancelResult(
+        result, outcome.version(), record == null ? List.of() : record.attempts());
+  }
+
+  CompletableFuture<VerbResult> verb(TimerKey key, Verb verb, long version) {
+    return engine.committer.submit(verbChange(key, verb, version)).thenApply(Requests::verbResult);
+  }
+
+  private Change.Verb verbChange(TimerKey key, Verb verb, long version) {
+    Limits.key(key);
+    Limits.version(version);
+    return new Change.Verb(
+        key, requireNonNull(verb, "verb").what(), version, engine.clock.nowMillis());
+  }
+
+  CompletableFuture<VerbResult> move(TimerKey key, Instant at, long version) {
+    return engine.committer.submit(moving(key, at, version)).thenApply(Requests::verbResult);
+  }
+
+  private Change.Move moving(TimerKey key, Instant at, long version) {
+    Limits.key(key);
+    Limits.version(version);
+    long dueMillis = EpochMillis.ceil(requireNonNull(at, "at"));
+    if (dueMillis == EpochMillis.NEVER) {
+      throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)");
+    }
+    return new Change.Move(key, version, dueMillis, engine.clock.nowMillis());
+  }
+
+  private static VerbResult verbResult(Outcome outcome) {
+    return switch (outcome.answer()) {
+      case APPLIED -> VerbResult.DONE;
+      case UNCHANGED -> VerbResult.UNCHANGED;
+      case WRONG_STATE -> VerbResult.WRONG_STATE;
+      case VERSION_DIFFERS -> VerbResult.VERSION_DIFFERS;
+      case NOT_FOUND -> VerbResult.NOT_FOUND;
+      default -> throw new AssertionError(outcome);
+    };
+  }
+
+  private static DurableTimerException versionDiffers(TimerKey key, long version, Outcome outcome) {
+    return refused(
+        Reason.VERSION_DIFFERS,
+        outcome,
+        key + " has version " + outcome.version() + " (expected: " + version + ")");
+  }
+
+  private static DurableTimerException refused(Reason reason, Outcome outcome, String message) {
+    return new DurableTimerException(reason, outcome.version(), message, null);
+  }
+
+  // Looking ahead
+
+  long[] histogram(@Nullable String namespace, Instant from, Instant to, int buckets) {
+    long fromMillis = EpochMillis.ceil(from);
+    long toMillis = EpochMillis.ceil(to);
+    long span = EpochMillis.saturatedSubtract(toMillis, fromMillis);
+    if (span < buckets) {
+      throw new IllegalArgumentException(
+          "to: " + to + " (expected: at least " + buckets + " ms after " + from + ")");
+    }
+    long[] bounds = new long[buckets + 1];
+    for (int i = 0; i < buckets; i++) {
+      bounds[i] = fromMillis + span / buckets * i + span % buckets * i / buckets;
+    }
+    bounds[buckets] = toMillis;
+    return ask(() -> store.histogram(namespace, bounds));
+  }
+
+  List<Instant> preview(TimerSpec spec, int count) {
+    Change.Schedule change = change(spec);
+    Instant first = Instant.ofEpochMilli(change.dueAt());
+    List<Instant> runs = new ArrayList<>(List.of(first));
+    runs.addAll(TimerSpec.recurrence(change.definition().recurrence()).preview(first, count - 1));
+    return List.copyOf(runs);
+  }
+
+  // Leases
+
+  CompletableFuture<LeaseResult> end(
+      FireId fireId, ClaimToken token, @Nullable String error, @Nullable Duration after) {
+    TimerRecord record = ask(() -> store.get(fireId.key()));
+    if (record == null) {
+      return CompletableFuture.completedFuture(LeaseResult.NOT_FOUND);
+    }
+    Claim claim = record.claim();
+    if (claim != null && claim.token().equals(token)) {
+      AttemptEnd end =
+          error == null
+              ? ConsumerEnds.succeeded(attempts, record, claim)
+              : ConsumerEnds.failed(attempts, record, claim, error, after);
+      return engine
+          .committer
+          .submit(end.change())
+          .thenApply(
+              outcome -> {
+                attempts.ends().recorded(end, outcome);
+                return leaseResult(outcome);
+              });
+    }
+    if (error != null) {
+      return CompletableFuture.completedFuture(LeaseResult.LOST);
+    }
+    // Not open: the answer is that of the former end, if it was this one.
+    return engine
+        .committer
+        .submit(ConsumerEnds.repeatedSuccess(attempts, fireId.key(), token))
+        .thenApply(Requests::leaseResult);
+  }
+
+  CompletableFuture<LeaseResult> extend(FireId fireId, ClaimToken token, Duration by) {
+    long now = engine.clock.nowMillis();
+    return engine
+        .committer
+        .submit(
+            new Change.Extend(
+                fireId.key(), token, EpochMillis.saturatedAdd(now, EpochMillis.ceil(by)), now))
+        .thenApply(Requests::leaseResult);
+  }
+
+  /** Whether a time that is so far ahead will come, and is not past. */
+  boolean isInReach(Duration ahead) {
+    return !ahead.isNegative()
+        && EpochMillis.saturatedAdd(engine.clock.nowMillis(), EpochMillis.ceil(ahead))
+            != EpochMillis.NEVER;
+  }
+
+  private static LeaseResult leaseResult(Outcome outcome) {
+    return switch (outcome.answer()) {
+      case APPLIED -> LeaseResult.DONE;
+      case NOT_FOUND -> LeaseResult.NOT_FOUND;
+      default -> LeaseResult.LOST;
+    };
+  }
+
+  /** A consumer that completes the stage itself, as by cancelling it, takes nothing. */
+  CompletionStage<List<QueueFiring>> claim(
+      String namespace, String queue, int max, Duration lease, Duration wait) {
+    var waiting = engine.consumers.claim(namespace, queue, max, lease, wait);
+    CompletableFuture<List<QueueFiring>> answer = new CompletableFuture<>();
+    var unused =
+        waiting.whenCompleteAsync(
+            (firings, error) -> {
+              if (error != null) {
+                answer.completeExceptionally(error);
+              } else if (answer.complete(firings.stream().map(QueueFiring::new).toList())) {
+                engine.health.counters.fired.add(firings.size());
+              } else {
+                engine.consumers.giveBack(firings);
+              }
+            },
+            this::executeAnswer);
+    var unusedEnd = answer.whenComplete((firings, error) -> waiting.cancel(false));
+    return answer;
+  }
+
+  // Many at a time
+
+  CompletableFuture<List<BatchResult<ScheduleResult>>> scheduleAll(Collection<TimerSpec> specs) {
+    return all(specs, "spec", TimerSpec::key, this::checked, Requests::scheduled);
+  }
+
+  CompletableFuture<List<BatchResult<CancelResult>>> cancelAll(Collection<TimerKey> keys) {
+    return all(keys, "key", key -> key, key -> cancelling(key, 0), Requests::cancelled);
+  }
+
+  CompletableFuture<List<BatchResult<VerbResult>>> verbAll(Collection<TimerKey> keys, Verb verb) {
+    return all(
+        keys,
+        "key",
+        key -> key,
+        key -> verbChange(key, verb, 0),
+        (change, outcome) -> verbResult(outcome));
+  }
+
+  CompletableFuture<List<BatchResult<VerbResult>>> moveAll(Collection<TimerKey> keys, Instant at) {
+    return all(
+        keys,
+        "key",
+        key -> key,
+        key -> moving(key, at, 0),
+        (change, outcome) -> verbResult(outcome));
+  }
+
+  /** Makes a change of each item, and completes when all are answered, each by itself. */
+  private <A, C extends Change, T> CompletableFuture<List<BatchResult<T>>> all(
+      Collection<A> items,
+      String name,
+      Function<A, TimerKey> key,
+      Function<A, C> change,
+      BiFunction<C, Outcome, T> result) {
+    List<A> copy = new ArrayList<>(items);
+    copy.forEach(item -> requireNonNull(item, name));
+    engine.committer.checkOpen();
+    BatchCall<T> call = new BatchCall<>(engine.committer, copy.size());
+    for (int i = 0; i < copy.size(); i++) {
+      A item = copy.get(i);
+      call.add(i, key.apply(item), () -> change.apply(item), result);
+    }
+    return call.submit();
+  }
+
+  // Ways to be answered
+
+  /** Asks the store something at once. */
+  <T extends @Nullable Object> T ask(Supplier<T> question) {
+    engine.committer.checkOpen();
+    try {
+      return question.get();
+    } catch (StoreException e) {
+      throw new DurableTimerException(e.reason(), 0, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  int pause(String scope) {
+    return ask(() -> store.pause(scope));
+  }
+
+  @Nullable Void resume(String scope) {
+    ask(
+        () -> {
+          store.resume(scope);
+          return scope;
+        });
+    engine.releases.startEverywhere();
+    engine.consumers.sweep();
+    return null;
+  }
+
+  /** Does something with the store on a thread for that. */
+  <T extends @Nullable Object> CompletionStage<T> later(Supplier<T> work) {
+    engine.committer.checkOpen();
+    CompletableFuture<T> done = new CompletableFuture<>();
+    boolean accepted =
+        engine.tasks.upkeep( // all nodes may have to confirm it
+            () -> {
+              try {
+                done.complete(work.get());
+              } catch (RuntimeException e) {
+                done.completeExceptionally(e);
+              }
+            });
+    if (!accepted) {
+      done.completeExceptionally(Committer.closed());
+    }
+    return stage(done);
+  }
+
+  DurableStats stats() {
+    Counters counters = engine.health.counters;
+    return new DurableStats(
+        counters.fired.sum(),
+        counters.succeeded.sum(),
+        counters.failed.sum(),
+        counters.exhausted.sum(),
+        counters.blocked.sum(),
+        counters.lost.sum(),
+        counters.skipped.sum(),
+        counters.staleOwner.sum(),
+        counters.unknownOutcomes.sum(),
+        counters.failedCommits.sum(),
+        counters.rejected.sum(),
+        counters.clockJumps.sum() + engine.clock.jumpsBack.sum(),
+        engine.shards.count(),
+        engine.shards.entries(),
+        engine.dispatcher.overdue(),
+        engine.lanes.waiting(),
+        engine.lanes.running(),
+        engine.committer.callersWaiting(),
+        engine.committer.ownWaiting() + attempts.ends().size(),
+        engine.health.isStoreAvailable(),
+        new LagHistogram(counters.lag.counts(), counters.lag.maxMillis()));
+  }
+
+  /** Waits for a future; a caller that drives the engine by hand runs its tasks meanwhile. */
+  <T> T await(CompletableFuture<T> future) {
+    if (steps != null) {
+      while (!future.isDone() && steps.runOne()) {
+        // The future may be done by the next one.
+      }
+      if (!future.isDone()) {
+        throw new IllegalStateException(
+            "the store has not answered, and nothing is left to run: move the clock");
+      }
+    }
+    return Futures.join(future);
+  }
+
+  /**
+   * What a call fails with completes the stage, but for bad arguments and a closed timer, which the
+   * caller is told at once.
+   */
+  <T> CompletionStage<T> stage(Supplier<CompletableFuture<T>> call) {
+    try {
+      return stage(call.get());
+    } catch (DurableTimerException e) {
+      return CompletableFuture.failedStage(e);
+    }
+  }
+
+  /** Completes on a thread for answers: what hangs on it must not hold up commits. */
+  <T> CompletionStage<T> stage(CompletableFuture<T> future) {
+    return future.whenCompleteAsync((result, error) -> {}, this::executeAnswer);
+  }
+
+  private void executeAnswer(Runnable answer) {
+    try {
+      answers.execute(answer);
+    } catch (RuntimeException | Error e) {
+      answer.run(); // closed, or no thread is to be had: an answer is never lost
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.attempt;
+
+import io.timewheel.durable.internal.commit.Committer;
+import io.timewheel.durable.internal.commit.Delays;
+import io.timewheel.durable.internal.due.MissedRule;
+import io.timewheel.durable.internal.health.Health;
+import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.internal.time.MissedRunPolicy;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.function.Consumer;
+
+/**
+ * What all attempts of an engine share.
+ *
+ * @param onFreed is told the name of a handler that has a free slot again
+ */
+public record AttemptContext(
+    TimerStore store,
+    EngineClock clock,
+    Delays waits,
+    Health health,
+    Committer committer,
+    MissedRule missed,
+    MissedRunPolicy policy,
+    RetryRule retries,
+    AttemptEndRecorder ends,
+    PauseGate pauseGate,
+    Consumer<String> onFreed) {
+
+  public long nowMillis() {
+    return clock.nowMillis();
+  }
+
+  /** How long before its time an attempt is claimed. */
+  long claimAheadMillis() {
+    return store.traits().claimAhead().toMillis();
+  }
+}

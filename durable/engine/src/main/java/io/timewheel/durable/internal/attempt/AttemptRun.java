@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.attempt;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.Timeout;
+import io.timewheel.durable.internal.due.ClaimHolder;
+import io.timewheel.durable.internal.due.Shard;
+import io.timewheel.durable.internal.health.Events;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.internal.time.NextRun;
+import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.FinishingHandler;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.TimerRecord;
+import java.time.Instant;
+import java.util.OptionalLong;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** One attempt that was claimed: calls the handler, and records how it ended. */
+public final class AttemptRun implements Runnable {
+  private static final System.Logger LOG = GuardedLog.LOG;
+  private static final int MAX_ERROR_LENGTH = 1_000;
+  private static final long NOT_HANDED = Long.MAX_VALUE;
+
+  /** The store notices by then that it does not own the shard, or has renewed its lease. */
+  private static final long NOT_LIVE_WAIT_MILLIS = 1_000;
+
+  /** An attempt that has waited for a thread as long as this may have been dropped. */
+  private static final long FORGOTTEN_MILLIS = 60_000;
+
+  private final AttemptContext context;
+  private final HandlerQueue lane;
+  private final HandlerQueue.Config config;
+  private final ClaimHolder holder;
+  private final TimerRecord record;
+  private final Claim claim;
+  private long handedAtMillis = NOT_HANDED;
+  private @Nullable Thread thread;
+  private volatile @Nullable Timeout limit;
+  private boolean outOfTime;
+  private boolean ended;
+
+  /** What an attempt waits for that holds no thread. */
+  private volatile @Nullable PendingStage pending;
+
+  /** How many pauses there were before it was claimed. */
+  private final long pausesBeforeClaim;
+
+  /** True if it is not to begin, though an executor has it. */
+  private volatile boolean stopped;
+
+  private volatile boolean begun;
+
+  AttemptRun(
+      AttemptContext context,
+      HandlerQueue lane,
+      HandlerQueue.Config config,
+      ClaimHolder holder,
+      TimerRecord record,
+      long pausesBeforeClaim) {
+    this.context = context;
+    this.lane = lane;
+    this.config = config;
+    this.holder = holder;
+    this.record = record;
+    this.claim = requireNonNull(record.claim(), "claim");
+    this.pausesBeforeClaim = pausesBeforeClaim;
+  }
+
+  public boolean isOf(Shard owned) {
+    return holder == owned;
+  }
+
+  /** Whether its shard was given away, or its claim lease has run out. */
+  boolean isHolderClosed() {
+    return holder.isClosed();
+  }
+
+  String handler() {
+    return config.name();
+  }
+
+  /** Whether it was leased, and is not of a shard of this node. */
+  boolean isLeased() {
+    return claim.until() != TimerRecord.NEVER;
+  }
+
+  public boolean isOf(String namespace) {
+    return record.key().namespace().equals(namespace);
+  }
+
+  /** Whether a record is that of this attempt, as a later change left it. */
+  public boolean isClaimOf(TimerRecord later) {
+    Claim open = later.claim();
+    return open != null && open.token().equals(claim.token()) && later.key().equals(record.key());
+  }
+
+  /** Whether the attempts that died with their processes were all there were. */
+  boolean isExhausted() {
+    return claim.attempt() > record.definition().retry().maxAttempts();
+  }
+
+  void recordLoss() {
+    end(() -> exhausted("all attempts were lost with their processes"));
+  }
+
+  // On the way to its thread
+
+  /**
+   * Gives the attempt to an executor. If that throws, {@link #take} says whether it has begun all
+   * the same.
+   */
+  void handOver(Executor executor) {
+    synchronized (this) {
+      handedAtMillis = context.nowMillis();
+    }
+    executor.execute(this);
+  }
+
+  /**
+   * Takes the attempt from the executor: to begin it, or because the executor has refused it. False
+   * if the other has come first.
+   */
+  synchronized boolean take() {
+    boolean back = handedAtMillis != NOT_HANDED;
+    handedAtMillis = NOT_HANDED;
+    return back;
+  }
+
+  /** Whether no thread has begun it for a while. */
+  synchronized boolean isForgotten(long nowMillis) {
+    return handedAtMillis != NOT_HANDED && nowMillis - handedAtMillis > FORGOTTEN_MILLIS;
+  }
+
+  @Override
+  public void run() {
+    if (!take()) {
+      return;
+    }
+    if (!lane.begins(this)) {
+      giveBack(context.nowMillis() + (context.store().isLive() ? 0 : NOT_LIVE_WAIT_MILLIS));
+    } else if (config.handler() instanceof AsyncHandler handler) {
+      try {
+        start(handler);
+      } catch (Throwable e) {
+        end(() -> exhausted(text(e)));
+      }
+    } else {
+      end(this::attempt);
+    }
+  }
+
+  /** Keeps it from beginning, if it has not begun. */
+  void stop() {
+    stopped = true;
+  }
+
+  /** Decides whether it may begin; under the lock of its lane. */
+  boolean begin() {
+    begun =
+        !stopped
+            && !holder.isClosed()
+            && context.pauseGate().admits(record.key().namespace(), pausesBeforeClaim)
+            && context.store().isLive();
+    return begun;
+  }
+
+  boolean hasBegun() {
+    return begun;
+  }
+
+  // The attempt
+
+  /**
+   * How late it begins. The record of a leased timer has lost the time at which it was to fire: for
+   * a first attempt that is the scheduled time, and a retry counts from its claim.
+   */
+  private long lagMillis(long nowMillis) {
+    long dueMillis = record.fireAt();
+    if (isLeased()) {
+      dueMillis =
+          claim.attempt() == 1
+              ? Math.max(claim.scheduledAt(), record.createdAt())
+              : claim.beganAt();
+    }
+    return Math.max(0, nowMillis - dueMillis);
+  }
+
+  private AttemptFiring began(long nowMillis) {
+    context.health().counters.fired.increment();
+    context.health().counters.lag.record(lagMillis(nowMillis));
+    return new AttemptFiring(record, nowMillis, context.policy().isCatchUp(record));
+  }
+
+  private void attempt() {
+    long nowMillis = context.nowMillis();
+    AttemptFiring firing = began(nowMillis);
+    Throwable error = null;
+    Recorded recorded = null;
+    Object event = null;
+    try {
+      // First, so that nothing is done that could not be recorded.
+      NextRun next = context.policy().nextRun(record, claim);
+      beginThread();
+      event = Events.attemptBegins();
+      if (config.handler() instanceof FinishingHandler finishing) {
+        recorded = finish(finishing, firing, next);
+      } else {
+        config.handler().handle(firing);
+      }
+    } catch (Throwable e) {
+      error = e;
+    } finally {
+      Events.attemptEnded(event, record, config.name(), lagMillis(nowMillis), error);
+      boolean late = endThread();
+      endLimit();
+      if (late && error == null && recorded == null) {
+        error = new InterruptedException();
+      }
+    }
+    if (recorded != null) {
+      context.ends().recorded(recorded.end(), recorded.outcome());
+      holder.answered(record.key(), recorded.outcome());
+    } else {
+      recordEnd(firing, error);
+    }
+  }
+
+  /** An end that its handler has recorded. */
+  private record Recorded(AttemptEnd end, Outcome outcome) {}
+
+  /**
+   * Calls a handler that records its own success. If that was refused nothing is committed, its
+   * effects included: the attempt has failed, and the store decides whether it takes this end.
+   */
+  private Recorded finish(FinishingHandler handler, AttemptFiring firing, NextRun next)
+      throws Exception {
+    AttemptEnd success = end(succeeded(), next, null);
+    Outcome outcome =
+        handler.handle(firing, success.change(), at -> firing.rescheduled(success.change(), at));
+    if (outcome.answer() != Outcome.Answer.APPLIED) {
+      throw new IllegalStateException(
+          "the store refused the success of the attempt, and nothing was committed: "
+              + outcome.answer());
+    }
+    return new Recorded(success, outcome);
+  }
+
+  /** Has a handler begin that holds no thread until it ends. If this throws, nothing has begun. */
+  private void start(AsyncHandler handler) {
+    long nowMillis = context.nowMillis();
+    AttemptFiring firing = began(nowMillis);
+    Object event = Events.attemptBegins();
+    PendingStage stage =
+        new PendingStage(lane::execute, error -> end(() -> ended(firing, event, error)));
+    pending = stage;
+    CompletionStage<?> started = null;
+    Throwable error = null;
+    try {
+      // First, so that nothing is done that could not be recorded.
+      NextRun unused = context.policy().nextRun(record, claim);
+      beginThread();
+      started = handler.start(firing);
+    } catch (Throwable e) {
+      error = e;
+    }
+    boolean late = endThread();
+    if (error != null) {
+      stage.giveUp(error);
+    } else {
+      stage.waitFor(started);
+    }
+    if (late) {
+      stage.giveUp(new TimeoutException());
+    }
+  }
+
+  private void ended(AttemptFiring firing, @Nullable Object event, @Nullable Throwable error) {
+    endLimit();
+    long lagMillis = lagMillis(firing.firedAt().toEpochMilli());
+    Events.attemptEnded(event, record, config.name(), lagMillis, error);
+    recordEnd(firing, error);
+  }
+
+  /**
+   * Records an end and frees the concurrency slot, once, even if the recording throws. If the end
+   * cannot be determined, the timer fails, so that an operator looks at it.
+   */
+  private void end(Runnable recording) {
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      ended = true;
+    }
+    try {
+      recording.run();
+    } catch (Throwable e) {
+      LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
+      record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NEVER, 0), text(e));
+    } finally {
+      lane.ended(this); // last: when the lane is idle, the end is on its way to the store
+    }
+  }
+
+  private void recordEnd(AttemptFiring firing, @Nullable Throwable error) {
+    AttemptFiring.Decision decision = firing.decision();
+    if (error != null) {
+      log(error);
+      failed(text(error), firing.earliestRetry());
+    } else if (decision == null) {
+      record(succeeded(), context.policy().nextRun(record, claim), null);
+    } else if (decision.again() != null) {
+      postpone(firing, decision.again());
+    } else {
+      exhausted(decision.reason());
+    }
+  }
+
+  /**
+   * The present run comes later, and leaves the series as it is: what that drops is counted when it
+   * leaves it out, not with each time that a run beside it is postponed again.
+   */
+  private void postpone(AttemptFiring firing, Instant again) {
+    NextRun series = context.policy().nextRun(record, claim);
+    Change.Finish end = firing.rescheduled(end(succeeded(), series, null).change(), again);
+    context.ends().record(holder, new AttemptEnd(end, record.isOfSeries() ? series.dropped() : 0));
+  }
+
+  /** With its stack trace, which the history does not keep. */
+  private void log(Throwable error) {
+    LOG.log(
+        System.Logger.Level.DEBUG,
+        () -> "attempt " + claim.attempt() + " of " + record.key() + " has failed",
+        error);
+  }
+
+  private void failed(String error, @Nullable Instant notBefore) {
+    OptionalLong retryAt = context.retries().next(record, claim, askedMillis(notBefore));
+    if (retryAt.isEmpty()) {
+      exhausted(error);
+    } else {
+      record(Change.Finish.End.FAILED, new NextRun(retryAt.getAsLong(), 0), error);
+    }
+  }
+
+  private long askedMillis(@Nullable Instant notBefore) {
+    if (notBefore == null) {
+      return 0;
+    }
+    long millis = EpochMillis.saturatedSubtract(EpochMillis.ceil(notBefore), context.nowMillis());
+    return Math.min(millis, RetryPolicy.MAX_WAIT.toMillis());
+  }
+
+  private void exhausted(String error) {
+    record(Change.Finish.End.EXHAUSTED, context.policy().nextRun(record, claim), error);
+  }
+
+  /** Not begun after all: the attempt does not count, and comes again, not before its time. */
+  void giveBack(long againMillis) {
+    long earliestMillis = isLeased() ? againMillis : record.fireAt(); // or the end of its lease
+    NextRun again = new NextRun(Math.max(againMillis, earliestMillis), 0);
+    end(() -> record(Change.Finish.End.GIVEN_BACK, again, null));
+  }
+
+  private void record(Change.Finish.End end, NextRun next, @Nullable String error) {
+    context.ends().record(holder, end(end, next, error));
+  }
+
+  private AttemptEnd end(Change.Finish.End end, NextRun next, @Nullable String error) {
+    String text =
+        error != null && error.length() > MAX_ERROR_LENGTH
+            ? error.substring(0, MAX_ERROR_LENGTH)
+            : error;
+    return new AttemptEnd(
+        new Change.Finish(
+            record.key(),
+            claim.token(),
+            claim.epoch(),
+            end,
+            next.atMillis(),
+            TimerRecord.NEVER,
+            text,
+            record,
+            context.nowMillis()),
+        next.dropped());
+  }
+
+  private static Change.Finish.End succeeded() {
+    return Change.Finish.End.SUCCEEDED;
+  }
+
+  // The thread of the handler, or its stage, which a time limit and the end of the engine end
+
+  private void beginThread() {
+    synchronized (this) {
+      thread = Thread.currentThread();
+    }
+    if (config.timeLimit() != null) {
+      limit = context.waits().start(this::timeIsUp, config.timeLimit());
+    }
+  }
+
+  /**
+   * Returns whether the time limit was exceeded; the interrupt that says so does not leave here.
+   */
+  private synchronized boolean endThread() {
+    thread = null;
+    if (outOfTime) {
+      Thread.interrupted();
+    }
+    return outOfTime;
+  }
+
+  private void endLimit() {
+    Timeout started = limit;
+    if (started != null) {
+      started.cancel();
+    }
+  }
+
+  private void timeIsUp() {
+    synchronized (this) {
+      outOfTime = thread != null || pending != null;
+      if (thread != null) {
+        thread.interrupt();
+        return;
+      }
+    }
+    giveUp(new TimeoutException());
+  }
+
+  private void giveUp(Exception why) {
+    PendingStage stage = pending;
+    if (stage != null) {
+      stage.giveUp(why);
+    }
+  }
+
+  /** Looks whether it has ended and nobody has said so. */
+  void look() {
+    PendingStage stage = pending;
+    if (stage != null) {
+      stage.look();
+    }
+  }
+
+  synchronized boolean isOn(Thread other) {
+    return thread == other;
+  }
+
+  /** The patience of a close is over. */
+  void interrupt() {
+    synchronized (this) {
+      if (thread != null) {
+        thread.interrupt();
+      }
+    }
+    giveUp(new CancellationException("the timer was closed"));
+  }
+
+  private String text(Throwable error) {
+    boolean late;
+    synchronized (this) {
+      late = outOfTime;
+    }
+    return late ? "exceeded its time limit of " + config.timeLimit() : textOf(error);
+  }
+
+  private static String textOf(Throwable error) {
+    try {
+      return error.toString();
+    } catch (Throwable e) {
+      return error.getClass().getName(); // user code, too
+    }
+  }
+}

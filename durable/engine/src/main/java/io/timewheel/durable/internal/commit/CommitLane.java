@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.commit;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.internal.health.Events;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.DurableTimerException.Reason;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.HeldTimersException;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StepExecutor;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commits what waits for some of the keys, one batch at a time.
+ *
+ * <p>What the store rejects is committed in halves, at once and in order, until the change that it
+ * rejects is alone. What has failed without a known outcome is repeated in halves too, each by
+ * itself and after a while: the change that the store cannot take harms no other, and is never
+ * given up.
+ *
+ * <p>Changes of timers that other transactions hold are taken out of a batch, and the others are
+ * committed at once. The held ones are repeated after a while, in the order of each timer. Those of
+ * callers fail after {@link PendingChange#HELD_LIMIT}.
+ */
+public final class CommitLane {
+  private static final System.Logger LOG = GuardedLog.LOG;
+  private static final long REFUSED_WAIT_MILLIS = 1_000;
+
+  /** So many are company enough. */
+  private static final int MAX_PATIENT = 100;
+
+  private final Settings settings;
+  private final Executor executor;
+  private final ChangeQueue queue;
+  private boolean draining;
+
+  /** Whether the end of patience waits for its time. */
+  private boolean patient;
+
+  /** How many batches the engine has not yet been told of. */
+  private int telling;
+
+  /** Whether the executor has refused to run, and is asked again by a caller or in a while. */
+  private boolean refused;
+
+  private volatile boolean refusing;
+  private volatile boolean closed;
+
+  /** What all lanes of a store have in common; the engine is told on {@code ownExecutor}. */
+  public record Settings(
+      TimerStore store,
+      Delays waits,
+      StoreTasks tasks,
+      EngineClock clock,
+      Committer.Listener listener,
+      Executor ownExecutor,
+      int capacity,
+      boolean refuseWhenFull) {}
+
+  CommitLane(Settings settings, Executor executor) {
+    this.settings = settings;
+    this.executor = executor;
+    queue = new ChangeQueue(settings.capacity);
+  }
+
+  void add(PendingChange item, boolean late) {
+    boolean start;
+    synchronized (this) {
+      awaitRoom(item, late);
+      checkOpen(late);
+      queue.addCallers(item);
+      start = startDraining();
+    }
+    if (start) {
+      execute();
+    }
+  }
+
+  void addAll(List<PendingChange> items, boolean late) {
+    int added = 0;
+    while (added < items.size()) {
+      boolean start;
+      try {
+        synchronized (this) {
+          awaitRoom(items.get(added), late);
+          checkOpen(late);
+          do {
+            queue.addCallers(items.get(added++));
+          } while (added < items.size() && hasRoom());
+          start = startDraining();
+        }
+      } catch (DurableTimerException | IllegalStateException e) {
+        items.get(added++).refuse(e);
+        continue;
+      }
+      if (start) {
+        execute();
+      }
+    }
+  }
+
+  private boolean hasRoom() {
+    return queue.callersWaiting() < settings.capacity && !queue.isHeavy();
+  }
+
+  private void checkOpen(boolean late) {
+    if (closed || (refusing && !late)) {
+      throw Committer.closed();
+    }
+  }
+
+  // Waits while the queue is full; a thread that drives the store itself cannot.
+  private void awaitRoom(PendingChange item, boolean late) {
+    while (!hasRoom() && !closed && (!refusing || late)) {
+      if (settings.refuseWhenFull || executor instanceof StepExecutor) {
+        throw busy(item, null);
+      }
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw busy(item, e);
+      }
+    }
+  }
+
+  private DurableTimerException busy(PendingChange item, @Nullable InterruptedException interrupt) {
+    return new DurableTimerException(
+        Reason.BUSY,
+        0,
+        item.change.key()
+            + ": "
+            + queue.callersWaiting()
+            + " changes wait for the store (expected: fewer than "
+            + settings.capacity
+            + (queue.isHeavy() ? ", of " + ChangeQueue.MAX_BYTES + " bytes" : "")
+            + (interrupt == null ? ")" : "), and the thread that waited was interrupted"),
+        interrupt);
+  }
+
+  void addOwn(PendingChange item) {
+    synchronized (this) {
+      if (!closed) {
+        queue.addOwn(item);
+      }
+    }
+    drainIfReady();
+  }
+
+  /** Takes a change of a backlog, which shares the batches with the changes of callers. */
+  void addBulk(PendingChange item) {
+    synchronized (this) {
+      if (!closed) {
+        queue.addBulk(item);
+      }
+    }
+    drainIfReady();
+  }
+
+  /**
+   * Takes a change of the engine that may wait for others, for as long as the store allows: a
+   * commit for each would cost more than what it commits.
+   */
+  void addPatient(PendingChange item) {
+    boolean first;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      queue.addPatient(item);
+      first = !patient;
+      patient = true;
+      if (refusing || queue.patientWaiting() >= MAX_PATIENT) {
+        queue.endPatience();
+      }
+    }
+    drainIfReady();
+    if (first) {
+      boolean ends = false;
+      try {
+        ends = settings.waits.start(this::endPatience, settings.store.traits().patience()) != null;
+      } catch (IllegalStateException e) { // the change is in the queue: it is not the caller's
+        LOG.log(System.Logger.Level.DEBUG, "stopped while a change waited for others", e);
+      } finally {
+        if (!ends) { // the wheel refuses, or was stopped
+          endPatience();
+        }
+      }
+    }
+  }
+
+  private void endPatience() {
+    synchronized (this) {
+      patient = false;
+      queue.endPatience();
+    }
+    drainIfReady();
+  }
+
+  private void drainIfReady() {
+    boolean start;
+    synchronized (this) {
+      start = startDraining();
+    }
+    if (start) {
+      execute();
+    }
+  }
+
+  synchronized boolean isIdle() {
+    return !draining && telling == 0 && queue.isEmpty();
+  }
+
+  /** Whether the engine has yet to be told of a change of its own that is committed. */
+  synchronized boolean isTelling() {
+    return telling > 0;
+  }
+
+  synchronized int callersWaiting() {
+    return queue.callersWaiting();
+  }
+
+  synchronized int ownWaiting() {
+    return queue.ownWaiting();
+  }
+
+  /** Takes no more changes of callers, but of handlers; those included who wait for room. */
+  void refuseCallers() {
+    synchronized (this) {
+      refusing = true;
+      notifyAll();
+    }
+    endPatience();
+  }
+
+  /** Claims and their ends are left to the next owner; callers are told. */
+  void close() {
+    List<PendingChange> left;
+    synchronized (this) {
+      refusing = true;
+      closed = true;
+      left = queue.takeAll();
+      notifyAll();
+    }
+    left.removeIf(PendingChange::isOwn);
+    giveUp(left, Committer.closed());
+  }
+
+  private void giveUp(List<PendingChange> items, Throwable cause) {
+    for (PendingChange item : items) {
+      item.fail(Reason.STORE_UNAVAILABLE, cause);
+    }
+  }
+
+  // One commit at a time
+
+  private boolean startDraining() {
+    boolean start = !draining && (refused ? queue.hasCallers() : queue.isReady());
+    if (start) {
+      draining = true;
+    }
+    return start;
+  }
+
+  private void execute() {
+    try {
+      settings.tasks.execute(executor, this::drain);
+    } catch (RuntimeException | Error e) {
+      synchronized (this) { // first, and without a call: the stack may be full
+        draining = false;
+      }
+      refused(e);
+    }
+  }
+
+  /** The executor does not run: callers are told, and the engine's own changes wait for it. */
+  private void refused(Throwable refusal) {
+    List<PendingChange> told;
+    boolean first;
+    synchronized (this) {
+      told = queue.takeCallers();
+      notifyAll();
+      first = !refused;
+      refused = true;
+    }
+    giveUp(told, new IllegalStateException("the store's executor refuses to run", refusal));
+    if (first && !closed) {
+      LOG.log(System.Logger.Level.WARNING, "the store's executor refuses to run", refusal);
+      try {
+        settings.waits.start(this::askAgain, Duration.ofMillis(REFUSED_WAIT_MILLIS));
+      } catch (IllegalStateException e) {
+        LOG.log(System.Logger.Level.DEBUG, "stopped while the executor refused to run", e);
+      }
+    }
+  }
+
+  private void askAgain() {
+    synchronized (this) {
+      refused = false;
+    }
+    drainIfReady();
+  }
+
+  /** Commits one batch, and goes on in a task of its own, so that others get their turn. */
+  private void drain() {
+    boolean start;
+    List<PendingChange> batch = List.of();
+    try {
+      batch = take();
+      if (!batch.isEmpty()) {
+        commit(batch);
+      }
+    } finally {
+      synchronized (this) {
+        draining = false;
+        queue.answered(batch); // even if an exception escapes: later changes of its timers wait
+        start = startDraining();
+      }
+      if (start) {
+        execute();
+      }
+    }
+  }
+
+  private List<PendingChange> take() {
+    List<PendingChange> batch;
+    List<PendingChange> noRoom;
+    synchronized (this) {
+      refused = false;
+      batch = queue.takeBatch(settings.store.traits().maxBatch(), settings.waits.nanoTime());
+      noRoom = queue.takeRefused();
+      notifyAll();
+    }
+    failWithoutRoom(noRoom);
+    return batch;
+  }
+
+  private static void failWithoutRoom(List<PendingChange> items) {
+    for (PendingChange item : items) {
+      item.fail(
+          Reason.BUSY,
+          "another transaction holds this timer, and too many calls wait for held timers",
+          null);
+    }
+  }
+
+  private void commit(List<PendingChange> batch) {
+    List<Outcome> outcomes;
+    Object event = Events.commitBegins();
+    try {
+      outcomes = outcomes(batch.stream().map(item -> item.change).toList());
+      Events.commitEnded(event, batch.size(), null);
+    } catch (HeldTimersException e) {
+      Events.commitEnded(event, batch.size(), e);
+      held(batch, e);
+      return;
+    } catch (StoreException e) {
+      Events.commitEnded(event, batch.size(), e);
+      failed(batch, e);
+      return;
+    } catch (RuntimeException | Error e) {
+      Events.commitEnded(event, batch.size(), e);
+      String text = "the store threw " + textOf(e);
+      failed(batch, new StoreException(StoreException.Kind.UNKNOWN, text, e));
+      return;
+    }
+    settings.listener.answered();
+    tellEngine(batch, outcomes);
+    complete(batch, outcomes, false);
+  }
+
+  /** Returns its text, or its class if it fails to return a text: the batch must be answered. */
+  private static String textOf(Throwable thrown) {
+    try {
+      return thrown.toString();
+    } catch (RuntimeException | Error e) {
+      return thrown.getClass().getName();
+    }
+  }
+
+  /**
+   * What follows from its own changes is as much work as the commit, so the engine does it beside
+   * the next one. Callers are told before that: what they ask for then is part of it.
+   */
+  private void tellEngine(List<PendingChange> batch, List<Outcome> outcomes) {
+    if (batch.stream().noneMatch(PendingChange::isOwn)) {
+      return;
+    }
+    synchronized (this) {
+      telling++;
+    }
+    Runnable work =
+        () -> {
+          complete(batch, outcomes, true);
+          toldEngine();
+        };
+    try {
+      settings.tasks.execute(settings.ownExecutor, work);
+    } catch (RuntimeException | Error e) { // closed, or no thread is to be had
+      work.run();
+    }
+  }
+
+  private synchronized void toldEngine() {
+    telling--;
+  }
+
+  private void complete(List<PendingChange> batch, List<Outcome> outcomes, boolean own) {
+    for (int i = 0; i < batch.size(); i++) {
+      if (batch.get(i).isOwn() == own) {
+        batch.get(i).complete(outcomes.get(i), settings.listener);
+      }
+    }
+  }
+
+  private List<Outcome> outcomes(List<Change> changes) {
+    List<Outcome> outcomes = List.copyOf(settings.store.commit(changes));
+    if (outcomes.size() != changes.size()) {
+      throw new IllegalStateException(
+          outcomes.size() + " outcomes (expected: " + changes.size() + ")");
+    }
+    return outcomes;
+  }
+
+  // Held timers
+
+  /** Commits the other changes at once; those of held timers are repeated after a while. */
+  private void held(List<PendingChange> batch, HeldTimersException failure) {
+    Map<Boolean, List<PendingChange>> parts =
+        batch.stream()
+            .collect(
+                Collectors.partitioningBy(item -> failure.heldKeys().contains(item.change.key())));
+    List<PendingChange> tried = requireNonNull(parts.get(true));
+    List<PendingChange> others = requireNonNull(parts.get(false));
+    if (tried.isEmpty()) {
+      failed(batch, failure);
+      return;
+    }
+    repeatWhenReleased(tried, failure);
+    if (!others.isEmpty()) {
+      commit(others);
+    }
+  }
+
+  private void repeatWhenReleased(List<PendingChange> tried, HeldTimersException failure) {
+    Set<TimerKey> keys = HeldChanges.keys(tried);
+    long nowNanos = settings.waits.nanoTime();
+    List<PendingChange> noRoom = List.of();
+    List<PendingChange> tooLong = List.of();
+    boolean open;
+    Map<Long, Set<TimerKey>> waits = Map.of();
+    synchronized (this) {
+      open = !closed;
+      if (open) {
+        queue.hold(tried, nowNanos);
+        noRoom = queue.takeRefused();
+        tooLong = queue.takeHeldTooLong(keys, nowNanos);
+        waits = queue.startWaits(keys);
+        notifyAll();
+      }
+    }
+    failWithoutRoom(noRoom);
+    for (PendingChange item : tooLong) {
+      item.fail(
+          Reason.BUSY,
+          "another transaction has held this timer for longer than " + PendingChange.HELD_LIMIT,
+          failure);
+    }
+    if (!open) {
+      giveUp(tried.stream().filter(item -> !item.isOwn()).toList(), Committer.closed());
+    } else {
+      try {
+        waits.forEach(
+            (millis, waiting) ->
+                settings.waits.start(() -> comeBack(waiting), Duration.ofMillis(millis)));
+      } catch (IllegalStateException e) { // the wheel was stopped, so no retry can be timed
+        List<PendingChange> left;
+        synchronized (this) {
+          left = queue.takeHeld();
+        }
+        giveUp(left, failure);
+      }
+    }
+  }
+
+  private void comeBack(Set<TimerKey> keys) {
+    synchronized (this) {
+      queue.comeBack(keys);
+    }
+    drainIfReady();
+  }
+
+  // Failures
+
+  private void failed(List<PendingChange> batch, StoreException failure) {
+    if (failure.kind() == StoreException.Kind.REJECTED && batch.size() > 1) {
+      commit(List.copyOf(batch.subList(0, batch.size() / 2)));
+      commit(List.copyOf(batch.subList(batch.size() / 2, batch.size())));
+      return;
+    }
+    if (failure.kind() != StoreException.Kind.REJECTED) {
+      settings.listener.failed(batch.size(), failure);
+    }
+    boolean unknown = failure.kind() == StoreException.Kind.UNKNOWN;
+    List<PendingChange> again = new ArrayList<>();
+    for (PendingChange item : batch) {
+      if (unknown) {
+        item.becomesUnknown();
+        settings.listener.unknown(item.change, item.isOwn());
+      }
+      if (item.isRepeatedAfter(failure.kind())) {
+        again.add(item);
+      } else {
+        if (item.isOwn()) {
+          settings.listener.rejected(item.change, failure);
+        }
+        item.fail(failure.reason(), failure);
+      }
+    }
+    // Halved until the change that the store cannot take fails alone: the others must not wait,
+    int half = unknown ? again.size() / 2 : 0;
+    if (half > 0) {
+      again.stream()
+          .filter(PendingChange::isOwn)
+          .forEach(PendingChange::forgetTries); // nor for long
+    }
+    repeatLater(new FailedChanges(List.copyOf(again.subList(0, half)), unknown), failure);
+    repeatLater(
+        new FailedChanges(List.copyOf(again.subList(half, again.size())), unknown), failure);
+  }
+
+  private void repeatLater(FailedChanges again, StoreException failure) {
+    if (again.changes.isEmpty()) {
+      return;
+    }
+    boolean open;
+    synchronized (this) {
+      open = !closed;
+      if (open) {
+        queue.putAside(again);
+      }
+    }
+    if (!open) {
+      giveUp(again.changes.stream().filter(item -> !item.isOwn()).toList(), Committer.closed());
+      return;
+    }
+    try {
+      settings.waits.start(() -> comeBack(again), Duration.ofMillis(again.waitMillis()));
+    } catch (IllegalStateException e) {
+      synchronized (this) {
+        queue.forget(again);
+      }
+      giveUp(again.changes, failure); // the wheel was stopped, so no retry can be timed
+    }
+  }
+
+  private void comeBack(FailedChanges again) {
+    synchronized (this) {
+      queue.comeBack(again);
+    }
+    drainIfReady();
+  }
+
+  /** What waits for its time has its last try. */
+  void comeBack() {
+    synchronized (this) {
+      refused = false;
+      queue.comeBack();
+      queue.endPatience();
+    }
+    drainIfReady();
+  }
+}

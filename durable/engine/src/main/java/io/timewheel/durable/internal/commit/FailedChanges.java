@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.commit;
+
+import java.util.List;
+
+/** Changes that failed together, and wait for another try. Not a record: no two are equal. */
+final class FailedChanges {
+  private static final long FIRST_WAIT_MILLIS = 50;
+  private static final long LONGEST_WAIT_MILLIS = 5_000;
+
+  final List<PendingChange> changes;
+
+  /** Whether they may have made the store fail, and so are committed by themselves. */
+  final boolean suspect;
+
+  FailedChanges(List<PendingChange> changes, boolean suspect) {
+    this.changes = changes;
+    this.suspect = suspect;
+  }
+
+  /** How many of them are of callers. */
+  int callers() {
+    return (int) changes.stream().filter(change -> !change.isOwn()).count();
+  }
+
+  long waitMillis() {
+    int tries = changes.stream().mapToInt(PendingChange::tries).max().orElse(1);
+    return Math.min(LONGEST_WAIT_MILLIS, FIRST_WAIT_MILLIS << Math.max(0, Math.min(tries - 1, 20)));
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.dispatch;
+
+import io.timewheel.durable.internal.attempt.AttemptContext;
+import io.timewheel.durable.internal.attempt.AttemptEndRecorder;
+import io.timewheel.durable.internal.attempt.Handlers;
+import io.timewheel.durable.internal.attempt.KnownHandlers;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.due.DueEntry;
+import io.timewheel.durable.internal.due.DueSink;
+import io.timewheel.durable.internal.due.Shard;
+import io.timewheel.durable.internal.queue.ReadyTimers;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.DueTimer;
+
+/**
+ * Decides the next step of a due entry: its handler runs it, or it becomes ready for a consumer or
+ * for a node that knows its handler, or it is blocked. Overdue entries wait in {@link OverdueRate}
+ * first.
+ */
+public final class Dispatcher implements DueSink {
+  private final Handlers lanes;
+  private final KnownHandlers known;
+  private final ReadyTimers ready;
+  private final UnknownHandlers parking;
+  private final AttemptEndRecorder ends;
+  private final StoreTasks tasks;
+  private final OverdueRate pace;
+
+  public Dispatcher(
+      AttemptContext context,
+      Handlers lanes,
+      KnownHandlers known,
+      StoreTasks tasks,
+      int overduePerSecond) {
+    this.lanes = lanes;
+    this.known = known;
+    this.tasks = tasks;
+    ends = context.ends();
+    ready = new ReadyTimers(context, tasks);
+    parking = new UnknownHandlers(context.committer(), context.clock(), context.health());
+    pace = new OverdueRate(context.waits(), overduePerSecond, this::dispatch);
+  }
+
+  @Override
+  public void due(DueEntry entry) {
+    if (entry.shard().isPaced(entry.due.fireAt())) {
+      pace.add(entry);
+    } else {
+      dispatch(entry);
+    }
+  }
+
+  private void dispatch(DueEntry entry) {
+    if (tasks.isClosed()) {
+      return;
+    }
+    if (entry.due.queue()) {
+      ready.due(entry);
+    } else if (!lanes.add(entry)) {
+      if (known.contains(entry.due.handler())) {
+        ready.due(entry); // another node leases it, as a consumer does
+      } else {
+        parking.due(entry);
+      }
+    }
+  }
+
+  /** How many overdue entries wait to be let through. */
+  public int overdue() {
+    return pace.size();
+  }
+
+  /**
+   * Whether a timer is claimed ahead of its time: one whose handler runs here. Others wait for
+   * their time, and an attempt of another owner lasts until its time, too.
+   */
+  @Override
+  public boolean isClaimedAhead(DueTimer due) {
+    return !due.queue() && due.state() != TimerState.RUNNING && lanes.knows(due.handler());
+  }
+
+  /** Timers of queues, and of handlers that are not here, have one share together. */
+  @Override
+  public String shareOf(DueTimer due) {
+    return due.queue() || !lanes.knows(due.handler()) ? "" : due.handler();
+  }
+
+  @Override
+  public int shares() {
+    return lanes.shares();
+  }
+
+  @Override
+  public void left(Shard shard) {
+    ends.leave(shard);
+    lanes.all().forEach(lane -> lane.giveBack(run -> run.isOf(shard)));
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.dispatch;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.internal.attempt.AttemptRun;
+import io.timewheel.durable.internal.attempt.HandlerQueue;
+import io.timewheel.durable.internal.attempt.Handlers;
+import io.timewheel.durable.internal.commit.Committer;
+import io.timewheel.durable.internal.due.ClockSteps;
+import io.timewheel.durable.internal.due.OwnedShards;
+import io.timewheel.durable.internal.due.Shard;
+import io.timewheel.durable.internal.health.Health;
+import io.timewheel.durable.internal.queue.HandlerLeases;
+import io.timewheel.durable.internal.queue.QueueConsumers;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Passes the outcome of each commit, once, to the parts of the engine that it concerns: the shard
+ * of its timer, the attempt that is to be given back, and the consumers of a ready timer.
+ */
+public final class OutcomeRouter implements Committer.Listener {
+  private final Health health;
+  private @Nullable Parts parts;
+  private @Nullable Committer committer;
+
+  /** The parts that outcomes go to. */
+  public record Parts(
+      OwnedShards shards,
+      Handlers lanes,
+      QueueConsumers consumers,
+      HandlerLeases leases,
+      ClockSteps clockSteps) {}
+
+  public OutcomeRouter(Health health) {
+    this.health = health;
+  }
+
+  /** Before the first commit: the parts are made with the committer, which has this listener. */
+  public void connect(Committer source, Parts targets) {
+    committer = source;
+    parts = targets;
+  }
+
+  private Parts parts() {
+    return requireNonNull(parts, "parts");
+  }
+
+  @Override
+  public void answered() {
+    health.writing.answered();
+  }
+
+  @Override
+  public void failed(int changes, StoreException failure) {
+    health.counters.failedCommits.increment();
+    health.writing.failed("a commit of " + changes, failure);
+  }
+
+  @Override
+  public void unknown(Change change, boolean own) {
+    health.counters.unknownOutcomes.increment();
+    Shard shard = parts().shards.of(change.key());
+    if (shard != null && !own) {
+      shard.reload();
+    }
+  }
+
+  @Override
+  public void rejected(Change change, StoreException failure) {
+    health.counters.rejected.increment();
+    String step = change.getClass().getSimpleName();
+    health.troubles.add("rejected by the store", change.key(), step + ": " + failure.getMessage());
+  }
+
+  @Override
+  public boolean isAwaited(Thread thread) {
+    return parts().lanes.isRunBy(thread);
+  }
+
+  @Override
+  public void committed(Change change, Outcome outcome, boolean own) {
+    if (own && outcome.answer() == Outcome.Answer.STALE_OWNER) {
+      parts().shards.stale(change);
+      return;
+    }
+    TimerRecord record = outcome.record();
+    if (record != null) {
+      observe(record);
+      if (record.state() == TimerState.READY) {
+        ready(record.key().namespace(), record.definition());
+      }
+    }
+  }
+
+  private void ready(String namespace, TimerDefinition definition) {
+    if (definition.queue()) {
+      parts().consumers.ready(namespace, definition.handler());
+    } else {
+      parts().leases.ready(definition.handler());
+    }
+  }
+
+  /** A record as a commit or a claim has left it. */
+  public void observe(TimerRecord record) {
+    if (record.state() == TimerState.RUNNING && (record.cancelRequested() || record.paused())) {
+      giveBack(record);
+    }
+    parts().shards.observe(record);
+    parts().clockSteps.observe(record);
+  }
+
+  private void giveBack(TimerRecord record) {
+    afterClaims(
+        () -> {
+          HandlerQueue lane = parts().lanes.of(record.definition().handler());
+          if (lane != null) {
+            lane.giveBack(run -> run.isClaimOf(record));
+          }
+        });
+  }
+
+  /** Gives back attempts that have not begun. */
+  public void giveBack(Predicate<AttemptRun> which) {
+    afterClaims(() -> parts().lanes.all().forEach(lane -> lane.giveBack(which)));
+  }
+
+  /** Does it now, and for claims that are committed and whose handlers do not know it yet. */
+  private void afterClaims(Runnable work) {
+    work.run();
+    requireNonNull(committer, "committer").whenTold(work);
+  }
+}

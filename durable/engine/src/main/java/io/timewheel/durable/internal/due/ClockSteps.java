@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.due;
+
+import io.timewheel.durable.internal.commit.Committer;
+import io.timewheel.durable.internal.commit.Delays;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.internal.time.Recurrence;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Continues waits by elapsed time after the clock has gone back: moves backoffs and claim leases
+ * back by as much, and the next runs of fixed rates and delays to at most one period from now.
+ * Times that a person has named, and those of crons, are not moved. It reads the due index of each
+ * shard of this session a page at a time, and reads the next page when the store has answered all
+ * changes of the page before.
+ *
+ * <p>A run that begins before the step and ends after it gives the next run a time by the old
+ * clock. So once the clock has gone back, each record of a recurring timer is looked at when it is
+ * committed.
+ */
+public final class ClockSteps {
+  private static final System.Logger LOG = GuardedLog.LOG;
+  private static final int PAGE = 1_000;
+  private static final Duration RETRY_WAIT = Duration.ofSeconds(1);
+
+  /** How long after the step, at most, all nodes that make changes have noticed it. */
+  private static final long NOTICED_WITHIN_MILLIS = 10_000;
+
+  private final TimerStore store;
+  private final StoreTasks tasks;
+  private final Delays waits;
+  private final EngineClock clock;
+  private final OwnedShards shards;
+  private final Committer committer;
+
+  /** True once the clock has gone back. */
+  private volatile boolean wentBack;
+
+  public ClockSteps(DueContext context, OwnedShards shards, Committer committer) {
+    store = context.store();
+    tasks = context.tasks();
+    waits = context.waits();
+    clock = context.clock();
+    this.shards = shards;
+    this.committer = committer;
+  }
+
+  /** The clock has gone back. */
+  void wentBack(long backMillis, long nowMillis) {
+    wentBack = true;
+    new Pass(backMillis, nowMillis - NOTICED_WITHIN_MILLIS).next();
+  }
+
+  /** A change is committed that left this record. */
+  public void observe(TimerRecord record) {
+    if (!wentBack || record.state() != TimerState.SCHEDULED) {
+      return;
+    }
+    Shard shard = shards.of(record.key());
+    Change.Retime change = shard == null ? null : continued(record, shard);
+    if (change != null) {
+      committer.submitOwn(change, outcome -> {});
+    }
+  }
+
+  /**
+   * {@return the change that lets a recurring timer continue; null if it does not wait too long}
+   */
+  private Change.@Nullable Retime continued(TimerRecord record, Shard shard) {
+    if (!record.definition().isRecurring() || !record.isOfSeries()) {
+      return null;
+    }
+    long nowMillis = clock.nowMillis();
+    long dueMillis =
+        Recurrence.parse(record.definition().recurrence()).continued(record, nowMillis);
+    return dueMillis == record.dueAt()
+        ? null
+        : new Change.Retime(
+            record.key(),
+            record.version(),
+            record.revision(),
+            shard.epoch,
+            dueMillis,
+            nowMillis,
+            nowMillis);
+  }
+
+  /** A pass over the shards: each step begins when the one before it has ended. */
+  private final class Pass {
+    private final long backMillis;
+    private final long steppedToMillis;
+    private final ArrayDeque<Shard> left = new ArrayDeque<>();
+    private @Nullable DuePosition after;
+
+    Pass(long backMillis, long steppedToMillis) {
+      this.backMillis = backMillis;
+      this.steppedToMillis = steppedToMillis;
+      shards.forEach(left::add);
+    }
+
+    void next() {
+      boolean unused = tasks.upkeep(this::step); // refused only by a closed engine
+    }
+
+    private void step() {
+      Shard shard = left.peek();
+      if (shard == null || tasks.isClosed()) {
+        return;
+      }
+      List<DueTimer> page;
+      List<Change.Retime> changes;
+      try {
+        page = shard.isClosed() ? List.of() : store.due(shard.number, Long.MAX_VALUE, after, PAGE);
+        changes = page.stream().map(due -> change(due, shard)).filter(Objects::nonNull).toList();
+      } catch (RuntimeException | Error e) {
+        LOG.log(System.Logger.Level.DEBUG, "waits are moved after the clock went back, later", e);
+        waits.start(this::next, RETRY_WAIT);
+        return;
+      }
+      if (page.size() == PAGE) {
+        after = page.get(PAGE - 1).position();
+      } else {
+        after = null;
+        left.remove();
+      }
+      submit(changes);
+    }
+
+    private Change.@Nullable Retime change(DueTimer due, Shard shard) {
+      if (due.state() == TimerState.SCHEDULED) {
+        TimerRecord record = due.recurring() ? store.get(due.key()) : null;
+        return record == null || record.state() != TimerState.SCHEDULED
+            ? null
+            : continued(record, shard);
+      }
+      boolean elapses =
+          due.state() == TimerState.RETRYING || (due.state() == TimerState.RUNNING && due.queue());
+      return !elapses
+          ? null
+          : new Change.Retime(
+              due.key(),
+              due.version(),
+              due.revision(),
+              shard.epoch,
+              due.fireAt() - backMillis,
+              steppedToMillis,
+              clock.nowMillis());
+    }
+
+    private void submit(List<Change.Retime> changes) {
+      AtomicInteger unanswered = new AtomicInteger(changes.size());
+      if (changes.isEmpty()) {
+        next();
+      }
+      for (Change.Retime change : changes) {
+        committer.submitOwn(
+            change,
+            outcome -> {
+              if (unanswered.decrementAndGet() == 0) {
+                next();
+              }
+            });
+      }
+    }
+  }
+}

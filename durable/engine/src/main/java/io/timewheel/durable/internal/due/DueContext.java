@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.due;
+
+import io.timewheel.durable.internal.commit.Delays;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.health.Health;
+import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.spi.TimerStore;
+
+/**
+ * What all shards of an engine share.
+ *
+ * @param lookAtClock looks whether the clock has jumped: the next read uses the present time
+ */
+public record DueContext(
+    TimerStore store,
+    EngineClock clock,
+    Delays waits,
+    StoreTasks tasks,
+    Health health,
+    DueSink sink,
+    Runnable lookAtClock) {
+
+  long nowMillis() {
+    return clock.nowMillis();
+  }
+
+  /** How long before its time an attempt is claimed. */
+  long claimAheadMillis() {
+    return store.traits().claimAhead().toMillis();
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.due;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets so many entries be handled at a time. The others wait and stay in their windows, which
+ * bounds what is on its way to a slow store.
+ */
+public final class InFlightLimit {
+  private static final int LIMIT = 1_000;
+
+  private final Consumer<DueEntry> handling;
+  private final DueQueue waiting = new DueQueue();
+  private int inside;
+
+  /**
+   * Whether a thread admits: what enters or leaves meanwhile is its work, and not a call inside.
+   */
+  private boolean admitting;
+
+  /**
+   * @param handling handles an entry, and calls {@link #leave} once in the end
+   */
+  public InFlightLimit(Consumer<DueEntry> handling) {
+    this.handling = handling;
+  }
+
+  public void enter(DueEntry entry) {
+    synchronized (this) {
+      waiting.add(entry);
+    }
+    admit();
+  }
+
+  public void leave() {
+    synchronized (this) {
+      inside--;
+    }
+    admit();
+  }
+
+  private void admit() {
+    synchronized (this) {
+      if (admitting) {
+        return;
+      }
+      admitting = true;
+    }
+    try {
+      admitAll();
+    } catch (RuntimeException | Error e) {
+      synchronized (this) {
+        admitting = false;
+      }
+      throw e;
+    }
+  }
+
+  private void admitAll() {
+    for (DueEntry entry = next(); entry != null; entry = next()) {
+      boolean begun = false;
+      try {
+        begun = entry.begin();
+      } finally {
+        if (!begun) {
+          synchronized (this) {
+            inside--;
+          }
+        }
+      }
+      if (begun) {
+        handling.accept(entry);
+      }
+    }
+  }
+
+  private synchronized @Nullable DueEntry next() {
+    DueEntry entry = inside < LIMIT ? waiting.poll() : null;
+    inside += entry == null ? 0 : 1;
+    admitting = entry != null;
+    return entry;
+  }
+}

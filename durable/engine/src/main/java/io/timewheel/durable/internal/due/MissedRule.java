@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.due;
+
+import io.timewheel.durable.internal.commit.Committer;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.health.Health;
+import io.timewheel.durable.internal.time.Decision;
+import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.internal.time.MissedRunPolicy;
+import io.timewheel.durable.internal.time.Recurrence;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Applies a timer's rule for missed runs to an entry that is due: runs it now, catches up an
+ * earlier run, or skips to the next one.
+ */
+public final class MissedRule {
+  private static final System.Logger LOG = GuardedLog.LOG;
+
+  private final TimerStore store;
+  private final StoreTasks tasks;
+  private final EngineClock clock;
+  private final MissedRunPolicy policy;
+  private final Committer committer;
+  private final Health health;
+
+  public MissedRule(
+      TimerStore store,
+      StoreTasks tasks,
+      EngineClock clock,
+      Health health,
+      MissedRunPolicy policy,
+      Committer committer) {
+    this.store = store;
+    this.tasks = tasks;
+    this.clock = clock;
+    this.health = health;
+    this.policy = policy;
+    this.committer = committer;
+  }
+
+  /** Begins the run that is due, or the one that makes up for it. */
+  @FunctionalInterface
+  public interface Run {
+    /**
+     * Begins it.
+     *
+     * @param scheduledAt the time for which it is scheduled; {@link TimerRecord#NONE} for the one
+     *     that its record has
+     * @param dropped how many missed runs are dropped when it has begun
+     */
+    void begin(long scheduledAt, long dropped);
+  }
+
+  /**
+   * Decides about an entry whose handling has begun, on an executor if it must be read for that.
+   *
+   * @param run begins what runs now
+   * @param left is called when nothing does, and the entry has been answered
+   * @return false if nothing will be called: the engine is closed, or its wheel was stopped
+   */
+  public boolean decide(DueEntry entry, Run run, Runnable left) {
+    boolean mayBeMissed =
+        entry.due.recurring()
+            && entry.due.state() == TimerState.SCHEDULED
+            && (entry.due.deferred()
+                || clock.nowMillis() - entry.due.fireAt() > policy.minGraceMillis());
+    if (mayBeMissed) {
+      return tasks.read(() -> decideNow(entry, run, left));
+    }
+    run.begin(TimerRecord.NONE, 0);
+    return true;
+  }
+
+  private void decideNow(DueEntry entry, Run run, Runnable left) {
+    @Nullable Decision decision = null;
+    long dropped = 0;
+    try {
+      TimerRecord record = store.get(entry.due.key());
+      if (record == null || !entry.isCurrent(record)) {
+        entry.shard().ended(entry.due.key(), record);
+        left.run();
+        return;
+      }
+      // Otherwise it is no run of the series, or one that was decided about.
+      if (record.runAt() == TimerRecord.NONE && record.attempt() == 0) {
+        Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
+        decision =
+            Decision.of(
+                recurrence,
+                record.definition().missed(),
+                policy.graceMillis(record.definition()),
+                record.dueAt(),
+                clock.nowMillis());
+        dropped = decision.dropped(recurrence, record.dueAt());
+      }
+    } catch (StoreException e) {
+      health.reading.failed("a reading of " + entry.due.key(), e);
+      entry.shard().endedUnknown(entry.due.key());
+      left.run();
+      return;
+    } catch (RuntimeException | Error e) {
+      // One bad record stops nothing. It runs, and its attempt fails: so it is in its history.
+      LOG.log(System.Logger.Level.WARNING, "cannot decide about " + entry.due.key(), e);
+      decision = null;
+    }
+    if (decision == null) {
+      run.begin(TimerRecord.NONE, 0);
+    } else if (decision.fires()) {
+      run.begin(decision.atMillis(), dropped);
+    } else {
+      skip(entry, decision.atMillis(), dropped, left);
+    }
+  }
+
+  private void skip(DueEntry entry, long nextMillis, long dropped, Runnable left) {
+    committer.submitOwn(
+        new Change.Skip(
+            entry.due.key(),
+            entry.due.version(),
+            entry.due.revision(),
+            entry.shard().epoch,
+            nextMillis,
+            clock.nowMillis()),
+        outcome -> {
+          if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
+            health.dropped(entry.due.key(), dropped);
+          }
+          entry.shard().answered(entry.due.key(), outcome);
+          left.run();
+        });
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.due;
+
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The shards that this session owns, as the store gives and takes them. */
+public final class OwnedShards {
+  private static final System.Logger LOG = GuardedLog.LOG;
+  private static final int MIN_WINDOW = 16;
+
+  private final DueContext context;
+  private final Sweeps sweeps;
+  private final int shardCount;
+  private final int windowCap;
+  private final Map<Integer, Shard> shards = new ConcurrentHashMap<>();
+
+  /**
+   * @param maxWindow how many entries all windows together may hold
+   */
+  public OwnedShards(DueContext context, int maxWindow) {
+    this.context = context;
+    shardCount = context.store().traits().shards();
+    windowCap = Math.max(MIN_WINDOW, maxWindow / shardCount);
+    sweeps = new Sweeps(context, this);
+  }
+
+  /** The shard of a timer; null if this session does not own it. */
+  @Nullable
+  public Shard of(TimerKey key) {
+    return shards.get(Shards.of(key, shardCount));
+  }
+
+  public boolean owns(int number) {
+    return shards.containsKey(number);
+  }
+
+  public void forEach(Consumer<Shard> action) {
+    shards.values().forEach(action);
+  }
+
+  public int count() {
+    return shards.size();
+  }
+
+  /** How many entries the windows hold. */
+  public int entries() {
+    return shards.values().stream().mapToInt(Shard::size).sum();
+  }
+
+  /** A record as it was left by a commit. */
+  public void observe(TimerRecord record) {
+    Shard shard = of(record.key());
+    if (shard != null) {
+      shard.observe(record);
+    }
+  }
+
+  /** Looks for timers that other sessions have put into these shards. */
+  public void sweep() {
+    sweeps.sweep();
+  }
+
+  /** The store has refused a change: its shard has another owner. */
+  public void stale(Change change) {
+    Shard shard = of(change.key());
+    if (shard != null && shard.epoch == change.epoch() && shards.remove(shard.number, shard)) {
+      context.health().counters.staleOwner.increment();
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "shard {0} was lost: it has another owner than epoch {1} by now",
+          shard.number,
+          shard.epoch);
+      shard.close();
+    }
+  }
+
+  /** The store has given a shard to this session. */
+  public void acquired(int number, long epoch) {
+    Shard shard = new Shard(context, sweeps, number, epoch, windowCap);
+    Shard before = shards.put(number, shard);
+    if (before != null) {
+      before.close();
+    }
+    shard.look();
+  }
+
+  /** {@return completed when nothing of a shard is being handled any more} */
+  public CompletionStage<Void> releasing(int number) {
+    Shard shard = shards.get(number);
+    if (shard == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    shard.close();
+    return shard.quiet();
+  }
+
+  /** The store has taken a shard from this session. */
+  public void lost(int number) {
+    Shard shard = shards.remove(number);
+    if (shard != null) {
+      shard.close();
+    }
+  }
+
+  /** A hint that a timer was added to a shard from elsewhere. */
+  public void added(int number, long fireAt) {
+    Shard shard = shards.get(number);
+    if (shard != null) {
+      shard.hint(fireAt);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.engine;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.TimeSource;
+import io.timewheel.Timer;
+import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.spi.StepExecutor;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** The end of a durable timer: it comes once, in order, and in bounded time. */
+public final class Closing {
+  private static final long LOOK_MILLIS = 5;
+
+  private final Engine engine;
+  private final TimerStore store;
+  private final @Nullable Timer ownedTimer;
+  private final List<ExecutorService> ownedExecutors;
+  private final @Nullable StepExecutor steps;
+  private final AtomicBoolean begun = new AtomicBoolean();
+  private final CountDownLatch ended = new CountDownLatch(1);
+
+  /**
+   * @param ownedTimer the wheel, if it ends with the durable timer
+   * @param ownedExecutors those that end with it
+   * @param steps what runs everything, if the timer has no threads
+   */
+  public Closing(
+      Engine engine,
+      TimerStore store,
+      @Nullable Timer ownedTimer,
+      List<ExecutorService> ownedExecutors,
+      @Nullable StepExecutor steps) {
+    this.engine = engine;
+    this.store = store;
+    this.ownedTimer = ownedTimer;
+    this.ownedExecutors = ownedExecutors;
+    this.steps = steps;
+  }
+
+  public void close(Duration patience) {
+    requireNonNull(patience, "patience");
+    if (engine.lanes.isRunBy(Thread.currentThread())) {
+      throw new IllegalStateException(
+          "close() was called by a handler, whose end it would wait for (expected: another"
+              + " thread)");
+    }
+    long patienceMillis = Math.max(0, EpochMillis.ceil(patience));
+    boolean interrupted = false;
+    try {
+      if (begun.getAndSet(true)) {
+        boolean unused = ended.await(patienceMillis, TimeUnit.MILLISECONDS);
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    try {
+      engine.beginClosing();
+      drain(patienceMillis);
+    } catch (InterruptedException e) {
+      interrupted = true;
+    } finally {
+      end();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void drain(long patienceMillis) throws InterruptedException {
+    if (steps != null) {
+      while (!engine.isIdle() && steps.runOne()) {
+        // The caller is the only thread there is.
+      }
+      return;
+    }
+    TimeSource time = TimeSource.system();
+    long begunNanos = time.nanoTime();
+    while (!engine.isIdle()
+        && TimeUnit.NANOSECONDS.toMillis(time.nanoTime() - begunNanos) < patienceMillis) {
+      Thread.sleep(LOOK_MILLIS);
+    }
+  }
+
+  private void end() {
+    try {
+      engine.close();
+      if (ownedTimer != null) {
+        ownedTimer.stop();
+      }
+    } finally {
+      ownedExecutors.forEach(ExecutorService::shutdown);
+      try {
+        store.close();
+      } finally {
+        ended.countDown();
+      }
+    }
+  }
+}

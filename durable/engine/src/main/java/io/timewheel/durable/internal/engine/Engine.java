@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.engine;
+
+import io.timewheel.Timeout;
+import io.timewheel.Timer;
+import io.timewheel.durable.internal.attempt.AttemptContext;
+import io.timewheel.durable.internal.attempt.AttemptEndRecorder;
+import io.timewheel.durable.internal.attempt.HandlerQueue;
+import io.timewheel.durable.internal.attempt.Handlers;
+import io.timewheel.durable.internal.attempt.KnownHandlers;
+import io.timewheel.durable.internal.attempt.OtherThreads;
+import io.timewheel.durable.internal.attempt.PauseGate;
+import io.timewheel.durable.internal.attempt.RetryRule;
+import io.timewheel.durable.internal.commit.CommitLane;
+import io.timewheel.durable.internal.commit.Committer;
+import io.timewheel.durable.internal.commit.Delays;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.dispatch.Dispatcher;
+import io.timewheel.durable.internal.dispatch.OutcomeRouter;
+import io.timewheel.durable.internal.due.ClockSteps;
+import io.timewheel.durable.internal.due.ClockWatch;
+import io.timewheel.durable.internal.due.DueContext;
+import io.timewheel.durable.internal.due.MissedRule;
+import io.timewheel.durable.internal.due.OwnedShards;
+import io.timewheel.durable.internal.due.Shard;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.health.Health;
+import io.timewheel.durable.internal.maintenance.HistoryPurger;
+import io.timewheel.durable.internal.maintenance.MaintenanceLoop;
+import io.timewheel.durable.internal.maintenance.ResumedTimerReleaser;
+import io.timewheel.durable.internal.maintenance.UnknownHandlersReport;
+import io.timewheel.durable.internal.queue.HandlerLeases;
+import io.timewheel.durable.internal.queue.QueueConsumers;
+import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.internal.time.MissedRunPolicy;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The parts behind a durable timer, and their start and end.
+ *
+ * <p>It has no thread of its own. The wheel's thread only moves entries; everything that touches
+ * the store runs on the store's executors, and handlers run on theirs.
+ */
+public final class Engine {
+  private static final System.Logger LOG = GuardedLog.LOG;
+
+  private final TimerStore store;
+  private final EngineSettings settings;
+  public final EngineClock clock;
+  public final StoreTasks tasks;
+  public final Health health;
+  public final Committer committer;
+  final OutcomeRouter router;
+  public final AttemptContext attempts;
+  private final OtherThreads handlerThreads;
+  public final Handlers lanes;
+  public final KnownHandlers known;
+  public final Dispatcher dispatcher;
+  public final OwnedShards shards;
+  private final ClockWatch clockWatch;
+  public final QueueConsumers consumers;
+  final HandlerLeases leases;
+  public final ResumedTimerReleaser releases;
+  private final MaintenanceLoop maintenance;
+  private final UnknownHandlersReport unknownHandlers;
+  private final AtomicBoolean started = new AtomicBoolean();
+
+  public Engine(
+      TimerStore store,
+      Timer wheel,
+      EngineClock clock,
+      EngineExecutors executors,
+      EngineSettings settings) {
+    this.store = store;
+    this.clock = clock;
+    this.settings = settings;
+    Delays waits = new Delays(wheel, this::wheelStopped);
+    tasks = new StoreTasks(executors.store(), waits);
+    health = new Health(wheel.timeSource());
+    router = new OutcomeRouter(health);
+    committer =
+        new Committer(
+            new CommitLane.Settings(
+                store,
+                waits,
+                tasks,
+                clock,
+                router,
+                executors.outcomes(),
+                settings.queueCapacity(),
+                settings.refuseWhenFull()),
+            executors.commits());
+    MissedRunPolicy policy = new MissedRunPolicy(clock, store.traits().lease());
+    AttemptEndRecorder ends =
+        new AttemptEndRecorder(committer, health, store.traits().claimAhead());
+    attempts =
+        new AttemptContext(
+            store,
+            clock,
+            waits,
+            health,
+            committer,
+            new MissedRule(store, tasks, clock, health, policy, committer),
+            policy,
+            new RetryRule(clock, settings.random()),
+            ends,
+            new PauseGate(),
+            this::freed);
+    handlerThreads = new OtherThreads("handlerExecutor", executors.handlers());
+    lanes =
+        new Handlers(
+            settings.handlers(),
+            settings.families(),
+            (config, onUnused) -> new HandlerQueue(attempts, config, handlerThreads, onUnused));
+    known = new KnownHandlers(lanes);
+    dispatcher = new Dispatcher(attempts, lanes, known, tasks, settings.overduePerSecond());
+    DueContext due =
+        new DueContext(store, clock, waits, tasks, health, dispatcher, this::lookAtClock);
+    shards = new OwnedShards(due, settings.maxWindow());
+    ClockSteps clockSteps = new ClockSteps(due, shards, committer);
+    clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());
+    consumers = new QueueConsumers(attempts, tasks, router::observe);
+    leases = new HandlerLeases(attempts, tasks, lanes, router::observe);
+    releases = new ResumedTimerReleaser(due, shards, known, committer);
+    router.connect(
+        committer, new OutcomeRouter.Parts(shards, lanes, consumers, leases, clockSteps));
+    maintenance =
+        new MaintenanceLoop(
+            new MaintenanceLoop.Parts(
+                due,
+                clockWatch,
+                shards,
+                lanes,
+                ends,
+                consumers,
+                leases,
+                releases,
+                new HistoryPurger(
+                    store, tasks, clock, settings.remember(), settings.rememberAtMost()),
+                settings.client()));
+    unknownHandlers = new UnknownHandlersReport(store, tasks, waits, known);
+  }
+
+  private void freed(String handler) {
+    leases.freed(handler);
+  }
+
+  private void lookAtClock() {
+    clockWatch.look();
+  }
+
+  // Start
+
+  /** Begins to fire, with the handlers that there are by now. */
+  public void start() {
+    if (tasks.isClosed()) {
+      throw Committer.closed();
+    }
+    if (started.getAndSet(true)) {
+      return;
+    }
+    Timeout firstBeat = null;
+    try {
+      handlerThreads.check();
+      lanes.start();
+      firstBeat = maintenance.start();
+      store.start(new StoreEvents(this, settings.client()));
+    } catch (RuntimeException | Error e) {
+      started.set(false);
+      if (firstBeat != null) {
+        firstBeat.cancel();
+      }
+      throw e;
+    }
+    if (store.traits().sweep().isZero()) {
+      known.report(HandlerNames.NONE); // there are no other nodes
+    }
+    maintenance.storeStarted();
+    if (!settings.client()) {
+      unknownHandlers.start();
+    }
+  }
+
+  // End
+
+  /** Without a wheel nothing fires, so nothing may be acknowledged: as good as closed. */
+  private void wheelStopped() {
+    if (tasks.isClosed()) {
+      return;
+    }
+    LOG.log(
+        System.Logger.Level.ERROR,
+        "the wheel was stopped before the durable timer was closed: nothing fires any more, and"
+            + " calls are refused");
+    beginClosing();
+    committer.wheelStopped();
+  }
+
+  /** Lets nothing begin any more. */
+  void beginClosing() {
+    tasks.close();
+    committer.refuseCallers();
+    shards.forEach(Shard::close);
+    consumers.close();
+    leases.close();
+    lanes.close();
+  }
+
+  /** Whether nothing runs, and all that ended is recorded. */
+  boolean isIdle() {
+    // In this order: the end of an attempt, or of a lease, is with the committer before its lane,
+    // or the consumers, are idle.
+    return lanes.isIdle() && consumers.isIdle() && committer.isIdle();
+  }
+
+  void close() {
+    lanes.interrupt();
+    committer.close();
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.engine;
+
+import io.timewheel.durable.internal.attempt.AttemptRun;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerStore;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
+
+/** Passes what the store notifies this session of to the parts of the engine. */
+final class StoreEvents implements StoreListener {
+  private final Engine engine;
+  private final boolean client;
+
+  StoreEvents(Engine engine, boolean client) {
+    this.engine = engine;
+    this.client = client;
+  }
+
+  @Override
+  public HandlerNames handlers() {
+    return engine.lanes.names();
+  }
+
+  @Override
+  public boolean ownsShards() {
+    return !client;
+  }
+
+  @Override
+  public void known(HandlerNames ofLiveSessions) {
+    engine.known.report(ofLiveSessions);
+    if (!client) {
+      engine.releases.start(); // a blocked timer may have a node that runs it by now
+    }
+  }
+
+  @Override
+  public void acquired(int number, long epoch) {
+    if (!engine.tasks.isClosed()) {
+      engine.shards.acquired(number, epoch);
+      engine.releases.acquired();
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> releasing(int number) {
+    return engine.shards.releasing(number);
+  }
+
+  @Override
+  public void lost(int number) {
+    engine.shards.lost(number);
+  }
+
+  @Override
+  public int paused(String scope) {
+    engine.attempts.pauseGate().paused(scope);
+    Predicate<AttemptRun> inScope =
+        scope.equals(TimerStore.EVERYTHING) ? run -> true : run -> run.isOf(scope);
+    engine.router.giveBack(inScope);
+    return engine.lanes.begun(inScope);
+  }
+
+  @Override
+  public void added(int number, long fireAt) {
+    engine.shards.added(number, fireAt);
+  }
+
+  @Override
+  public void ready(String namespace, String queue) {
+    engine.consumers.ready(namespace, queue);
+  }
+
+  @Override
+  public void ready(String handler) {
+    engine.leases.ready(handler);
+  }
+}

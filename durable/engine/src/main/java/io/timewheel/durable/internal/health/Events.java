@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.health;
+
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reports to Flight Recorder, in a JVM that may not have it: only {@link JfrEvents} names {@code
+ * jdk.jfr}, and only these methods call it. Whatever goes wrong with an event costs that event.
+ *
+ * <p>Loading the events takes 0.2 to 0.4 s, so they are loaded once the recorder is in use, and not
+ * before: by the thread that makes the next scheduler, or by a thread of its own when there would
+ * have been an event.
+ */
+public final class Events {
+  private static final boolean PRESENT = isPresent();
+
+  /** True once a thread was started to load the events. */
+  private static final AtomicBoolean LOADING = new AtomicBoolean();
+
+  /** True once the events are loaded. */
+  private static volatile boolean loaded;
+
+  private Events() {}
+
+  private static boolean isPresent() {
+    try {
+      JfrEvents.Recorder.isInitialized();
+      return true;
+    } catch (Throwable e) {
+      return false; // no module jdk.jfr, or one that this library cannot see
+    }
+  }
+
+  /** Loads the events on the thread that makes a scheduler, if the recorder is in use by then. */
+  public static void prepare() {
+    if (PRESENT && !loaded && JfrEvents.Recorder.isInitialized()) {
+      load();
+    }
+  }
+
+  private static void load() {
+    try {
+      loaded = JfrEvents.load();
+    } catch (Throwable e) {
+      // no memory for the events: there are none
+    }
+  }
+
+  /** Whether the events are loaded. If the recorder is in use, they will be soon. */
+  private static boolean areLoaded() {
+    if (PRESENT
+        && !loaded
+        && JfrEvents.Recorder.isInitialized()
+        && LOADING.compareAndSet(false, true)) {
+      startLoading();
+    }
+    return loaded;
+  }
+
+  /** If no thread can be started, the next event tries again. */
+  private static void startLoading() {
+    boolean started = false;
+    try {
+      Thread loader = new Thread(null, Events::load, "timewheel-durable-events", 0, false);
+      loader.setDaemon(true);
+      loader.start();
+      started = true;
+    } finally {
+      if (!started) {
+        LOADING.set(false);
+      }
+    }
+  }
+
+  /** {@return what to pass to {@link #attemptEnded}; null if no recording wants the event} */
+  public static @Nullable Object attemptBegins() {
+    try {
+      return areLoaded() ? JfrEvents.attemptBegins() : null;
+    } catch (Throwable e) {
+      return null;
+    }
+  }
+
+  public static void attemptEnded(
+      @Nullable Object begun,
+      TimerRecord record,
+      String handler,
+      long lagMillis,
+      @Nullable Throwable error) {
+    if (begun != null) {
+      try {
+        JfrEvents.attemptEnded(begun, record, handler, lagMillis, error);
+      } catch (Throwable e) {
+        // one event is lost
+      }
+    }
+  }
+
+  /** {@return what to pass to {@link #commitEnded}; null if no recording wants the event} */
+  public static @Nullable Object commitBegins() {
+    try {
+      return areLoaded() ? JfrEvents.commitBegins() : null;
+    } catch (Throwable e) {
+      return null;
+    }
+  }
+
+  public static void commitEnded(@Nullable Object begun, int changes, @Nullable Throwable error) {
+    if (begun != null) {
+      try {
+        JfrEvents.commitEnded(begun, changes, error);
+      } catch (Throwable e) {
+        // one event is lost
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.maintenance;
+
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Forgets what has been finished for long enough, and the oldest of what is too much. */
+public final class HistoryPurger {
+  private static final System.Logger LOG = GuardedLog.LOG;
+  private static final int PAGE = 1_000;
+
+  private final TimerStore store;
+  private final StoreTasks tasks;
+  private final EngineClock clock;
+  private final Duration remember;
+  private final long rememberAtMost;
+  private final AtomicBoolean running = new AtomicBoolean();
+
+  public HistoryPurger(
+      TimerStore store,
+      StoreTasks tasks,
+      EngineClock clock,
+      Duration remember,
+      long rememberAtMost) {
+    this.store = store;
+    this.tasks = tasks;
+    this.clock = clock;
+    this.remember = remember;
+    this.rememberAtMost = rememberAtMost;
+  }
+
+  /** Never twice at once: a store that takes long for it must not have to do it again and again. */
+  void start() {
+    if (!running.getAndSet(true) && !tasks.upkeep(this::run)) {
+      running.set(false); // closed
+    }
+  }
+
+  private void run() {
+    try {
+      forget();
+    } catch (RuntimeException | Error e) {
+      if (!tasks.isClosed()) {
+        LOG.log(System.Logger.Level.WARNING, "cannot forget what is finished; tried again", e);
+      }
+    } finally {
+      running.set(false);
+    }
+  }
+
+  private void forget() {
+    long finishedBefore =
+        EpochMillis.saturatedSubtract(clock.nowMillis(), EpochMillis.ceil(remember));
+    while (!tasks.isClosed() && store.forget(finishedBefore, rememberAtMost, PAGE) == PAGE) {
+      // There may be more.
+    }
+  }
+}

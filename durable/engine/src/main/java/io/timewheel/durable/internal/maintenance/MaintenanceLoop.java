@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.maintenance;
+
+import io.timewheel.Timeout;
+import io.timewheel.TimerTask;
+import io.timewheel.durable.internal.attempt.AttemptEndRecorder;
+import io.timewheel.durable.internal.attempt.Handlers;
+import io.timewheel.durable.internal.due.ClockWatch;
+import io.timewheel.durable.internal.due.DueContext;
+import io.timewheel.durable.internal.due.OwnedShards;
+import io.timewheel.durable.internal.due.Shard;
+import io.timewheel.durable.internal.queue.HandlerLeases;
+import io.timewheel.durable.internal.queue.QueueConsumers;
+import io.timewheel.durable.spi.StoreTraits;
+import java.time.Duration;
+
+/**
+ * The periodic work of the engine. Each second: a look at the clock, and another try of everything
+ * that failed. Each minute: warnings, released and purged timers. At the interval of the store:
+ * sweeps for the changes of other nodes. It ends with the wheel, whose owner may stop it too early.
+ */
+public final class MaintenanceLoop implements TimerTask {
+  private static final Duration BEAT = Duration.ofSeconds(1);
+  private static final int BEATS_PER_UPKEEP = 60;
+
+  private final Parts parts;
+  private int beats;
+
+  /** The parts of the engine that are maintained. */
+  public record Parts(
+      DueContext context,
+      ClockWatch clockWatch,
+      OwnedShards shards,
+      Handlers lanes,
+      AttemptEndRecorder ends,
+      QueueConsumers consumers,
+      HandlerLeases leases,
+      ResumedTimerReleaser releases,
+      HistoryPurger history,
+      boolean client) {}
+
+  public MaintenanceLoop(Parts parts) {
+    this.parts = parts;
+  }
+
+  /** Begins; the first beat comes a second later. */
+  public Timeout start() {
+    parts.clockWatch.start();
+    return parts.context.waits().wheel().newTimeout(this, BEAT);
+  }
+
+  /** Begins the work that needs the store to be started. */
+  public void storeStarted() {
+    startSweep();
+    if (!parts.client) {
+      parts.releases.start();
+      parts.history.start();
+    }
+  }
+
+  @Override
+  public void run(Timeout timeout) {
+    if (isClosed()) {
+      return;
+    }
+    if (timeout.reschedule(BEAT)) {
+      beat();
+    } else {
+      parts.context.waits().stopped();
+    }
+  }
+
+  @Override
+  public void cancelled(Timeout timeout) {
+    if (parts.context.waits().wheel().isStopped()) {
+      parts.context.waits().stopped();
+    }
+  }
+
+  private boolean isClosed() {
+    return parts.context.tasks().isClosed();
+  }
+
+  private void beat() {
+    parts.clockWatch.look();
+    parts.shards.forEach(Shard::beat);
+    parts.leases.beat();
+    parts.context.waits().beat();
+    if (++beats % BEATS_PER_UPKEEP == 0) {
+      parts.context.health().troubles.report();
+      upkeep();
+    }
+  }
+
+  private void upkeep() {
+    parts.context.tasks().reportWaiting();
+    parts.lanes.upkeep();
+    parts.ends.upkeep();
+    parts.shards.forEach(Shard::upkeep);
+    if (!parts.client) {
+      parts.releases.upkeep();
+      parts.history.start();
+    }
+  }
+
+  private void startSweep() {
+    StoreTraits traits = parts.context.store().traits();
+    if (!traits.sweep().isZero()) {
+      parts.context.waits().start(this::sweep, traits.sweep());
+    }
+  }
+
+  private void sweep() {
+    if (isClosed()) {
+      return;
+    }
+    startSweep();
+    parts.shards.sweep();
+    parts.consumers.sweep();
+    parts.leases.sweep();
+  }
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.memory;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.Transitions;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The data of the in-memory store: records, and the indexes that follow from them. Not thread-safe.
+ */
+public final class MemoryTables implements Transitions.Context {
+  private final TreeMap<TimerKey, TimerRecord> records = new TreeMap<>();
+  private final List<TreeMap<DuePosition, DueTimer>> due = new ArrayList<>();
+
+  /** Blocked and held timers of each shard. */
+  private final List<TreeMap<TimerKey, TimerRecord>> waiting = new ArrayList<>();
+
+  private final Map<TimerKey, TreeSet<DuePosition>> ready = new HashMap<>();
+  private final TreeMap<String, TreeSet<DuePosition>> handlersReady = new TreeMap<>();
+  private final TreeSet<DuePosition> finished = new TreeSet<>();
+  private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+  private final Set<String> paused = new HashSet<>();
+  private long lastVersion;
+
+  public MemoryTables(int shards) {
+    for (int i = 0; i < shards; i++) {
+      due.add(new TreeMap<>());
+      waiting.add(new TreeMap<>());
+    }
+  }
+
+  public int shardOf(TimerKey key) {
+    return Shards.of(key, due.size());
+  }
+
+  public Outcome apply(Change change) {
+    TimerRecord current = records.get(change.key());
+    Outcome outcome = Transitions.apply(current, change, this);
+    TimerRecord record = outcome.record();
+    if (record != null && outcome.changes(current)) {
+      put(current, record);
+    }
+    return outcome;
+  }
+
+  private void put(@Nullable TimerRecord old, TimerRecord record) {
+    if (old != null) {
+      unindex(old);
+    }
+    records.put(record.key(), record);
+    count(record, 1);
+    if (record.isIndexed()) {
+      DueTimer entry = record.due();
+      due.get(shardOf(record.key())).put(entry.position(), entry);
+    }
+    if (record.state() == TimerState.BLOCKED || record.isHeld()) {
+      waiting.get(shardOf(record.key())).put(record.key(), record);
+    }
+    if (record.state() == TimerState.READY && !record.definition().queue()) {
+      handlersReady
+          .computeIfAbsent(record.definition().handler(), handler -> new TreeSet<>())
+          .add(changedAt(record));
+    } else if (record.state() == TimerState.READY) {
+      ready.computeIfAbsent(queueOf(record), queue -> new TreeSet<>()).add(changedAt(record));
+    }
+    if (record.state().isFinished()) {
+      finished.add(changedAt(record));
+    }
+  }
+
+  private void unindex(TimerRecord record) {
+    count(record, -1);
+    due.get(shardOf(record.key())).remove(record.due().position());
+    waiting.get(shardOf(record.key())).remove(record.key());
+    finished.remove(changedAt(record));
+    TreeSet<DuePosition> handler = handlersReady.get(record.definition().handler());
+    if (handler != null) {
+      handler.remove(changedAt(record));
+      if (handler.isEmpty()) {
+        handlersReady.remove(record.definition().handler());
+      }
+    }
+    TreeSet<DuePosition> queue = ready.get(queueOf(record));
+    if (queue != null) {
+      queue.remove(changedAt(record));
+      if (queue.isEmpty()) {
+        ready.remove(queueOf(record));
+      }
+    }
+  }
+
+  private void count(TimerRecord record, long change) {
+    Map<TimerState, Long> states =
+        counts.computeIfAbsent(
+            record.key().namespace(), namespace -> new EnumMap<>(TimerState.class));
+    if (states.merge(record.state(), change, Long::sum) == 0) {
+      states.remove(record.state());
+      if (states.isEmpty()) {
+        counts.remove(record.key().namespace());
+      }
+    }
+  }
+
+  private static TimerKey queueOf(TimerRecord record) {
+    return new TimerKey(record.key().namespace(), record.definition().handler());
+  }
+
+  private static DuePosition changedAt(TimerRecord record) {
+    return new DuePosition(record.changedAt(), record.key());
+  }
+
+  // What transitions ask for
+
+  @Override
+  public long nextVersion(long above) {
+    lastVersion = Math.max(lastVersion, above) + 1;
+    return lastVersion;
+  }
+
+  @Override
+  public long pending(String namespace) {
+    long pending = 0;
+    for (Map.Entry<TimerState, Long> state : counts.getOrDefault(namespace, Map.of()).entrySet()) {
+      pending += state.getKey().isFinished() ? 0 : state.getValue();
+    }
+    return pending;
+  }
+
+  @Override
+  public boolean paused(String namespace) {
+    return paused.contains(namespace) || paused.contains(TimerStore.EVERYTHING);
+  }
+
+  // Reading
+
+  @Nullable
+  public TimerRecord get(TimerKey key) {
+    return records.get(key);
+  }
+
+  public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
+    TreeMap<DuePosition, DueTimer> index = due.get(shard);
+    List<DueTimer> found = new ArrayList<>();
+    for (DueTimer entry : (after == null ? index : index.tailMap(after, false)).values()) {
+      if (entry.fireAt() >= until || found.size() == limit) {
+        break;
+      }
+      found.add(entry);
+    }
+    return found;
+  }
+
+  public List<DueTimer> releasable(
+      int shard,
+      HandlerNames handlers,
+      Set<String> namespaces,
+      @Nullable DueTimer after,
+      int limit) {
+    TreeMap<TimerKey, TimerRecord> all = waiting.get(shard);
+    return (after == null ? all : all.tailMap(after.key(), false))
+        .values().stream()
+            .filter(record -> record.isReleasable(handlers, namespaces))
+            .limit(limit)
+            .map(TimerRecord::due)
+            .toList();
+  }
+
+  public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    PageBuilder page = new PageBuilder(query, limit);
+    NavigableMap<TimerKey, TimerRecord> rest =
+        after == null ? records : records.tailMap(after, false);
+    for (TimerRecord record : rest.values()) {
+      if (query.matches(record)) {
+        if (page.isFull()) {
+          return page.build(false);
+        }
+        page.add(record);
+      }
+    }
+    return page.build(true);
+  }
+
+  public long[] histogram(@Nullable String namespace, long[] bounds) {
+    long[] buckets = new long[bounds.length - 1];
+    for (TimerRecord record : records.values()) {
+      boolean waits =
+          record.state() == TimerState.SCHEDULED || record.state() == TimerState.RETRYING;
+      if (waits && (namespace == null || namespace.equals(record.key().namespace()))) {
+        for (int i = 0; i < buckets.length; i++) {
+          if (record.fireAt() >= bounds[i] && record.fireAt() < bounds[i + 1]) {
+            buckets[i]++;
+          }
+        }
+      }
+    }
+    return buckets;
+  }
+
+  public Map<String, Map<TimerState, Long>> counts() {
+    Map<String, Map<TimerState, Long>> copy = new HashMap<>();
+    counts.forEach((namespace, states) -> copy.put(namespace, Map.copyOf(states)));
+    return copy;
+  }
+
+  public Set<String> paused() {
+    return Set.copyOf(paused);
+  }
+
+  // Other changes
+
+  public List<TimerRecord> lease(
+      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased = new ArrayList<>();
+    for (LeaseRequest request : requests) {
+      TreeSet<DuePosition> queue = ready.get(new TimerKey(request.namespace(), request.queue()));
+      if (queue != null && !paused(request.namespace())) {
+        int wanted = Math.min(request.max(), limit - leased.size());
+        for (DuePosition position : queue.stream().limit(wanted).toList()) {
+          TimerRecord current = requireNonNull(records.get(position.key()));
+          TimerRecord record =
+              Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
+          put(current, record);
+          leased.add(record);
+        }
+      }
+    }
+    return leased;
+  }
+
+  public List<String> readyHandlers(@Nullable String after, int limit) {
+    return (after == null ? handlersReady : handlersReady.tailMap(after, false))
+        .keySet().stream().limit(limit).toList();
+  }
+
+  public List<TimerRecord> leaseForHandlers(
+      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
+    List<TimerRecord> leased = new ArrayList<>();
+    wanted.forEach(
+        (handler, max) -> {
+          List<TimerRecord> free =
+              handlersReady.getOrDefault(handler, new TreeSet<>()).stream()
+                  .map(position -> records.get(position.key()))
+                  .filter(record -> record != null && !paused(record.key().namespace()))
+                  .limit(max)
+                  .toList();
+          for (TimerRecord current : free) {
+            TimerRecord record = Transitions.lease(current, tokens.get(), untilMillis, nowMillis);
+            put(current, record);
+            leased.add(record);
+          }
+        });
+    return leased;
+  }
+
+  public void pause(String scope) {
+    paused.add(scope);
+  }
+
+  public void resume(String scope) {
+    paused.remove(scope);
+  }
+
+  public int forget(long finishedBefore, long keep, int limit) {
+    int forgotten = 0;
+    Iterator<DuePosition> oldest = List.copyOf(finished).iterator();
+    while (forgotten < limit && oldest.hasNext()) {
+      DuePosition position = oldest.next();
+      TimerRecord record = records.get(position.key());
+      if (record == null || (position.fireAt() >= finishedBefore && finished.size() <= keep)) {
+        break;
+      }
+      unindex(record);
+      records.remove(position.key());
+      forgotten++;
+    }
+    return forgotten;
+  }
+}

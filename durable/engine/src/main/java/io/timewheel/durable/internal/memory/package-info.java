@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The tables of the store in memory. The entry is {@link
+ * io.timewheel.durable.internal.memory.MemoryTables}; the store itself is {@code
+ * InMemoryTimerStore}.
+ */
+@NullMarked
+package io.timewheel.durable.internal.memory;
+
+import org.jspecify.annotations.NullMarked;

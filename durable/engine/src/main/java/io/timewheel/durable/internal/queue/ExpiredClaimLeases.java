@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.queue;
+
+import io.timewheel.durable.internal.attempt.AttemptContext;
+import io.timewheel.durable.internal.attempt.AttemptEnd;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.due.DueEntry;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.TimerRecord;
+import org.jspecify.annotations.Nullable;
+
+/** Ends claim leases that have run out: their attempts are lost. */
+final class ExpiredClaimLeases {
+  private final AttemptContext context;
+  private final StoreTasks tasks;
+  private final Runnable onEnded;
+
+  /**
+   * @param onEnded is called once for each entry, in the end
+   */
+  ExpiredClaimLeases(AttemptContext context, StoreTasks tasks, Runnable onEnded) {
+    this.context = context;
+    this.tasks = tasks;
+    this.onEnded = onEnded;
+  }
+
+  /** Ends the claim lease of an entry, whose time is the end of the lease. */
+  void end(DueEntry entry) {
+    if (!tasks.read(() -> readAndEnd(entry))) {
+      onEnded.run();
+    }
+  }
+
+  private void readAndEnd(DueEntry entry) {
+    try {
+      TimerRecord record = context.store().get(entry.due.key());
+      Claim claim = record == null ? null : record.claim();
+      if (record == null || claim == null || !entry.isCurrent(record)) {
+        entry.shard().ended(entry.due.key(), record);
+        onEnded.run();
+        return;
+      }
+      AttemptEnd lost = ConsumerEnds.lost(context, record, claim, entry.shard().epoch);
+      context.committer().submitOwn(lost.change(), outcome -> recorded(entry, lost, outcome));
+    } catch (RuntimeException | Error e) {
+      context.health().reading.failed("a reading of " + entry.due.key(), e);
+      entry.shard().endedUnknown(entry.due.key());
+      onEnded.run();
+    }
+  }
+
+  private void recorded(DueEntry entry, AttemptEnd lost, @Nullable Outcome outcome) {
+    try {
+      if (outcome != null) {
+        context.ends().recorded(lost, outcome);
+      }
+      entry.shard().answered(entry.due.key(), outcome);
+    } finally {
+      onEnded.run();
+    }
+  }
+}

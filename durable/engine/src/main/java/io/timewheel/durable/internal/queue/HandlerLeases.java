@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.queue;
+
+import io.timewheel.durable.internal.attempt.AttemptContext;
+import io.timewheel.durable.internal.attempt.Handlers;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.due.ClaimHolder;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.TimerRecord;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Leases timers of this node's handlers from shards whose owners do not know these handlers.
+ *
+ * <p>Such an owner makes a due timer ready, and the store notifies the other nodes. A node that
+ * knows the handler leases as many ready timers as the handler has free slots, by one claim with a
+ * lease each, and runs them like attempts of its own shards. It extends the leases until the ends
+ * of the attempts are recorded. If the node dies the leases run out, and the owners of the shards
+ * take the attempts over as lost.
+ *
+ * <p>One task asks the store for all handlers that may have ready timers, does one bounded step,
+ * and queues itself again while there is more to lease and a free slot for it. A sweep finds the
+ * ready timers of which no notification has come.
+ */
+public final class HandlerLeases {
+  private static final System.Logger LOG = GuardedLog.LOG;
+
+  /** As long as a node lease: so long a timer waits for a node that has died. */
+  private static final Duration LEASE = Duration.ofSeconds(10);
+
+  /** A lease with less time left is extended. Two extensions may fail before it runs out. */
+  private static final long EXTEND_MILLIS = LEASE.toMillis() * 2 / 3;
+
+  /** Timers that one step leases at most. */
+  private static final int MAX_LEASED = 256;
+
+  private static final int NAMES_PER_PAGE = 1_000;
+
+  private final AttemptContext context;
+  private final StoreTasks tasks;
+  private final Handlers lanes;
+  private final Consumer<TimerRecord> observer;
+  private final SecureRandom random = new SecureRandom();
+
+  /** The leases whose attempts have not ended. */
+  private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
+
+  /** The handlers that may have ready timers; those that were asked for last come first. */
+  private final LinkedHashSet<String> pending = new LinkedHashSet<>();
+
+  /** True if the next step asks the store which handlers have ready timers. */
+  private boolean sweepPending;
+
+  /** True if a step is queued or under way. */
+  private boolean scheduled;
+
+  private boolean closed;
+
+  /**
+   * @param observer takes the records that ended claims leave
+   */
+  public HandlerLeases(
+      AttemptContext context, StoreTasks tasks, Handlers lanes, Consumer<TimerRecord> observer) {
+    this.context = context;
+    this.tasks = tasks;
+    this.lanes = lanes;
+    this.observer = observer;
+  }
+
+  /** A timer of a handler is ready. */
+  public void ready(String handler) {
+    if (!lanes.knows(handler)) {
+      return;
+    }
+    synchronized (this) {
+      pending.add(handler);
+    }
+    schedule();
+  }
+
+  /** A slot of a handler is free again. */
+  public void freed(String handler) {
+    synchronized (this) {
+      if (!pending.contains(handler)) {
+        return;
+      }
+    }
+    schedule();
+  }
+
+  /** Looks for ready timers of which no notification has come. */
+  public void sweep() {
+    if (lanes.isEmpty()) {
+      return;
+    }
+    synchronized (this) {
+      sweepPending = true;
+    }
+    schedule();
+  }
+
+  private void schedule() {
+    synchronized (this) {
+      if (closed || scheduled || (pending.isEmpty() && !sweepPending)) {
+        return;
+      }
+      scheduled = true;
+    }
+    if (!tasks.claim(this::step)) {
+      synchronized (this) {
+        scheduled = false; // closed
+      }
+    }
+  }
+
+  private void step() {
+    boolean more = false;
+    Map<String, Integer> wanted = Map.of();
+    try {
+      findReady();
+      wanted = reserve();
+      if (!wanted.isEmpty()) {
+        more = lease(wanted);
+      }
+    } catch (RuntimeException | Error e) {
+      wanted.forEach(lanes::release);
+      if (!tasks.isClosed()) {
+        context.health().reading.failed("a lease of ready timers", e); // the next sweep tries again
+      }
+    } finally {
+      synchronized (this) {
+        scheduled = false;
+        more |= sweepPending;
+      }
+    }
+    if (more) {
+      schedule();
+    }
+  }
+
+  private void findReady() {
+    synchronized (this) {
+      if (!sweepPending) {
+        return;
+      }
+      sweepPending = false;
+    }
+    List<String> names = List.of();
+    do {
+      String last = names.isEmpty() ? null : names.get(names.size() - 1);
+      names = context.store().readyHandlers(last, NAMES_PER_PAGE);
+      List<String> known = names.stream().filter(lanes::knows).toList();
+      synchronized (this) {
+        pending.addAll(known);
+      }
+    } while (names.size() == NAMES_PER_PAGE);
+  }
+
+  /** Reserves free slots of pending handlers; the others stay pending until a slot is free. */
+  private Map<String, Integer> reserve() {
+    List<String> names;
+    synchronized (this) {
+      names = List.copyOf(pending);
+    }
+    Map<String, Integer> wanted = new LinkedHashMap<>();
+    int left = MAX_LEASED;
+    for (String name : names) {
+      int slots = left == 0 ? 0 : lanes.reserve(name, left);
+      if (slots > 0) {
+        wanted.put(name, slots);
+        left -= slots;
+      }
+    }
+    return wanted;
+  }
+
+  /**
+   * Leases ready timers into reserved slots.
+   *
+   * @return whether a handler may have more ready timers
+   */
+  private boolean lease(Map<String, Integer> wanted) {
+    synchronized (this) {
+      pending.removeAll(wanted.keySet()); // a notification that comes from now on counts again
+    }
+    long nowMillis = context.nowMillis();
+    long untilMillis = nowMillis + LEASE.toMillis();
+    long pausesBefore = context.pauseGate().pauses();
+    List<TimerRecord> records =
+        context.store().leaseForHandlers(wanted, untilMillis, nowMillis, this::token);
+    Map<String, Integer> unused = new HashMap<>(wanted);
+    List<Lease> made = new ArrayList<>();
+    for (TimerRecord record : records) {
+      unused.merge(record.definition().handler(), -1, Integer::sum);
+      made.add(new Lease(record, untilMillis));
+    }
+    leases.addAll(made);
+    boolean more = false;
+    synchronized (this) {
+      for (Map.Entry<String, Integer> slots : unused.entrySet()) {
+        if (slots.getValue() == 0) {
+          pending.add(slots.getKey());
+          more = true;
+        }
+      }
+    }
+    made.forEach(lease -> lanes.leased(lease.record, lease, pausesBefore));
+    unused.forEach(lanes::release);
+    return more;
+  }
+
+  private ClaimToken token() {
+    return new ClaimToken(random.nextLong(), random.nextLong());
+  }
+
+  /** Extends the leases of attempts that have not ended. */
+  public void beat() {
+    long nowMillis = context.nowMillis();
+    for (Lease lease : leases) {
+      lease.extend(nowMillis);
+    }
+  }
+
+  /** Lets nothing be leased any longer. What is leased is extended until it ends. */
+  public synchronized void close() {
+    closed = true;
+  }
+
+  /** The claim lease of one attempt. */
+  private final class Lease implements ClaimHolder {
+    final TimerRecord record;
+    private final ClaimToken token;
+    private volatile long untilMillis;
+
+    /** True while an extension is on its way to the store. */
+    private volatile boolean extending;
+
+    Lease(TimerRecord record, long untilMillis) {
+      this.record = record;
+      this.untilMillis = untilMillis;
+      Claim claim = record.claim();
+      if (claim == null) {
+        throw new IllegalArgumentException("no claim: " + record.key());
+      }
+      token = claim.token();
+    }
+
+    void extend(long nowMillis) {
+      if (extending || untilMillis - nowMillis > EXTEND_MILLIS) {
+        return;
+      }
+      extending = true;
+      long newUntilMillis = nowMillis + LEASE.toMillis();
+      context
+          .committer()
+          .submitOwn(
+              new Change.Extend(record.key(), token, newUntilMillis, nowMillis),
+              outcome -> extended(outcome, newUntilMillis));
+    }
+
+    private void extended(@Nullable Outcome outcome, long newUntilMillis) {
+      if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
+        untilMillis = newUntilMillis;
+      } else if (outcome != null) {
+        LOG.log(
+            System.Logger.Level.DEBUG, "the claim lease of {0} has ended elsewhere", record.key());
+        leases.remove(this);
+      }
+      extending = false;
+    }
+
+    @Override
+    public boolean isClosed() {
+      return context.nowMillis() >= untilMillis;
+    }
+
+    @Override
+    public void answered(TimerKey key, @Nullable Outcome outcome) {
+      leases.remove(this);
+      if (outcome != null && outcome.record() != null) {
+        observer.accept(outcome.record()); // its shard may be of this node by now
+      }
+    }
+  }
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.queue;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.Timeout;
+import io.timewheel.durable.internal.attempt.AttemptContext;
+import io.timewheel.durable.internal.attempt.AttemptFiring;
+import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims of consumers that wait for ready timers.
+ *
+ * <p>A queue with waiting claims is pending from the moment at which a timer of it may be ready: a
+ * claim has come, a notification, or a sweep. One task serves all pending queues, on an executor of
+ * its own. It does one bounded step: it asks the store once, for all of them, hands over at most
+ * {@link #MAX_LEASED} timers, and queues itself again while a queue is pending. So claims delay no
+ * other work by more than a step, and neither idle queues nor notifications add tasks or calls.
+ *
+ * <p>Queues take turns. Within a queue claims are served first come, first served.
+ */
+public final class QueueConsumers {
+  private static final System.Logger LOG = GuardedLog.LOG;
+
+  /** Timers that one step hands over, unless a single claim wants more. */
+  private static final int MAX_LEASED = 256;
+
+  /** The time from a failed step to the next one, where no claim or notification comes before. */
+  private static final Duration RETRY = Duration.ofSeconds(1);
+
+  private final AttemptContext context;
+  private final StoreTasks tasks;
+  private final Consumer<TimerRecord> observer;
+  private final SecureRandom random = new SecureRandom();
+
+  /** The queues with waiting claims. */
+  private final Map<TimerKey, Line> lines = new LinkedHashMap<>();
+
+  /** The queues that the next step asks for, in this order. */
+  private final LinkedHashSet<TimerKey> pending = new LinkedHashSet<>();
+
+  /** True if the next step asks for all queues. */
+  private boolean allPending;
+
+  /** True if a step is queued or under way. */
+  private boolean scheduled;
+
+  /** True while a step is under way. */
+  private boolean serving;
+
+  /** True while a failed step waits for its repetition. */
+  private boolean retrying;
+
+  /** The number of claims so far. */
+  private long arrivals;
+
+  private boolean closed;
+
+  /**
+   * @param observer takes the records that were leased
+   */
+  public QueueConsumers(AttemptContext context, StoreTasks tasks, Consumer<TimerRecord> observer) {
+    this.context = context;
+    this.tasks = tasks;
+    this.observer = observer;
+  }
+
+  /** A claim that waits. */
+  private static final class Waiter {
+    final TimerKey queue;
+    final int max;
+    final long leaseMillis;
+    final CompletableFuture<List<ClaimedTimer>> future = new CompletableFuture<>();
+    long arrival;
+    @Nullable Timeout timeout;
+
+    Waiter(TimerKey queue, int max, long leaseMillis) {
+      this.queue = queue;
+      this.max = max;
+      this.leaseMillis = leaseMillis;
+    }
+  }
+
+  /** The waiting claims of a queue, in the order of their arrival. */
+  private static final class Line {
+    final LinkedHashSet<Waiter> all = new LinkedHashSet<>();
+
+    /** Those that end as soon as the queue has nothing ready. */
+    final LinkedHashSet<Waiter> withoutWait = new LinkedHashSet<>();
+  }
+
+  /** The first claims of a queue, of equal leases, and how many timers they want together. */
+  private record Demand(TimerKey queue, List<Waiter> waiters, int wanted, long arrivals) {
+    Waiter first() {
+      return waiters.get(0);
+    }
+  }
+
+  /**
+   * Waits for ready timers.
+   *
+   * @return completed with what was leased; a caller that completes it before gives up the wait
+   */
+  public CompletableFuture<List<ClaimedTimer>> claim(
+      String namespace, String queue, int max, Duration lease, Duration wait) {
+    Waiter waiter = new Waiter(new TimerKey(namespace, queue), max, EpochMillis.ceil(lease));
+    boolean waits = !wait.isZero();
+    synchronized (this) {
+      if (closed) {
+        waiter.future.complete(List.of());
+        return waiter.future;
+      }
+      waiter.arrival = arrivals++;
+      Line line = lines.computeIfAbsent(waiter.queue, key -> new Line());
+      line.all.add(waiter);
+      if (!waits) {
+        line.withoutWait.add(waiter);
+      }
+      pending.add(waiter.queue);
+    }
+    var unused = waiter.future.whenComplete((claimed, error) -> remove(waiter));
+    if (waits) { // not before it is there to be given up
+      limit(waiter, context.waits().start(() -> giveUp(waiter), wait));
+    }
+    schedule();
+    return waiter.future;
+  }
+
+  private synchronized void limit(Waiter waiter, @Nullable Timeout timeout) {
+    waiter.timeout = timeout;
+    if (timeout != null && waiter.future.isDone()) {
+      timeout.cancel();
+    }
+  }
+
+  /** A timer of a queue is ready. */
+  public void ready(String namespace, String queue) {
+    TimerKey key = new TimerKey(namespace, queue);
+    synchronized (this) {
+      if (!lines.containsKey(key) || !pending.add(key)) {
+        return;
+      }
+    }
+    schedule();
+  }
+
+  /** Asks for all queues, in case a timer has become ready without a notification. */
+  public void sweep() {
+    synchronized (this) {
+      allPending = true;
+    }
+    schedule();
+  }
+
+  private void schedule() {
+    synchronized (this) {
+      allPending &= !lines.isEmpty();
+      if (scheduled || (pending.isEmpty() && !allPending)) {
+        return;
+      }
+      scheduled = true;
+    }
+    if (!tasks.claim(this::serve)) {
+      synchronized (this) {
+        scheduled = false; // closed
+      }
+    }
+  }
+
+  private void serve() {
+    try {
+      List<Demand> demands = begin();
+      if (!demands.isEmpty()) {
+        lease(demands);
+      }
+    } finally {
+      synchronized (this) {
+        serving = false;
+        scheduled = false;
+      }
+      schedule();
+    }
+  }
+
+  private synchronized List<Demand> begin() {
+    serving = true;
+    if (allPending) {
+      pending.addAll(lines.keySet());
+      allPending = false;
+    }
+    List<Demand> demands = new ArrayList<>(pending.size());
+    for (TimerKey queue : pending) {
+      Line line = lines.get(queue);
+      if (line != null) {
+        demands.add(demand(queue, line));
+      }
+    }
+    pending.clear();
+    return demands;
+  }
+
+  private Demand demand(TimerKey queue, Line line) {
+    List<Waiter> waiters = new ArrayList<>();
+    int wanted = 0;
+    for (Waiter waiter : line.all) {
+      boolean fits =
+          waiters.isEmpty()
+              || (wanted + waiter.max <= MAX_LEASED
+                  && waiter.leaseMillis == waiters.get(0).leaseMillis);
+      if (!fits) {
+        break;
+      }
+      waiters.add(waiter);
+      wanted += waiter.max;
+    }
+    return new Demand(queue, waiters, wanted, arrivals);
+  }
+
+  /** Leases for all demands in one call; in halves, if the store rejects it because of one. */
+  private void lease(List<Demand> demands) {
+    int limit = Math.max(MAX_LEASED, demands.stream().mapToInt(Demand::wanted).max().orElse(0));
+    Map<TimerKey, List<ClaimedTimer>> leased;
+    try {
+      leased = lease(demands, limit);
+    } catch (RuntimeException | Error e) {
+      boolean storeFails =
+          e instanceof StoreException failure && failure.kind() != StoreException.Kind.REJECTED;
+      int half = storeFails ? 0 : demands.size() / 2;
+      if (half == 0) {
+        failed(demands, e);
+      } else {
+        lease(demands.subList(0, half));
+        lease(demands.subList(half, demands.size()));
+      }
+      return;
+    }
+    boolean limitReached = leased.values().stream().mapToInt(List::size).sum() >= limit;
+    List<Demand> met = new ArrayList<>();
+    for (Demand demand : demands) {
+      List<ClaimedTimer> claimed = leased.getOrDefault(demand.queue, List.of());
+      hand(claimed, demand.waiters);
+      if (claimed.size() >= demand.wanted) {
+        met.add(demand);
+      } else if (limitReached) {
+        pending(demand.queue); // before the queues that have had their turn
+      } else {
+        withoutWait(demand).forEach(QueueConsumers::giveUp);
+      }
+    }
+    met.forEach(demand -> pending(demand.queue));
+  }
+
+  private synchronized void pending(TimerKey queue) {
+    if (lines.containsKey(queue)) {
+      pending.add(queue);
+    }
+  }
+
+  private Map<TimerKey, List<ClaimedTimer>> lease(List<Demand> demands, int limit) {
+    long nowMillis = context.nowMillis();
+    List<LeaseRequest> requests = new ArrayList<>(demands.size());
+    for (Demand demand : demands) {
+      requests.add(
+          new LeaseRequest(
+              demand.queue.namespace(),
+              demand.queue.id(),
+              demand.wanted,
+              EpochMillis.saturatedAdd(nowMillis, demand.first().leaseMillis)));
+    }
+    Map<TimerKey, List<ClaimedTimer>> leased = new HashMap<>();
+    for (TimerRecord record : context.store().lease(requests, limit, nowMillis, this::token)) {
+      observer.accept(record);
+      leased
+          .computeIfAbsent(
+              new TimerKey(record.key().namespace(), record.definition().handler()),
+              queue -> new ArrayList<>())
+          .add(claimed(record, nowMillis));
+    }
+    return leased;
+  }
+
+  private ClaimedTimer claimed(TimerRecord record, long nowMillis) {
+    return new ClaimedTimer(
+        new AttemptFiring(record, nowMillis, context.policy().isCatchUp(record)),
+        requireNonNull(record.claim(), "claim"));
+  }
+
+  private ClaimToken token() {
+    return new ClaimToken(random.nextLong(), random.nextLong());
+  }
+
+  /**
+   * Gives each claim its share. A claim that has given up leaves its share to the next one. The
+   * claims at the end of the line for which nothing is left wait on.
+   */
+  private void hand(List<ClaimedTimer> claimed, List<Waiter> line) {
+    int from = 0;
+    for (Waiter waiter : line) {
+      int to = Math.min(from + waiter.max, claimed.size());
+      if (from == to) {
+        return;
+      }
+      if (waiter.future.complete(List.copyOf(claimed.subList(from, to)))) {
+        from = to;
+      }
+    }
+    giveBack(claimed.subList(from, claimed.size()));
+  }
+
+  /**
+   * Fails the claims that do not wait and, unless another try may succeed, the first claim of each
+   * queue. The others wait on.
+   */
+  private void failed(List<Demand> demands, Throwable cause) {
+    DurableTimerException failure =
+        new DurableTimerException(
+            cause instanceof StoreException known
+                ? known.reason()
+                : DurableTimerException.Reason.UNKNOWN,
+            0,
+            String.valueOf(cause.getMessage()),
+            cause);
+    boolean isTransient =
+        cause instanceof StoreException known && known.kind() == StoreException.Kind.TRANSIENT;
+    for (Demand demand : demands) {
+      if (!isTransient) {
+        demand.first().future.completeExceptionally(failure);
+      }
+      withoutWait(demand).forEach(waiter -> waiter.future.completeExceptionally(failure));
+    }
+    synchronized (this) {
+      if (retrying) {
+        return;
+      }
+      retrying = true;
+    }
+    try {
+      context.waits().start(this::retry, RETRY);
+    } catch (IllegalStateException e) {
+      LOG.log(System.Logger.Level.DEBUG, "stopped after a failed step of the consumers", e);
+    }
+  }
+
+  private void retry() {
+    synchronized (this) {
+      retrying = false;
+    }
+    sweep();
+  }
+
+  /** The claims without a wait for which the store was asked. */
+  private synchronized List<Waiter> withoutWait(Demand demand) {
+    Line line = lines.get(demand.queue);
+    return line == null
+        ? List.of()
+        : line.withoutWait.stream().takeWhile(waiter -> waiter.arrival < demand.arrivals).toList();
+  }
+
+  private synchronized void remove(Waiter waiter) {
+    Line line = lines.get(waiter.queue);
+    if (line != null && line.all.remove(waiter)) {
+      line.withoutWait.remove(waiter);
+      if (line.all.isEmpty()) {
+        lines.remove(waiter.queue);
+      }
+    }
+    if (waiter.timeout != null) {
+      waiter.timeout.cancel();
+    }
+  }
+
+  private static void giveUp(Waiter waiter) {
+    waiter.future.complete(List.of());
+  }
+
+  /** Gives back timers that no consumer has taken: it does not count as an attempt. */
+  public void giveBack(List<ClaimedTimer> claimed) {
+    claimed.forEach(this::giveBack);
+  }
+
+  private void giveBack(ClaimedTimer timer) {
+    context
+        .committer()
+        .submitOwn(
+            new Change.Finish(
+                timer.firing().key(),
+                timer.claim().token(),
+                0,
+                Change.Finish.End.GIVEN_BACK,
+                context.nowMillis(),
+                null,
+                context.nowMillis()),
+            outcome -> {});
+  }
+
+  /** Whether nothing is being leased that nobody may take. */
+  public synchronized boolean isIdle() {
+    return !serving;
+  }
+
+  /** Answers all waiting claims with nothing. */
+  public void close() {
+    List<Waiter> all = new ArrayList<>();
+    synchronized (this) {
+      closed = true;
+      lines.values().forEach(line -> all.addAll(line.all));
+    }
+    all.forEach(QueueConsumers::giveUp);
+  }
+}

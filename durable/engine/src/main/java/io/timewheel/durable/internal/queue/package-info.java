@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Claims of ready timers, by consumers and for handlers of other nodes. The entry is {@link
+ * io.timewheel.durable.internal.queue.QueueConsumers}, where claims wait. {@code ReadyTimers} makes
+ * due timers ready, {@code ExpiredClaimLeases} ends claim leases that have run out, {@code
+ * ConsumerEnds} makes the ends of claimed attempts, and {@code HandlerLeases} claims ready timers
+ * for the handlers of this node.
+ */
+@NullMarked
+package io.timewheel.durable.internal.queue;
+
+import org.jspecify.annotations.NullMarked;

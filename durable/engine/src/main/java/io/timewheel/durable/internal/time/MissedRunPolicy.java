@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.time;
+
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.time.Duration;
+
+/** When a run counts as missed, and which run comes next, by the clock of the engine. */
+public final class MissedRunPolicy {
+  private static final Duration MIN_GRACE = Duration.ofSeconds(1);
+
+  private final EngineClock clock;
+  private final long minGraceMillis;
+
+  /**
+   * @param lease the node lease of the store; zero if there is none
+   */
+  public MissedRunPolicy(EngineClock clock, Duration lease) {
+    this.clock = clock;
+    minGraceMillis = Decision.graceMillis(MIN_GRACE, lease);
+  }
+
+  /** A run that is later than this may have been missed: the least grace of all timers. */
+  public long minGraceMillis() {
+    return minGraceMillis;
+  }
+
+  /** How late a run may begin before it counts as missed. */
+  public long graceMillis(TimerDefinition definition) {
+    return Math.max(minGraceMillis, definition.graceMillis());
+  }
+
+  /** What a timer does after a run that ends now. */
+  public NextRun nextRun(TimerRecord record, Claim claim) {
+    return NextRun.after(record, claim, graceMillis(record.definition()), clock.nowMillis());
+  }
+
+  /** Whether the run that is claimed was missed. */
+  public boolean isCatchUp(TimerRecord record) {
+    return Decision.isCatchUp(record, graceMillis(record.definition()));
+  }
+}

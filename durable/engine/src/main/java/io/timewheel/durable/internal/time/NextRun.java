@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.time;
+
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.TimerRecord;
+
+/**
+ * The run that follows one which ends now: arithmetic only.
+ *
+ * @param atMillis its scheduled time; {@link EpochMillis#NEVER} if there is none
+ * @param dropped how many missed runs are dropped for it
+ */
+public record NextRun(long atMillis, long dropped) {
+  /**
+   * The run that follows.
+   *
+   * @param record the timer, while the run is claimed
+   * @param graceMillis how late a run may begin before it counts as missed
+   */
+  static NextRun after(TimerRecord record, Claim claim, long graceMillis, long nowMillis) {
+    if (!record.definition().isRecurring()) {
+      return new NextRun(EpochMillis.NEVER, 0);
+    }
+    Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
+    // A run by hand, or one that its handler has postponed, leaves the series as it is.
+    boolean ofSeries = record.isOfSeries();
+    long nextMillis = ofSeries ? recurrence.next(claim.scheduledAt(), nowMillis) : record.dueAt();
+    Decision decision =
+        Decision.of(recurrence, record.definition().missed(), graceMillis, nextMillis, nowMillis);
+    return new NextRun(decision.atMillis(), decision.dropped(recurrence, nextMillis));
+  }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.model;
+
+/**
+ * What is done when a durable timer fires, with its payload as an object.
+ *
+ * @param <T> the type of the payload
+ */
+@FunctionalInterface
+public interface TypedHandler<T> {
+  /**
+   * Handles a firing; see {@link Handler#handle}.
+   *
+   * @param firing what fires
+   * @param payload its payload
+   * @throws Exception if the attempt failed
+   */
+  void handle(Firing firing, T payload) throws Exception;
+}

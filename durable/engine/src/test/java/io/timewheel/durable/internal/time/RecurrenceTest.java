@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.time;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RecurrenceTest {
+  private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
+  private static final Recurrence WEEKDAYS_AT_NINE =
+      Recurrence.cron(Cron.parse("0 9 * * MON-FRI"), BERLIN);
+
+  @Example
+  void hasAStoredForm() {
+    assertThat(Recurrence.once()).hasToString("once");
+    assertThat(Recurrence.fixedRate(Duration.ofMinutes(5))).hasToString("every PT5M");
+    assertThat(Recurrence.fixedDelay(Duration.ofSeconds(90))).hasToString("delay PT1M30S");
+    assertThat(WEEKDAYS_AT_NINE).hasToString("cron 0 9 * * MON-FRI Europe/Berlin");
+    assertThat(Recurrence.cron(Cron.parse("@daily"), ZoneOffset.ofHours(2)))
+        .hasToString("cron 0 0 * * * +02:00");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "once",
+        "every PT5M",
+        "every PT0.001S",
+        "every PT2562047788015H12M55.807S",
+        "delay PT1M30S",
+        "cron 0 9 * * MON-FRI Europe/Berlin",
+        "cron */10 0 9 ? * 1#2,FRIL UTC+01:00",
+        "cron 0 0 1,15,LW * * Z",
+        "every PT5M from 2026-05-01T00:00:00Z",
+        "delay PT5M from -271821-04-20T00:00:00.001Z",
+        "cron 0 9 * * MON-FRI Europe/Berlin from +292278994-08-17T07:12:55.806Z"
+      })
+  void isReadBackFromTheStoredForm(String text) {
+    Recurrence recurrence = Recurrence.parse(text);
+    assertThat(recurrence).hasToString(text);
+    Recurrence again = Recurrence.parse(recurrence.toString());
+    assertThat(again).isEqualTo(recurrence).hasSameHashCodeAs(recurrence);
+  }
+
+  @Example
+  void readsWhatIsWrittenByHand() {
+    assertThat(Recurrence.parse(" cron  0  9 * * mon-fri   Europe/Berlin "))
+        .isEqualTo(WEEKDAYS_AT_NINE);
+    assertThat(Recurrence.parse("cron @hourly UTC")).hasToString("cron 0 * * * * UTC");
+    assertThat(Recurrence.parse("every pt300s")).hasToString("every PT5M");
+    assertThat(WEEKDAYS_AT_NINE).isNotEqualTo(Recurrence.once()).isNotEqualTo("once");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          ''                        | recurrence '': unknown form ''; expected once, every, delay or cron
+          hourly                    | unknown form 'hourly'; expected once, every, delay or cron
+          cron2 whatever            | unknown form 'cron2'; expected
+          once more                 | expected nothing after once
+          once from 2026-05-01T00:00:00Z | expected nothing after once
+          every PT5M from May       | time 'May' is not valid; expected one like 2026-05-01T00:00:00Z
+          every                     | duration '' is not valid; expected one like PT5M
+          every 5m                  | duration '5m' is not valid; expected one like PT5M
+          every PT99999999999999999999S | is not valid; expected one like PT5M
+          every PT0S                | period: PT0S; expected more than zero
+          delay PT-5M               | delay: PT-5M; expected more than zero
+          cron                      | expected the fields of a cron and a zone
+          cron @daily               | expected the fields of a cron and a zone
+          cron 0 9 * * * Mars/Base  | zone 'Mars/Base' is not known; expected one like Europe/Berlin
+          cron 0 9 * * MON          | zone 'MON' is not known; expected one like Europe/Berlin
+          cron 0 9 * * MO UTC       | cron '0 9 * * MO': field day-of-week
+          """)
+  void refusesWhatIsNotValidAndSaysWhy(String text, String problem) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Recurrence.parse(text))
+        .withMessageContaining(problem);
+  }
+
+  @Property
+  void readsAnyTextOrRefusesItAsAnIllegalArgument(
+      @ForAll("forms") String form, @ForAll String rest, @ForAll boolean huge) {
+    String text = form + rest.repeat(huge ? 1_000 : 1);
+    try {
+      assertThat(Recurrence.parse(text).toString()).isNotEmpty();
+    } catch (IllegalArgumentException e) {
+      assertThat(e.getClass()).isEqualTo(IllegalArgumentException.class);
+      assertThat(e.getMessage()).hasSizeLessThan(2_500);
+    }
+  }
+
+  @Provide
+  Arbitrary<String> forms() {
+    return Arbitraries.of(
+        "", "once", "once ", "every ", "every PT", "delay P", "cron ", "cron 0 9 * * * ");
+  }
+
+  @Example
+  void refusesAPeriodThatIsNotPositive() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Recurrence.fixedRate(Duration.ZERO))
+        .withMessage("period: PT0S; expected more than zero");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Recurrence.fixedDelay(Duration.ofNanos(-1)))
+        .withMessage("delay: PT-0.000000001S; expected more than zero");
+    assertThatNullPointerException()
+        .isThrownBy(() -> Recurrence.fixedRate(null))
+        .withMessage("period");
+  }
+
+  @Example
+  void roundsAPeriodUpToMilliseconds() {
+    assertThat(Recurrence.fixedRate(Duration.ofNanos(1))).hasToString("every PT0.001S");
+    assertThat(Recurrence.fixedDelay(Duration.ofNanos(1_000_001))).hasToString("delay PT0.002S");
+  }
+
+  @Example
+  void countsARateFromTheScheduleAndADelayFromTheEnd() {
+    assertThat(Recurrence.fixedRate(Duration.ofMillis(10)).next(100, 105)).isEqualTo(110);
+    assertThat(Recurrence.fixedRate(Duration.ofMillis(10)).next(100, 555)).isEqualTo(110);
+    assertThat(Recurrence.fixedDelay(Duration.ofMillis(10)).next(100, 105)).isEqualTo(115);
+    assertThat(Recurrence.once().next(100, 105)).isEqualTo(EpochMillis.NEVER);
+    long monday = Instant.parse("2026-11-23T08:00:00Z").toEpochMilli();
+    assertThat(WEEKDAYS_AT_NINE.next(monday, monday + 99_000_000)).isEqualTo(monday + 86_400_000);
+  }
+
+  @Example
+  void noRunThatFollowsAMovedOneIsBeforeTheStart() {
+    long start = Instant.parse("2026-06-01T00:00:00Z").toEpochMilli();
+    long first = Instant.parse("2026-06-01T07:00:00Z").toEpochMilli();
+    long moved = Instant.parse("2026-05-04T12:00:00Z").toEpochMilli();
+    Recurrence weekdays = WEEKDAYS_AT_NINE.from(start);
+    assertThat(weekdays.next(moved, moved)).isEqualTo(first);
+    assertThat(weekdays.next(first, first)).isEqualTo(first + 86_400_000);
+    assertThat(weekdays.count(moved, first + 1, 100)).isEqualTo(2);
+    assertThat(weekdays.fromEnd(1, moved, first)).isEqualTo(moved);
+    assertThat(Recurrence.fixedRate(Duration.ofHours(1)).from(start).next(moved, moved))
+        .isEqualTo(start);
+    Recurrence delay = Recurrence.fixedDelay(Duration.ofHours(1)).from(start);
+    assertThat(delay.next(moved, moved + 5)).isEqualTo(start);
+    assertThat(delay.next(moved, start)).isEqualTo(start + 3_600_000);
+  }
+
+  @Example
+  void saturatesAtNever() {
+    Recurrence forever = Recurrence.fixedRate(Duration.ofSeconds(Long.MAX_VALUE));
+    assertThat(forever.next(1, 1)).isEqualTo(EpochMillis.NEVER);
+    assertThat(forever.preview(Instant.EPOCH, 5)).isEmpty();
+    Recurrence delay = Recurrence.fixedDelay(Duration.ofDays(1));
+    assertThat(delay.next(0, Long.MAX_VALUE - 1)).isEqualTo(EpochMillis.NEVER);
+    assertThat(WEEKDAYS_AT_NINE.next(Long.MAX_VALUE, 0)).isEqualTo(EpochMillis.NEVER);
+    assertThat(WEEKDAYS_AT_NINE.preview(Instant.MAX, 5)).isEmpty();
+    assertThat(WEEKDAYS_AT_NINE.preview(Instant.MIN, 5)).hasSize(5);
+    assertThat(Recurrence.fixedRate(Duration.ofDays(1)).preview(Instant.MIN, 2)).hasSize(2);
+  }
+
+  @Example
+  void previewsTheRunsToCome() {
+    Instant friday = Instant.parse("2026-10-23T07:00:00Z");
+    assertThat(WEEKDAYS_AT_NINE.preview(friday, 2))
+        .containsExactly(
+            Instant.parse("2026-10-26T08:00:00Z"), Instant.parse("2026-10-27T08:00:00Z"));
+    assertThat(Recurrence.fixedDelay(Duration.ofHours(1)).preview(friday, 2))
+        .containsExactly(friday.plusSeconds(3_600), friday.plusSeconds(7_200));
+    assertThat(Recurrence.once().preview(friday, 5)).isEmpty();
+    assertThat(WEEKDAYS_AT_NINE.preview(friday, 0)).isEmpty();
+    assertThat(WEEKDAYS_AT_NINE.preview(friday, 1_000)).hasSize(1_000);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> WEEKDAYS_AT_NINE.preview(friday, 1_001))
+        .withMessage("count: 1001; expected 0 to 1,000");
+    assertThatIllegalArgumentException().isThrownBy(() -> WEEKDAYS_AT_NINE.preview(friday, -1));
+  }
+
+  @Property
+  void previewsWhatNextGives(@ForAll long seed) {
+    Random random = new Random(seed);
+    Recurrence recurrence = any(random);
+    Instant time = Instant.ofEpochMilli(random.nextLong(1L << 42));
+    List<Instant> expected = new ArrayList<>();
+    long run = time.toEpochMilli();
+    for (int i = 0; i < 5; i++) {
+      run = recurrence.next(run, run);
+      expected.add(Instant.ofEpochMilli(run));
+    }
+    assertThat(recurrence.preview(time, 5)).isEqualTo(expected);
+  }
+
+  @Property
+  void countsRunsAndFindsThemFromTheEndAsAWalkDoes(@ForAll long seed) {
+    Random random = new Random(seed);
+    long from = random.nextLong(1L << 42);
+    long until = from + 1 + random.nextLong(1L << random.nextInt(1, 36));
+    Recurrence recurrence = any(random);
+    if (random.nextBoolean()) {
+      long start = from + random.nextLong(1L << random.nextInt(1, 36));
+      recurrence = recurrence.from(start); // from is that of a run that was moved before it
+    }
+    List<Long> walked = new ArrayList<>();
+    long run = from;
+    while (run < until && walked.size() < 5_000) {
+      walked.add(run);
+      run = recurrence.next(run, Math.max(run, until));
+    }
+    if (walked.size() == 5_000) {
+      return;
+    }
+    int limit = 1 + random.nextInt(2 * walked.size());
+    assertThat(recurrence.count(from, until, limit)).isEqualTo(Math.min(limit, walked.size()));
+    int nth = 1 + random.nextInt(2 * walked.size());
+    assertThat(recurrence.fromEnd(nth, from, until))
+        .isEqualTo(walked.get(Math.max(0, walked.size() - nth)));
+  }
+
+  @Property
+  void countsARateOverAnySpan(
+      @ForAll long a, @ForAll long b, @ForAll @LongRange(min = 1) long period) {
+    long from = Math.min(a, b);
+    long until = Math.max(a, b);
+    if (from == until) {
+      return;
+    }
+    Recurrence rate = Recurrence.fixedRate(Duration.ofMillis(period));
+    long last = rate.fromEnd(1, from, until);
+    assertThat(last).isBetween(from, until - 1);
+    assertThat(rate.next(last, last)).isGreaterThanOrEqualTo(until);
+    assertThat(rate.fromEnd(2, from, until)).isBetween(from, last);
+    assertThat(rate.count(from, until, 1_000)).isBetween(1L, 1_000L);
+  }
+
+  private static Recurrence any(Random random) {
+    return switch (random.nextInt(3)) {
+      case 0 -> Recurrence.fixedRate(Duration.ofMillis(1 + random.nextInt(1_000_000)));
+      case 1 -> Recurrence.fixedDelay(Duration.ofMillis(1 + random.nextInt(1_000_000)));
+      default ->
+          Recurrence.cron(
+              Cron.parse(random.nextInt(60) + " */" + (1 + random.nextInt(24)) + " * * *"), BERLIN);
+    };
+  }
+}
