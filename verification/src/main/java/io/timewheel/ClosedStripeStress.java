@@ -16,8 +16,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The end of a timer, "Shutdown" in the comment of {@link Engine}: "a timeout added before the
- * close is drained, or was already polled and runs; a later one is refused". No fourth outcome.
+ * The end of a timer, "Shutdown" in the comment of {@link
+ * io.timewheel.durable.internal.engine.Engine}: "a timeout added before the close is drained, or
+ * was already polled and runs; a later one is refused". No fourth outcome.
  */
 public final class ClosedStripeStress {
   private ClosedStripeStress() {}
@@ -204,8 +205,8 @@ public final class ClosedStripeStress {
   }
 
   /**
-   * The same, with a witness: {@link Engine#fail} writes the cause before it closes the stripes, so
-   * a refused thread learns the cause.
+   * The same, with a witness: {@link io.timewheel.durable.internal.engine.Engine#fail} writes the
+   * cause before it closes the stripes, so a refused thread learns the cause.
    */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Accepted.")

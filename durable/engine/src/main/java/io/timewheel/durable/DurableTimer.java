@@ -38,15 +38,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Methods may be called from any thread, handlers included. Those that change something return
  * after the commit; their asynchronous twins complete after it. They throw {@link
- * DurableTimerException} with the reason, {@link IllegalArgumentException} for what no store could
- * do, and {@link IllegalStateException} after {@link #close}. A stage that they return fails with
- * the first of these; the other two are thrown at once. While as many changes wait for the store as
- * may, a call waits with them, asynchronous or not, unless the timer was built to {@linkplain
- * DurableTimerBuilder#queueCapacity refuse}.
+ * io.timewheel.durable.model.DurableTimerException} with the reason, {@link
+ * IllegalArgumentException} for what no store could do, and {@link IllegalStateException} after
+ * {@link #close}. A stage that they return fails with the first of these; the other two are thrown
+ * at once. While as many changes wait for the store as may, a call waits with them, asynchronous or
+ * not, unless the timer was built to {@linkplain DurableTimerBuilder#queueCapacity refuse}.
  *
  * <p>A thread that is interrupted stays so, and waits no longer: for room, it gets {@link
- * DurableTimerException.Reason#BUSY}, and nothing was done; for its answer, {@link
- * DurableTimerException.Reason#UNKNOWN}, and what it asked for may be done or not.
+ * io.timewheel.durable.model.DurableTimerException.Reason#BUSY}, and nothing was done; for its
+ * answer, {@link io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN}, and what it
+ * asked for may be done or not.
  */
 public final class DurableTimer implements AutoCloseable {
   private static final Duration MIN_LEASE = Duration.ofSeconds(1);

@@ -74,12 +74,12 @@ public final class WebhookHandler implements AsyncHandler {
               if (failure != null) {
                 throw new Failed(String.valueOf(failure.getMessage()));
               }
-              heed(answer, firing);
+              endAttempt(answer, firing);
               return answer;
             });
   }
 
-  private void heed(WebhookAnswer answer, Firing firing) {
+  private void endAttempt(WebhookAnswer answer, Firing firing) {
     switch (answer.meaning()) {
       case DONE -> {}
       case GONE -> firing.giveUp(answer.describe());

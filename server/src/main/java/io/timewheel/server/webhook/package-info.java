@@ -10,6 +10,10 @@
  * is signed with the <em>secret</em> that the target names. The <em>address policy</em> decides
  * which addresses a call may connect to.
  *
+ * <p>{@code WebhookAnswer} tells success from failure, from a target that is gone and from one that
+ * asks for a later retry; {@code WebhookHandler} ends the attempt by it. Whether and when there is
+ * another attempt is decided by the engine ({@code RetryRule}), as for any handler.
+ *
  * <p>Read {@code WebhookTarget}, {@code StoredTarget}, {@code WebhookClient}, {@code WebhookAnswer}
  * and {@code WebhookHandler} in this order.
  */

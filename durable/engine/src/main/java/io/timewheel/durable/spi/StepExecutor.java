@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
  */
 public interface StepExecutor extends Executor {
   /**
-   * Runs one task that waits.
+   * Runs one task that delays.
    *
    * @return false if there was none
    */

@@ -8,14 +8,20 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks of one process that wait to be run: in the order in which they came, or in a random
- * one. Guarded by itself, for the rare task that comes from another thread.
+ * An executor without threads: its tasks wait until a test runs them, in the order in which they
+ * came or in a random one. Guarded by itself, for the rare task that comes from another thread.
  */
-final class ManualExecutor implements StepExecutor {
+public final class ManualExecutor implements StepExecutor {
   private final List<Runnable> tasks = new ArrayList<>();
   private final @Nullable Random random;
   private boolean dead;
 
+  /** Makes an executor that runs its tasks in the order in which they came. */
+  public ManualExecutor() {
+    this(null);
+  }
+
+  /** Makes an executor that runs its tasks in a random order, if there is a source of it. */
   ManualExecutor(@Nullable Random random) {
     this.random = random;
   }

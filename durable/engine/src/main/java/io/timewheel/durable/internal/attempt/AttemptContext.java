@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 public record AttemptContext(
     TimerStore store,
     EngineClock clock,
-    Delays waits,
+    Delays delays,
     Health health,
     Committer committer,
     MissedRule missed,

@@ -108,7 +108,7 @@ public final class AttemptEndRecorder {
       health.dropped(change.key(), end.dropped());
       if (isLast(change.end()) && record.state() != TimerState.CANCELLED) {
         health.counters.exhausted.increment();
-        health.troubles.add(
+        health.operatorLog.add(
             record.definition().isRecurring() ? "given up for this run" : "failed",
             change.key(),
             String.valueOf(change.error()));

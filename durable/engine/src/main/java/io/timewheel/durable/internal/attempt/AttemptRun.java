@@ -38,7 +38,7 @@ public final class AttemptRun implements Runnable {
   private static final long FORGOTTEN_MILLIS = 60_000;
 
   private final AttemptContext context;
-  private final HandlerQueue lane;
+  private final HandlerQueue queue;
   private final HandlerQueue.Config config;
   private final ClaimHolder holder;
   private final TimerRecord record;
@@ -62,13 +62,13 @@ public final class AttemptRun implements Runnable {
 
   AttemptRun(
       AttemptContext context,
-      HandlerQueue lane,
+      HandlerQueue queue,
       HandlerQueue.Config config,
       ClaimHolder holder,
       TimerRecord record,
       long pausesBeforeClaim) {
     this.context = context;
-    this.lane = lane;
+    this.queue = queue;
     this.config = config;
     this.holder = holder;
     this.record = record;
@@ -146,7 +146,7 @@ public final class AttemptRun implements Runnable {
     if (!take()) {
       return;
     }
-    if (!lane.begins(this)) {
+    if (!queue.begins(this)) {
       giveBack(context.nowMillis() + (context.store().isLive() ? 0 : NOT_LIVE_WAIT_MILLIS));
     } else if (config.handler() instanceof AsyncHandler handler) {
       try {
@@ -164,7 +164,7 @@ public final class AttemptRun implements Runnable {
     stopped = true;
   }
 
-  /** Decides whether it may begin; under the lock of its lane. */
+  /** Decides whether it may begin; under the lock of its queue. */
   boolean begin() {
     begun =
         !stopped
@@ -261,7 +261,7 @@ public final class AttemptRun implements Runnable {
     AttemptFiring firing = began(nowMillis);
     Object event = Events.attemptBegins();
     PendingStage stage =
-        new PendingStage(lane::execute, error -> end(() -> ended(firing, event, error)));
+        new PendingStage(queue::execute, error -> end(() -> ended(firing, event, error)));
     pending = stage;
     CompletionStage<?> started = null;
     Throwable error = null;
@@ -308,7 +308,7 @@ public final class AttemptRun implements Runnable {
       LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
       record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NEVER, 0), text(e));
     } finally {
-      lane.ended(this); // last: when the lane is idle, the end is on its way to the store
+      queue.ended(this); // last: when the queue is idle, the end is on its way to the store
     }
   }
 
@@ -406,7 +406,7 @@ public final class AttemptRun implements Runnable {
       thread = Thread.currentThread();
     }
     if (config.timeLimit() != null) {
-      limit = context.waits().start(this::timeIsUp, config.timeLimit());
+      limit = context.delays().start(this::timeIsUp, config.timeLimit());
     }
   }
 

@@ -69,11 +69,11 @@ public final class HandlerQueue {
     }
   }
 
-  /** Makes lanes. */
+  /** Makes handlers. */
   @FunctionalInterface
   public interface Factory {
     /**
-     * Makes a lane.
+     * Makes a queue.
      *
      * @param onUnused is called, without a lock, when nothing is due there or under way
      */
@@ -261,7 +261,7 @@ public final class HandlerQueue {
       early.add(run);
     }
     try {
-      context.waits().start(() -> readyUnlessGivenBack(run), Duration.ofMillis(waitMillis));
+      context.delays().start(() -> readyUnlessGivenBack(run), Duration.ofMillis(waitMillis));
     } catch (IllegalStateException e) { // the wheel was stopped
       if (removeEarly(run)) {
         throw e;
@@ -284,7 +284,7 @@ public final class HandlerQueue {
       claimed.add(run);
     }
     if (isClosed() || run.isHolderClosed()) {
-      giveBack(other -> other == run); // nobody else will: the lane may be full until the end
+      giveBack(other -> other == run); // nobody else will: the queue may be full until the end
     }
     runMore();
   }
@@ -311,7 +311,7 @@ public final class HandlerQueue {
       waitMillis = refusedWaitMillis;
       refusedWaitMillis = Math.min(LONGEST_REFUSED_WAIT_MILLIS, 2 * waitMillis);
     }
-    context.waits().start(this::tryAgain, Duration.ofMillis(waitMillis)); // before a log may throw
+    context.delays().start(this::tryAgain, Duration.ofMillis(waitMillis)); // before a log may throw
     if (waitMillis == FIRST_REFUSED_WAIT_MILLIS) {
       LOG.log(
           System.Logger.Level.WARNING,
@@ -375,7 +375,7 @@ public final class HandlerQueue {
   private void executeLater(Runnable userCode) {
     try {
       Duration wait = Duration.ofMillis(LONGEST_REFUSED_WAIT_MILLIS);
-      context.waits().start(() -> execute(userCode), wait);
+      context.delays().start(() -> execute(userCode), wait);
     } catch (IllegalStateException e) {
       // The wheel was stopped: as good as closed.
     }

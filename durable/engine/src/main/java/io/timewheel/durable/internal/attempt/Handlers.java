@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The lanes of all handlers: of those with a name, and of families. */
+/** The queues of all handlers: of those with a name, and of those for a prefix. */
 public final class Handlers {
   /** How many names of a family are reckoned with, when the room of a window is shared. */
   private static final int SHARES_OF_A_FAMILY = 16;
@@ -66,10 +66,10 @@ public final class Handlers {
 
   /** Returns false if the handler is not known. */
   public boolean add(DueEntry entry) {
-    HandlerQueue lane = named.get(entry.due.handler());
-    if (lane != null) {
-      lane.offer(entry);
-      lane.claimMore();
+    HandlerQueue queue = named.get(entry.due.handler());
+    if (queue != null) {
+      queue.offer(entry);
+      queue.claimMore();
       return true;
     }
     PrefixHandlers family = familyOf(entry.due.handler());
@@ -79,12 +79,12 @@ public final class Handlers {
     return family != null;
   }
 
-  /** The lane of a handler, if it has one at present. */
+  /** The queue of a handler, if it has one at present. */
   @Nullable
   public HandlerQueue of(String handler) {
-    HandlerQueue lane = named.get(handler);
-    PrefixHandlers family = lane == null ? familyOf(handler) : null;
-    return family == null ? lane : family.lane(handler);
+    HandlerQueue queue = named.get(handler);
+    PrefixHandlers family = queue == null ? familyOf(handler) : null;
+    return family == null ? queue : family.queue(handler);
   }
 
   /** Whether there are no handlers. */
@@ -94,35 +94,35 @@ public final class Handlers {
 
   /** Reserves slots of a handler for timers that are to be leased; see {@link HandlerQueue}. */
   public int reserve(String handler, int most) {
-    HandlerQueue lane = named.get(handler);
-    PrefixHandlers family = lane == null ? familyOf(handler) : null;
-    return family != null ? family.reserve(handler, most) : lane == null ? 0 : lane.reserve(most);
+    HandlerQueue queue = named.get(handler);
+    PrefixHandlers family = queue == null ? familyOf(handler) : null;
+    return family != null ? family.reserve(handler, most) : queue == null ? 0 : queue.reserve(most);
   }
 
   /** Frees reserved slots for which nothing was leased. */
   public void release(String handler, int slots) {
-    HandlerQueue lane = of(handler);
-    if (lane != null && slots > 0) {
-      lane.release(slots);
+    HandlerQueue queue = of(handler);
+    if (queue != null && slots > 0) {
+      queue.release(slots);
     }
   }
 
   /** Takes an attempt that was leased, for a reserved slot. */
   public void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
-    HandlerQueue lane = of(record.definition().handler());
-    if (lane != null) { // it has a reserved slot, so it is there
-      lane.leased(record, holder, pausesBefore);
+    HandlerQueue queue = of(record.definition().handler());
+    if (queue != null) { // it has a reserved slot, so it is there
+      queue.leased(record, holder, pausesBefore);
     }
   }
 
   /** Whether an attempt is in its handler on a thread. */
   public boolean isRunBy(Thread thread) {
-    return all().stream().anyMatch(lane -> lane.isRunBy(thread));
+    return all().stream().anyMatch(queue -> queue.isRunBy(thread));
   }
 
   /** {@return how many of some attempts have begun, and have not ended} */
   public int begun(Predicate<AttemptRun> which) {
-    return all().stream().mapToInt(lane -> lane.begun(which)).sum();
+    return all().stream().mapToInt(queue -> queue.begun(which)).sum();
   }
 
   public boolean isIdle() {
@@ -137,7 +137,7 @@ public final class Handlers {
   /** All that there are at present. */
   public List<HandlerQueue> all() {
     List<HandlerQueue> all = new ArrayList<>(named.values());
-    families.forEach(family -> all.addAll(family.lanes()));
+    families.forEach(family -> all.addAll(family.queues()));
     return all;
   }
 

@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
  * handler is not among them. All checks of handler names use this class.
  */
 public final class KnownHandlers {
-  private final Handlers lanes;
+  private final Handlers handlers;
 
   /** Null until the store has reported: until then, other nodes may know a handler. */
   private volatile @Nullable HandlerNames reported;
 
-  public KnownHandlers(Handlers lanes) {
-    this.lanes = lanes;
+  public KnownHandlers(Handlers handlers) {
+    this.handlers = handlers;
   }
 
   public boolean contains(String handler) {
     HandlerNames ofLiveNodes = reported;
-    return lanes.names().contains(handler)
+    return handlers.names().contains(handler)
         || (ofLiveNodes != null && ofLiveNodes.contains(handler));
   }
 
@@ -33,7 +33,7 @@ public final class KnownHandlers {
 
   /** All of them. */
   public HandlerNames all() {
-    return HandlerNames.union(List.of(lanes.names(), reported));
+    return HandlerNames.union(List.of(handlers.names(), reported));
   }
 
   /** Takes the store's report of the handlers of all live nodes; none, if it has one owner. */

@@ -10,15 +10,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lanes of all handlers whose names begin with a prefix. A name has a lane for as long as
- * something is due or under way for it. There are only so many lanes at a time: what is due for
+ * The queues of all handlers whose names begin with a prefix. A name has a queue for as long as
+ * something is due or under way for it. There are only so many queues at a time: what is due for
  * other names waits until one is free, name by name.
  */
 public final class PrefixHandlers {
   private final HandlerQueue.Config config;
-  private final int maxLanes;
+  private final int maxNames;
   private final HandlerQueue.Factory factory;
-  private final Map<String, HandlerQueue> lanes = new HashMap<>();
+  private final Map<String, HandlerQueue> queues = new HashMap<>();
 
   /** By name, in the order in which they came. */
   private final Map<String, DueQueue> waiting = new LinkedHashMap<>();
@@ -29,13 +29,13 @@ public final class PrefixHandlers {
    * How a family is run.
    *
    * @param each for each of its names; named by the prefix
-   * @param maxLanes how many names have a lane at a time
+   * @param maxNames how many names have a queue at a time
    */
-  public record Config(HandlerQueue.Config each, int maxLanes) {}
+  public record Config(HandlerQueue.Config each, int maxNames) {}
 
   PrefixHandlers(Config config, HandlerQueue.Factory factory) {
     this.config = config.each();
-    this.maxLanes = config.maxLanes();
+    this.maxNames = config.maxNames();
     this.factory = factory;
   }
 
@@ -45,9 +45,9 @@ public final class PrefixHandlers {
 
   /** An entry that is due. Never blocks. */
   void add(DueEntry entry) {
-    HandlerQueue lane = offer(entry);
-    if (lane != null) {
-      lane.claimMore();
+    HandlerQueue queue = offer(entry);
+    if (queue != null) {
+      queue.claimMore();
     }
   }
 
@@ -56,42 +56,42 @@ public final class PrefixHandlers {
       return null;
     }
     String name = entry.due.handler();
-    HandlerQueue lane = lanes.get(name);
-    if (lane == null && lanes.size() < maxLanes) {
-      lane = create(name);
+    HandlerQueue queue = queues.get(name);
+    if (queue == null && queues.size() < maxNames) {
+      queue = create(name);
     }
-    if (lane == null) {
+    if (queue == null) {
       waiting.computeIfAbsent(name, added -> new DueQueue()).add(entry);
     } else {
-      lane.offer(entry);
+      queue.offer(entry);
     }
-    return lane;
+    return queue;
   }
 
-  /** Reserves slots of a name, whose lane is made if there is room for one more. */
+  /** Reserves slots of a name, whose queue is made if there is room for one more. */
   synchronized int reserve(String name, int most) {
-    HandlerQueue lane = lanes.get(name);
-    if (lane == null && lanes.size() < maxLanes && !closed) {
-      lane = create(name);
+    HandlerQueue queue = queues.get(name);
+    if (queue == null && queues.size() < maxNames && !closed) {
+      queue = create(name);
     }
-    return lane == null ? 0 : lane.reserve(most);
+    return queue == null ? 0 : queue.reserve(most);
   }
 
   private HandlerQueue create(String name) {
-    HandlerQueue lane = factory.create(config.withName(name), () -> unused(name));
-    lanes.put(name, lane);
-    return lane;
+    HandlerQueue queue = factory.create(config.withName(name), () -> unused(name));
+    queues.put(name, queue);
+    return queue;
   }
 
-  /** Has the place of a lane that has nothing to do taken by the next name that waits for one. */
+  /** Has the place of a queue that has nothing to do taken by the next name that waits for one. */
   private void unused(String name) {
     HandlerQueue next;
     synchronized (this) {
-      HandlerQueue lane = lanes.get(name);
-      if (lane == null || !lane.isUnused()) {
+      HandlerQueue queue = queues.get(name);
+      if (queue == null || !queue.isUnused()) {
         return;
       }
-      lanes.remove(name);
+      queues.remove(name);
       next = admit();
     }
     if (next != null) {
@@ -106,12 +106,12 @@ public final class PrefixHandlers {
       names.remove();
       DueEntry entry = first.getValue().poll();
       if (entry != null) {
-        HandlerQueue lane = lanes.get(first.getKey());
-        lane = lane == null ? create(first.getKey()) : lane;
+        HandlerQueue queue = queues.get(first.getKey());
+        queue = queue == null ? create(first.getKey()) : queue;
         for (; entry != null; entry = first.getValue().poll()) {
-          lane.offer(entry);
+          queue.offer(entry);
         }
-        return lane;
+        return queue;
       }
     }
     return null;
@@ -123,7 +123,7 @@ public final class PrefixHandlers {
     waiting.values().removeIf(DueQueue::isEmpty);
   }
 
-  /** Lets no more lanes begin. */
+  /** Lets no more queues begin. */
   synchronized void close() {
     closed = true;
     waiting.clear();
@@ -133,11 +133,11 @@ public final class PrefixHandlers {
     return waiting.values().stream().mapToInt(DueQueue::size).sum();
   }
 
-  synchronized @Nullable HandlerQueue lane(String name) {
-    return lanes.get(name);
+  synchronized @Nullable HandlerQueue queue(String name) {
+    return queues.get(name);
   }
 
-  synchronized List<HandlerQueue> lanes() {
-    return List.copyOf(lanes.values());
+  synchronized List<HandlerQueue> queues() {
+    return List.copyOf(queues.values());
   }
 }

@@ -63,7 +63,7 @@ public final class CommitLane {
   /** What all lanes of a store have in common; the engine is told on {@code ownExecutor}. */
   public record Settings(
       TimerStore store,
-      Delays waits,
+      Delays delays,
       StoreTasks tasks,
       EngineClock clock,
       Committer.Listener listener,
@@ -192,7 +192,7 @@ public final class CommitLane {
     if (first) {
       boolean ends = false;
       try {
-        ends = settings.waits.start(this::endPatience, settings.store.traits().patience()) != null;
+        ends = settings.delays.start(this::endPatience, settings.store.traits().patience()) != null;
       } catch (IllegalStateException e) { // the change is in the queue: it is not the caller's
         LOG.log(System.Logger.Level.DEBUG, "stopped while a change waited for others", e);
       } finally {
@@ -301,7 +301,7 @@ public final class CommitLane {
     if (first && !closed) {
       LOG.log(System.Logger.Level.WARNING, "the store's executor refuses to run", refusal);
       try {
-        settings.waits.start(this::askAgain, Duration.ofMillis(REFUSED_WAIT_MILLIS));
+        settings.delays.start(this::askAgain, Duration.ofMillis(REFUSED_WAIT_MILLIS));
       } catch (IllegalStateException e) {
         LOG.log(System.Logger.Level.DEBUG, "stopped while the executor refused to run", e);
       }
@@ -341,7 +341,7 @@ public final class CommitLane {
     List<PendingChange> noRoom;
     synchronized (this) {
       refused = false;
-      batch = queue.takeBatch(settings.store.traits().maxBatch(), settings.waits.nanoTime());
+      batch = queue.takeBatch(settings.store.traits().maxBatch(), settings.delays.nanoTime());
       noRoom = queue.takeRefused();
       notifyAll();
     }
@@ -458,18 +458,18 @@ public final class CommitLane {
 
   private void repeatWhenReleased(List<PendingChange> tried, HeldTimersException failure) {
     Set<TimerKey> keys = HeldChanges.keys(tried);
-    long nowNanos = settings.waits.nanoTime();
+    long nowNanos = settings.delays.nanoTime();
     List<PendingChange> noRoom = List.of();
     List<PendingChange> tooLong = List.of();
     boolean open;
-    Map<Long, Set<TimerKey>> waits = Map.of();
+    Map<Long, Set<TimerKey>> delays = Map.of();
     synchronized (this) {
       open = !closed;
       if (open) {
         queue.hold(tried, nowNanos);
         noRoom = queue.takeRefused();
         tooLong = queue.takeHeldTooLong(keys, nowNanos);
-        waits = queue.startWaits(keys);
+        delays = queue.startWaits(keys);
         notifyAll();
       }
     }
@@ -484,9 +484,9 @@ public final class CommitLane {
       giveUp(tried.stream().filter(item -> !item.isOwn()).toList(), Committer.closed());
     } else {
       try {
-        waits.forEach(
+        delays.forEach(
             (millis, waiting) ->
-                settings.waits.start(() -> comeBack(waiting), Duration.ofMillis(millis)));
+                settings.delays.start(() -> comeBack(waiting), Duration.ofMillis(millis)));
       } catch (IllegalStateException e) { // the wheel was stopped, so no retry can be timed
         List<PendingChange> left;
         synchronized (this) {
@@ -559,7 +559,7 @@ public final class CommitLane {
       return;
     }
     try {
-      settings.waits.start(() -> comeBack(again), Duration.ofMillis(again.waitMillis()));
+      settings.delays.start(() -> comeBack(again), Duration.ofMillis(again.waitMillis()));
     } catch (IllegalStateException e) {
       synchronized (this) {
         queue.forget(again);

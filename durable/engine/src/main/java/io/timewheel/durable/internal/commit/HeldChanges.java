@@ -159,16 +159,16 @@ final class HeldChanges {
    * @return the timers by their wait in milliseconds: each keeps its own backoff
    */
   Map<Long, Set<TimerKey>> startWaits(Set<TimerKey> tried) {
-    Map<Long, Set<TimerKey>> waits = new HashMap<>();
+    Map<Long, Set<TimerKey>> delays = new HashMap<>();
     for (TimerKey key : tried) {
       due.remove(key);
       Held held = timers.get(key);
       if (held != null && !held.changes.isEmpty()) {
         held.tries++;
-        waits.computeIfAbsent(held.waitMillis(), same -> new HashSet<>()).add(key);
+        delays.computeIfAbsent(held.waitMillis(), same -> new HashSet<>()).add(key);
       }
     }
-    return waits;
+    return delays;
   }
 
   /** The time has come for another try of some timers. */

@@ -22,7 +22,7 @@ public final class StoreTasks {
   private static final Duration REFUSED_WAIT = Duration.ofSeconds(1);
 
   private final Executors executors;
-  private final Delays waits;
+  private final Delays delays;
   private volatile boolean closed;
 
   /** The tasks that no thread has begun yet. */
@@ -31,9 +31,9 @@ public final class StoreTasks {
   /** The executors of each kind of work; they may be the same. */
   public record Executors(Executor reads, Executor upkeep, Executor claims) {}
 
-  public StoreTasks(Executors executors, Delays waits) {
+  public StoreTasks(Executors executors, Delays delays) {
     this.executors = executors;
-    this.waits = waits;
+    this.delays = delays;
   }
 
   /**
@@ -67,7 +67,7 @@ public final class StoreTasks {
   private boolean executeLater(Executor executor, Runnable work, Throwable refusal) {
     LOG.log(System.Logger.Level.WARNING, "the store's executor refuses work", refusal);
     try {
-      waits.start(() -> executeOrWait(executor, work), REFUSED_WAIT);
+      delays.start(() -> executeOrWait(executor, work), REFUSED_WAIT);
       return true;
     } catch (IllegalStateException e) {
       return false;

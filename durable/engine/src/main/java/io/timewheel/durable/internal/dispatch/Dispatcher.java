@@ -19,33 +19,33 @@ import io.timewheel.durable.spi.DueTimer;
  * first.
  */
 public final class Dispatcher implements DueSink {
-  private final Handlers lanes;
+  private final Handlers handlers;
   private final KnownHandlers known;
   private final ReadyTimers ready;
-  private final UnknownHandlers parking;
+  private final UnknownHandlers unknownHandlers;
   private final AttemptEndRecorder ends;
   private final StoreTasks tasks;
-  private final OverdueRate pace;
+  private final OverdueRate overdueRate;
 
   public Dispatcher(
       AttemptContext context,
-      Handlers lanes,
+      Handlers handlers,
       KnownHandlers known,
       StoreTasks tasks,
       int overduePerSecond) {
-    this.lanes = lanes;
+    this.handlers = handlers;
     this.known = known;
     this.tasks = tasks;
     ends = context.ends();
     ready = new ReadyTimers(context, tasks);
-    parking = new UnknownHandlers(context.committer(), context.clock(), context.health());
-    pace = new OverdueRate(context.waits(), overduePerSecond, this::dispatch);
+    unknownHandlers = new UnknownHandlers(context.committer(), context.clock(), context.health());
+    overdueRate = new OverdueRate(context.delays(), overduePerSecond, this::dispatch);
   }
 
   @Override
   public void due(DueEntry entry) {
     if (entry.shard().isPaced(entry.due.fireAt())) {
-      pace.add(entry);
+      overdueRate.add(entry);
     } else {
       dispatch(entry);
     }
@@ -57,18 +57,18 @@ public final class Dispatcher implements DueSink {
     }
     if (entry.due.queue()) {
       ready.due(entry);
-    } else if (!lanes.add(entry)) {
+    } else if (!handlers.add(entry)) {
       if (known.contains(entry.due.handler())) {
         ready.due(entry); // another node leases it, as a consumer does
       } else {
-        parking.due(entry);
+        unknownHandlers.due(entry);
       }
     }
   }
 
   /** How many overdue entries wait to be let through. */
   public int overdue() {
-    return pace.size();
+    return overdueRate.size();
   }
 
   /**
@@ -77,23 +77,23 @@ public final class Dispatcher implements DueSink {
    */
   @Override
   public boolean isClaimedAhead(DueTimer due) {
-    return !due.queue() && due.state() != TimerState.RUNNING && lanes.knows(due.handler());
+    return !due.queue() && due.state() != TimerState.RUNNING && handlers.knows(due.handler());
   }
 
   /** Timers of queues, and of handlers that are not here, have one share together. */
   @Override
   public String shareOf(DueTimer due) {
-    return due.queue() || !lanes.knows(due.handler()) ? "" : due.handler();
+    return due.queue() || !handlers.knows(due.handler()) ? "" : due.handler();
   }
 
   @Override
   public int shares() {
-    return lanes.shares();
+    return handlers.shares();
   }
 
   @Override
   public void left(Shard shard) {
     ends.leave(shard);
-    lanes.all().forEach(lane -> lane.giveBack(run -> run.isOf(shard)));
+    handlers.all().forEach(queue -> queue.giveBack(run -> run.isOf(shard)));
   }
 }

@@ -34,7 +34,7 @@ public final class OutcomeRouter implements Committer.Listener {
   /** The parts that outcomes go to. */
   public record Parts(
       OwnedShards shards,
-      Handlers lanes,
+      Handlers handlers,
       QueueConsumers consumers,
       HandlerLeases leases,
       ClockSteps clockSteps) {}
@@ -77,12 +77,13 @@ public final class OutcomeRouter implements Committer.Listener {
   public void rejected(Change change, StoreException failure) {
     health.counters.rejected.increment();
     String step = change.getClass().getSimpleName();
-    health.troubles.add("rejected by the store", change.key(), step + ": " + failure.getMessage());
+    health.operatorLog.add(
+        "rejected by the store", change.key(), step + ": " + failure.getMessage());
   }
 
   @Override
   public boolean isAwaited(Thread thread) {
-    return parts().lanes.isRunBy(thread);
+    return parts().handlers.isRunBy(thread);
   }
 
   @Override
@@ -120,16 +121,16 @@ public final class OutcomeRouter implements Committer.Listener {
   private void giveBack(TimerRecord record) {
     afterClaims(
         () -> {
-          HandlerQueue lane = parts().lanes.of(record.definition().handler());
-          if (lane != null) {
-            lane.giveBack(run -> run.isClaimOf(record));
+          HandlerQueue queue = parts().handlers.of(record.definition().handler());
+          if (queue != null) {
+            queue.giveBack(run -> run.isClaimOf(record));
           }
         });
   }
 
   /** Gives back attempts that have not begun. */
   public void giveBack(Predicate<AttemptRun> which) {
-    afterClaims(() -> parts().lanes.all().forEach(lane -> lane.giveBack(which)));
+    afterClaims(() -> parts().handlers.all().forEach(queue -> queue.giveBack(which)));
   }
 
   /** Does it now, and for claims that are committed and whose handlers do not know it yet. */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class OverdueRate {
   private static final long STEP_MILLIS = 20;
 
-  private final Delays waits;
+  private final Delays delays;
   private final Consumer<DueEntry> next;
   private final int perStep;
   private final Duration step;
@@ -27,8 +27,8 @@ final class OverdueRate {
   /**
    * @param next takes what is let through
    */
-  OverdueRate(Delays waits, int perSecond, Consumer<DueEntry> next) {
-    this.waits = waits;
+  OverdueRate(Delays delays, int perSecond, Consumer<DueEntry> next) {
+    this.delays = delays;
     this.next = next;
     long stepsPerSecond = 1_000 / STEP_MILLIS;
     perStep = (int) Math.max(1, perSecond / stepsPerSecond);
@@ -50,7 +50,7 @@ final class OverdueRate {
       letThrough();
     } finally {
       if (start) {
-        waits.start(this::step, step);
+        delays.start(this::step, step);
       }
     }
   }
@@ -67,7 +67,7 @@ final class OverdueRate {
     try {
       letThrough();
     } finally {
-      waits.start(this::step, step);
+      delays.start(this::step, step);
     }
   }
 

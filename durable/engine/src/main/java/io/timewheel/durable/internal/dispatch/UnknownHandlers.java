@@ -15,7 +15,7 @@ final class UnknownHandlers {
   private final Committer committer;
   private final EngineClock clock;
   private final Health health;
-  private final InFlightLimit gate = new InFlightLimit(this::park);
+  private final InFlightLimit inFlight = new InFlightLimit(this::park);
 
   UnknownHandlers(Committer committer, EngineClock clock, Health health) {
     this.committer = committer;
@@ -24,7 +24,7 @@ final class UnknownHandlers {
   }
 
   void due(DueEntry entry) {
-    gate.enter(entry);
+    inFlight.enter(entry);
   }
 
   private void park(DueEntry entry) {
@@ -42,13 +42,13 @@ final class UnknownHandlers {
             if (entry.due.state() == TimerState.RUNNING) {
               health.counters.lost.increment();
             }
-            health.troubles.add(
+            health.operatorLog.add(
                 "blocked",
                 entry.due.key(),
                 "no live node knows the handler \"" + entry.due.handler() + '"');
           }
           entry.shard().answered(entry.due.key(), outcome);
-          gate.leave();
+          inFlight.leave();
         });
   }
 }

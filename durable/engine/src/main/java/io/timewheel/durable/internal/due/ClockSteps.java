@@ -41,7 +41,7 @@ public final class ClockSteps {
 
   private final TimerStore store;
   private final StoreTasks tasks;
-  private final Delays waits;
+  private final Delays delays;
   private final EngineClock clock;
   private final OwnedShards shards;
   private final Committer committer;
@@ -52,7 +52,7 @@ public final class ClockSteps {
   public ClockSteps(DueContext context, OwnedShards shards, Committer committer) {
     store = context.store();
     tasks = context.tasks();
-    waits = context.waits();
+    delays = context.delays();
     clock = context.clock();
     this.shards = shards;
     this.committer = committer;
@@ -127,7 +127,7 @@ public final class ClockSteps {
         changes = page.stream().map(due -> change(due, shard)).filter(Objects::nonNull).toList();
       } catch (RuntimeException | Error e) {
         LOG.log(System.Logger.Level.DEBUG, "waits are moved after the clock went back, later", e);
-        waits.start(this::next, RETRY_WAIT);
+        delays.start(this::next, RETRY_WAIT);
         return;
       }
       if (page.size() == PAGE) {

@@ -64,6 +64,6 @@ public final class ClockWatch {
 
   /** How far the wall clock is ahead of the wheel's, counted from anywhere. */
   private long driftMillis() {
-    return context.nowMillis() - context.waits().nanoTime() / 1_000_000;
+    return context.nowMillis() - context.delays().nanoTime() / 1_000_000;
   }
 }

@@ -15,7 +15,7 @@ import io.timewheel.durable.spi.TimerStore;
 public record DueContext(
     TimerStore store,
     EngineClock clock,
-    Delays waits,
+    Delays delays,
     StoreTasks tasks,
     Health health,
     DueSink sink,

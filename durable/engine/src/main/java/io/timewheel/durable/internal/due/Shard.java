@@ -38,7 +38,7 @@ public final class Shard implements ClaimHolder {
   private final Sweeps sweeps;
   private final int overdueCap;
 
-  /** Of this shard and its windows. Taken before the lock of a lane of handlers, never after it. */
+  /** Of this shard and its windows. Taken before the lock of a handler queue, never after it. */
   final ReentrantLock lock = new ReentrantLock();
 
   private final Window coming;

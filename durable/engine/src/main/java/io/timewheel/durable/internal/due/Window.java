@@ -136,12 +136,12 @@ final class Window {
   /** Puts the entry on the wheel; if the wheel refuses, the next beat reads it again. */
   private boolean armOrDrop(DueEntry entry) {
     try {
-      entry.arm(context.waits().wheel(), millisLeft(entry));
+      entry.arm(context.delays().wheel(), millisLeft(entry));
       return true;
     } catch (RuntimeException | Error e) {
       if (e instanceof IllegalStateException) {
         // Stopped. On another thread, which has no lock of a shard.
-        boolean unused = context.tasks().read(context.waits()::stopped);
+        boolean unused = context.tasks().read(context.delays()::stopped);
       } else if (!again) {
         LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; read with each beat", e);
       }

@@ -48,7 +48,7 @@ public final class Closing {
 
   public void close(Duration patience) {
     requireNonNull(patience, "patience");
-    if (engine.lanes.isRunBy(Thread.currentThread())) {
+    if (engine.handlers.isRunBy(Thread.currentThread())) {
       throw new IllegalStateException(
           "close() was called by a handler, whose end it would wait for (expected: another"
               + " thread)");

@@ -55,7 +55,7 @@ public final class Engine {
   final OutcomeRouter router;
   public final AttemptContext attempts;
   private final OtherThreads handlerThreads;
-  public final Handlers lanes;
+  public final Handlers handlers;
   public final KnownHandlers known;
   public final Dispatcher dispatcher;
   public final OwnedShards shards;
@@ -76,15 +76,15 @@ public final class Engine {
     this.store = store;
     this.clock = clock;
     this.settings = settings;
-    Delays waits = new Delays(wheel, this::wheelStopped);
-    tasks = new StoreTasks(executors.store(), waits);
+    Delays delays = new Delays(wheel, this::wheelStopped);
+    tasks = new StoreTasks(executors.store(), delays);
     health = new Health(wheel.timeSource());
     router = new OutcomeRouter(health);
     committer =
         new Committer(
             new CommitLane.Settings(
                 store,
-                waits,
+                delays,
                 tasks,
                 clock,
                 router,
@@ -99,7 +99,7 @@ public final class Engine {
         new AttemptContext(
             store,
             clock,
-            waits,
+            delays,
             health,
             committer,
             new MissedRule(store, tasks, clock, health, policy, committer),
@@ -109,30 +109,30 @@ public final class Engine {
             new PauseGate(),
             this::freed);
     handlerThreads = new OtherThreads("handlerExecutor", executors.handlers());
-    lanes =
+    handlers =
         new Handlers(
             settings.handlers(),
             settings.families(),
             (config, onUnused) -> new HandlerQueue(attempts, config, handlerThreads, onUnused));
-    known = new KnownHandlers(lanes);
-    dispatcher = new Dispatcher(attempts, lanes, known, tasks, settings.overduePerSecond());
+    known = new KnownHandlers(handlers);
+    dispatcher = new Dispatcher(attempts, handlers, known, tasks, settings.overduePerSecond());
     DueContext due =
-        new DueContext(store, clock, waits, tasks, health, dispatcher, this::lookAtClock);
+        new DueContext(store, clock, delays, tasks, health, dispatcher, this::lookAtClock);
     shards = new OwnedShards(due, settings.maxWindow());
     ClockSteps clockSteps = new ClockSteps(due, shards, committer);
     clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());
     consumers = new QueueConsumers(attempts, tasks, router::observe);
-    leases = new HandlerLeases(attempts, tasks, lanes, router::observe);
+    leases = new HandlerLeases(attempts, tasks, handlers, router::observe);
     releases = new ResumedTimerReleaser(due, shards, known, committer);
     router.connect(
-        committer, new OutcomeRouter.Parts(shards, lanes, consumers, leases, clockSteps));
+        committer, new OutcomeRouter.Parts(shards, handlers, consumers, leases, clockSteps));
     maintenance =
         new MaintenanceLoop(
             new MaintenanceLoop.Parts(
                 due,
                 clockWatch,
                 shards,
-                lanes,
+                handlers,
                 ends,
                 consumers,
                 leases,
@@ -140,7 +140,7 @@ public final class Engine {
                 new HistoryPurger(
                     store, tasks, clock, settings.remember(), settings.rememberAtMost()),
                 settings.client()));
-    unknownHandlers = new UnknownHandlersReport(store, tasks, waits, known);
+    unknownHandlers = new UnknownHandlersReport(store, tasks, delays, known);
   }
 
   private void freed(String handler) {
@@ -164,7 +164,7 @@ public final class Engine {
     Timeout firstBeat = null;
     try {
       handlerThreads.check();
-      lanes.start();
+      handlers.start();
       firstBeat = maintenance.start();
       store.start(new StoreEvents(this, settings.client()));
     } catch (RuntimeException | Error e) {
@@ -205,18 +205,18 @@ public final class Engine {
     shards.forEach(Shard::close);
     consumers.close();
     leases.close();
-    lanes.close();
+    handlers.close();
   }
 
   /** Whether nothing runs, and all that ended is recorded. */
   boolean isIdle() {
-    // In this order: the end of an attempt, or of a lease, is with the committer before its lane,
+    // In this order: the end of an attempt, or of a lease, is with the committer before its queue,
     // or the consumers, are idle.
-    return lanes.isIdle() && consumers.isIdle() && committer.isIdle();
+    return handlers.isIdle() && consumers.isIdle() && committer.isIdle();
   }
 
   void close() {
-    lanes.interrupt();
+    handlers.interrupt();
     committer.close();
   }
 }

@@ -20,7 +20,7 @@ final class StoreEvents implements StoreListener {
 
   @Override
   public HandlerNames handlers() {
-    return engine.lanes.names();
+    return engine.handlers.names();
   }
 
   @Override
@@ -60,7 +60,7 @@ final class StoreEvents implements StoreListener {
     Predicate<AttemptRun> inScope =
         scope.equals(TimerStore.EVERYTHING) ? run -> true : run -> run.isOf(scope);
     engine.router.giveBack(inScope);
-    return engine.lanes.begun(inScope);
+    return engine.handlers.begun(inScope);
   }
 
   @Override

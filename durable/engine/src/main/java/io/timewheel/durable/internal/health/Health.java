@@ -10,7 +10,7 @@ public final class Health {
   public static final int MAX_COUNTED_RUNS = 10_000;
 
   public final Counters counters = new Counters();
-  public final OperatorLog troubles = new OperatorLog();
+  public final OperatorLog operatorLog = new OperatorLog();
 
   /** Whether the store answers reads. */
   public final StoreHealth reading;
@@ -28,7 +28,7 @@ public final class Health {
     if (runs > 0) {
       counters.skipped.add(runs);
       String many = runs == MAX_COUNTED_RUNS ? " or more" : "";
-      troubles.add("behind", key, runs + many + " missed runs were dropped");
+      operatorLog.add("behind", key, runs + many + " missed runs were dropped");
     }
   }
 

@@ -31,7 +31,7 @@ public final class MaintenanceLoop implements TimerTask {
       DueContext context,
       ClockWatch clockWatch,
       OwnedShards shards,
-      Handlers lanes,
+      Handlers handlers,
       AttemptEndRecorder ends,
       QueueConsumers consumers,
       HandlerLeases leases,
@@ -46,7 +46,7 @@ public final class MaintenanceLoop implements TimerTask {
   /** Begins; the first beat comes a second later. */
   public Timeout start() {
     parts.clockWatch.start();
-    return parts.context.waits().wheel().newTimeout(this, BEAT);
+    return parts.context.delays().wheel().newTimeout(this, BEAT);
   }
 
   /** Begins the work that needs the store to be started. */
@@ -66,14 +66,14 @@ public final class MaintenanceLoop implements TimerTask {
     if (timeout.reschedule(BEAT)) {
       beat();
     } else {
-      parts.context.waits().stopped();
+      parts.context.delays().stopped();
     }
   }
 
   @Override
   public void cancelled(Timeout timeout) {
-    if (parts.context.waits().wheel().isStopped()) {
-      parts.context.waits().stopped();
+    if (parts.context.delays().wheel().isStopped()) {
+      parts.context.delays().stopped();
     }
   }
 
@@ -85,16 +85,16 @@ public final class MaintenanceLoop implements TimerTask {
     parts.clockWatch.look();
     parts.shards.forEach(Shard::beat);
     parts.leases.beat();
-    parts.context.waits().beat();
+    parts.context.delays().beat();
     if (++beats % BEATS_PER_UPKEEP == 0) {
-      parts.context.health().troubles.report();
+      parts.context.health().operatorLog.report();
       upkeep();
     }
   }
 
   private void upkeep() {
     parts.context.tasks().reportWaiting();
-    parts.lanes.upkeep();
+    parts.handlers.upkeep();
     parts.ends.upkeep();
     parts.shards.forEach(Shard::upkeep);
     if (!parts.client) {
@@ -106,7 +106,7 @@ public final class MaintenanceLoop implements TimerTask {
   private void startSweep() {
     StoreTraits traits = parts.context.store().traits();
     if (!traits.sweep().isZero()) {
-      parts.context.waits().start(this::sweep, traits.sweep());
+      parts.context.delays().start(this::sweep, traits.sweep());
     }
   }
 

@@ -34,7 +34,7 @@ public final class UnknownHandlersReport {
 
   private final TimerStore store;
   private final StoreTasks tasks;
-  private final Delays waits;
+  private final Delays delays;
   private final KnownHandlers known;
 
   /** How many timers of each unknown handler were read. */
@@ -44,10 +44,10 @@ public final class UnknownHandlersReport {
   private int pages;
 
   public UnknownHandlersReport(
-      TimerStore store, StoreTasks tasks, Delays waits, KnownHandlers known) {
+      TimerStore store, StoreTasks tasks, Delays delays, KnownHandlers known) {
     this.store = store;
     this.tasks = tasks;
-    this.waits = waits;
+    this.delays = delays;
     this.known = known;
   }
 
@@ -55,7 +55,7 @@ public final class UnknownHandlersReport {
     if (store.traits().lease().isZero()) {
       next();
     } else {
-      waits.start(this::next, store.traits().lease());
+      delays.start(this::next, store.traits().lease());
     }
   }
 

@@ -10,7 +10,10 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import org.jspecify.annotations.Nullable;
 
-/** Ends claim leases that have run out: their attempts are lost. */
+/**
+ * Ends the claim leases of consumers that have run out: their attempts are lost. Those of handlers
+ * end when their timer is claimed or made ready again.
+ */
 final class ExpiredClaimLeases {
   private final AttemptContext context;
   private final StoreTasks tasks;

@@ -54,7 +54,7 @@ public final class HandlerLeases {
 
   private final AttemptContext context;
   private final StoreTasks tasks;
-  private final Handlers lanes;
+  private final Handlers handlers;
   private final Consumer<TimerRecord> observer;
   private final SecureRandom random = new SecureRandom();
 
@@ -76,16 +76,16 @@ public final class HandlerLeases {
    * @param observer takes the records that ended claims leave
    */
   public HandlerLeases(
-      AttemptContext context, StoreTasks tasks, Handlers lanes, Consumer<TimerRecord> observer) {
+      AttemptContext context, StoreTasks tasks, Handlers handlers, Consumer<TimerRecord> observer) {
     this.context = context;
     this.tasks = tasks;
-    this.lanes = lanes;
+    this.handlers = handlers;
     this.observer = observer;
   }
 
   /** A timer of a handler is ready. */
   public void ready(String handler) {
-    if (!lanes.knows(handler)) {
+    if (!handlers.knows(handler)) {
       return;
     }
     synchronized (this) {
@@ -106,7 +106,7 @@ public final class HandlerLeases {
 
   /** Looks for ready timers of which no notification has come. */
   public void sweep() {
-    if (lanes.isEmpty()) {
+    if (handlers.isEmpty()) {
       return;
     }
     synchronized (this) {
@@ -139,7 +139,7 @@ public final class HandlerLeases {
         more = lease(wanted);
       }
     } catch (RuntimeException | Error e) {
-      wanted.forEach(lanes::release);
+      wanted.forEach(handlers::release);
       if (!tasks.isClosed()) {
         context.health().reading.failed("a lease of ready timers", e); // the next sweep tries again
       }
@@ -165,7 +165,7 @@ public final class HandlerLeases {
     do {
       String last = names.isEmpty() ? null : names.get(names.size() - 1);
       names = context.store().readyHandlers(last, NAMES_PER_PAGE);
-      List<String> known = names.stream().filter(lanes::knows).toList();
+      List<String> known = names.stream().filter(handlers::knows).toList();
       synchronized (this) {
         pending.addAll(known);
       }
@@ -181,7 +181,7 @@ public final class HandlerLeases {
     Map<String, Integer> wanted = new LinkedHashMap<>();
     int left = MAX_LEASED;
     for (String name : names) {
-      int slots = left == 0 ? 0 : lanes.reserve(name, left);
+      int slots = left == 0 ? 0 : handlers.reserve(name, left);
       if (slots > 0) {
         wanted.put(name, slots);
         left -= slots;
@@ -220,8 +220,8 @@ public final class HandlerLeases {
         }
       }
     }
-    made.forEach(lease -> lanes.leased(lease.record, lease, pausesBefore));
-    unused.forEach(lanes::release);
+    made.forEach(lease -> handlers.leased(lease.record, lease, pausesBefore));
+    unused.forEach(handlers::release);
     return more;
   }
 

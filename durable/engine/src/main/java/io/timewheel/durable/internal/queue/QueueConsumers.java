@@ -140,7 +140,7 @@ public final class QueueConsumers {
     }
     var unused = waiter.future.whenComplete((claimed, error) -> remove(waiter));
     if (waits) { // not before it is there to be given up
-      limit(waiter, context.waits().start(() -> giveUp(waiter), wait));
+      limit(waiter, context.delays().start(() -> giveUp(waiter), wait));
     }
     schedule();
     return waiter.future;
@@ -355,7 +355,7 @@ public final class QueueConsumers {
       retrying = true;
     }
     try {
-      context.waits().start(this::retry, RETRY);
+      context.delays().start(this::retry, RETRY);
     } catch (IllegalStateException e) {
       LOG.log(System.Logger.Level.DEBUG, "stopped after a failed step of the consumers", e);
     }

@@ -17,15 +17,15 @@ import org.jspecify.annotations.Nullable;
 public final class ReadyTimers {
   private final AttemptContext context;
   private final ExpiredClaimLeases expired;
-  private final InFlightLimit gate = new InFlightLimit(this::handle);
+  private final InFlightLimit inFlight = new InFlightLimit(this::handle);
 
   public ReadyTimers(AttemptContext context, StoreTasks tasks) {
     this.context = context;
-    expired = new ExpiredClaimLeases(context, tasks, gate::leave);
+    expired = new ExpiredClaimLeases(context, tasks, inFlight::leave);
   }
 
   public void due(DueEntry entry) {
-    gate.enter(entry);
+    inFlight.enter(entry);
   }
 
   private void handle(DueEntry entry) {
@@ -34,8 +34,10 @@ public final class ReadyTimers {
     } else if (!context
         .missed()
         .decide(
-            entry, (scheduledAt, dropped) -> makeReady(entry, scheduledAt, dropped), gate::leave)) {
-      gate.leave();
+            entry,
+            (scheduledAt, dropped) -> makeReady(entry, scheduledAt, dropped),
+            inFlight::leave)) {
+      inFlight.leave();
     }
   }
 
@@ -61,7 +63,7 @@ public final class ReadyTimers {
       }
       entry.shard().answered(entry.due.key(), outcome);
     } finally {
-      gate.leave();
+      inFlight.leave();
     }
   }
 }

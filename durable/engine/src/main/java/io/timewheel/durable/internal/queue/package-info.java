@@ -3,9 +3,9 @@
 /**
  * Claims of ready timers, by consumers and for handlers of other nodes. The entry is {@link
  * io.timewheel.durable.internal.queue.QueueConsumers}, where claims wait. {@code ReadyTimers} makes
- * due timers ready, {@code ExpiredClaimLeases} ends claim leases that have run out, {@code
- * ConsumerEnds} makes the ends of claimed attempts, and {@code HandlerLeases} claims ready timers
- * for the handlers of this node.
+ * due timers ready, {@code ExpiredClaimLeases} ends claim leases of consumers that have run out,
+ * {@code ConsumerEnds} makes the ends of their attempts, and {@code HandlerLeases} claims ready
+ * timers for the handlers of this node.
  */
 @NullMarked
 package io.timewheel.durable.internal.queue;

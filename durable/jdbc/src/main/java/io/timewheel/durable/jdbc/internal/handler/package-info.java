@@ -7,9 +7,10 @@
  * for timers that a user schedules in a transaction.
  *
  * <p>{@code BatchingHandler} puts firings of many threads into one transaction, and {@code
- * UserTransactionHandler} leaves its beginning and end to a {@code HandlerRunner}. An {@code
- * AttemptHandler} handles each {@code HandlerAttempt}, on a {@code HandlerConnection}. {@code
- * StoreTables} checks that a connection leads to the tables of the store.
+ * UserTransactionHandler} leaves its beginning and end to a {@code HandlerRunner}, and asks for the
+ * lost answer of its commit. An {@code AttemptHandler} handles each {@code HandlerAttempt}, on a
+ * {@code HandlerConnection}. {@code StoreTables} checks that a connection leads to the tables of
+ * the store.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.handler;

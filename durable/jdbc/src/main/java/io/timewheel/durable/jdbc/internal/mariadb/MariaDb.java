@@ -14,7 +14,7 @@ public final class MariaDb {
     return new ServerParts(
         formats,
         errors,
-        new MariaDbCommits(errors),
+        new MariaDbCommitProof(errors),
         new MariaDbTransactions(formats),
         new MariaDbSchema(),
         MariaDbExpressions.ALL,

@@ -170,7 +170,7 @@ public final class MariaDbQueries extends Queries {
                 "SELECT made_at, id FROM timewheel_commit WHERE made_at < "
                     + MariaDbExpressions.NOW
                     + " - "
-                    + MariaDbCommits.COMMITS_MILLIS
+                    + MariaDbCommitProof.COMMITS_MILLIS
                     + " ORDER BY made_at, id LIMIT "
                     + MAX_COMMITS
                     + " FOR UPDATE SKIP LOCKED");

@@ -10,7 +10,7 @@ public final class PostgreSql {
 
   /** {@return the parts of a server that knows some formats of the tables} */
   public static ServerParts parts(Formats formats) {
-    PostgreSqlCommits commits = new PostgreSqlCommits();
+    PostgreSqlCommitProof commits = new PostgreSqlCommitProof();
     PostgreSqlTransactions transactions = new PostgreSqlTransactions(formats);
     return new ServerParts(
         formats,

@@ -15,9 +15,9 @@ import java.util.List;
 final class PostgreSqlSchema implements SchemaSql {
   private static final int LEAST_VERSION = 140_000;
 
-  private final PostgreSqlCommits commits;
+  private final PostgreSqlCommitProof commits;
 
-  PostgreSqlSchema(PostgreSqlCommits commits) {
+  PostgreSqlSchema(PostgreSqlCommitProof commits) {
     this.commits = commits;
   }
 

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import io.timewheel.durable.internal.time.Cron;
+import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.Handler;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.model.TypedHandler;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Whatever is wrong with an argument, the error names the argument, and nothing was done. */
+class BadInputTest {
+  private static final Instant NOW = DurableTestkit.START;
+  private static final TimerKey KEY = new TimerKey("ns", "a");
+  private static final Duration SECOND = Duration.ofSeconds(1);
+  private static final Handler HANDLER = firing -> {};
+  private static final TypedHandler<String> TYPED = (firing, payload) -> {};
+
+  private final DurableTestkit kit = DurableTestkit.create();
+  private final InMemoryTimerStore store = InMemoryTimerStore.create();
+  private final DurableTimer timer = kit.start(store, builder -> builder.handler("h", HANDLER));
+  private final FireId fireId = new FireId(KEY, 1, 0);
+
+  private static DynamicTest bad(String message, ThrowingCallable call) {
+    return dynamicTest(
+        message,
+        () ->
+            assertThatThrownBy(call)
+                .isInstanceOfAny(IllegalArgumentException.class, NullPointerException.class)
+                .hasMessageContaining(message));
+  }
+
+  private static TimerSpec spec() {
+    return TimerSpec.of("ns", "a").handler("h");
+  }
+
+  private static DurableTimerBuilder builder() {
+    return DurableTimer.builder(InMemoryTimerStore.create());
+  }
+
+  @TestFactory
+  Stream<DynamicTest> specs() {
+    Map<String, String> nullHeader = new HashMap<>();
+    nullHeader.put("a", null);
+    return Stream.of(
+        bad("namespace", () -> TimerSpec.of(null, "a")),
+        bad("namespace: 0 bytes", () -> TimerSpec.of("", "a")),
+        bad("id", () -> TimerSpec.of("ns", null)),
+        bad("id: 257 bytes", () -> TimerSpec.of("ns", "x".repeat(257))),
+        bad("id: 258 bytes", () -> TimerSpec.of("ns", "ü".repeat(129))),
+        bad("id: character U+0000", () -> TimerSpec.of("ns", "a\0")),
+        bad("id: character U+D800", () -> TimerSpec.of("ns", "a\ud800")),
+        bad("handler: 0 bytes", () -> spec().handler("")),
+        bad("queue", () -> spec().queue(null)),
+        bad("delay", () -> spec().after(null)),
+        bad("time", () -> spec().at(null)),
+        bad("period", () -> spec().every(null)),
+        bad("period: PT-1S", () -> spec().every(Duration.ofSeconds(-1))),
+        bad("period: PT0.099S", () -> spec().every(Duration.ofMillis(99))),
+        bad("delay: PT0S", () -> spec().fixedDelay(Duration.ZERO)),
+        bad("cron", () -> spec().cron(null, ZoneOffset.UTC)),
+        bad("zone", () -> spec().cron("0 9 * * *", null)),
+        bad("30 2", () -> spec().cron("0 0 30 2 *", ZoneOffset.UTC)),
+        bad("minute", () -> spec().cron("60 9 * * *", ZoneOffset.UTC)),
+        bad("payload", () -> spec().payload((byte[]) null)),
+        bad("payload: 65537 bytes", () -> spec().payload(new byte[65_537])),
+        bad("object", () -> spec().payload((Object) null)),
+        bad("headers", () -> spec().headers(null)),
+        bad("header value", () -> spec().headers(nullHeader)),
+        bad("header: 0 bytes", () -> spec().headers(Map.of("", "x"))),
+        bad("headers: 8193 bytes", () -> spec().headers(Map.of("a", "x".repeat(8_192)))),
+        bad("policy", () -> spec().retry(null)),
+        bad("rule", () -> spec().missed(null)),
+        bad("lateness", () -> spec().grace(null)),
+        bad("grace: PT-1S", () -> spec().grace(Duration.ofSeconds(-1))),
+        bad("version: 0", () -> spec().onlyIfVersion(0)),
+        bad("requestId: 0 bytes", () -> spec().requestId("")),
+        bad("maxAttempts: 0", () -> new RetryPolicy(0, SECOND, SECOND)),
+        bad("maxAttempts: 1001", () -> new RetryPolicy(1_001, SECOND, SECOND)),
+        bad("backoff: PT0.009S", () -> new RetryPolicy(1, Duration.ofMillis(9), SECOND)),
+        bad("maxBackoff: PT1S", () -> new RetryPolicy(1, Duration.ofSeconds(2), SECOND)),
+        bad("backoff", () -> new RetryPolicy(1, null, SECOND)));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> schedules() {
+    Instant farthest = Instant.MAX;
+    return Stream.of(
+        bad("spec", () -> timer.schedule(null)),
+        bad("spec", () -> timer.scheduleAll(Arrays.asList(spec().at(NOW), null))),
+        bad("no target", () -> timer.schedule(TimerSpec.of("ns", "a").at(NOW))),
+        bad("no time", () -> timer.schedule(spec())),
+        bad("after PT1S, and at 2026-01-01", () -> timer.schedule(spec().at(NOW).after(SECOND))),
+        bad("after PT1S, and every PT1S", () -> timer.schedule(spec().every(SECOND).after(SECOND))),
+        bad("every PT1S, and cron", () -> spec().every(SECOND).cron("@daily", ZoneOffset.UTC)),
+        bad("every PT1S, and delay", () -> spec().every(SECOND).fixedDelay(SECOND)),
+        bad("handler h and queue q", () -> timer.schedule(spec().queue("q").at(NOW))),
+        bad("missed SKIP", () -> timer.schedule(spec().at(NOW).missed(MissedRuns.SKIP))),
+        bad("a time beyond the year", () -> timer.schedule(spec().at(farthest))),
+        bad("a time beyond the year", () -> timer.schedule(spec().after(EVER))),
+        bad("count: 0", () -> timer.preview(spec().at(NOW), 0)),
+        bad("count: 1001", () -> timer.preview(spec().at(NOW), 1_001)),
+        bad("spec", () -> timer.preview(null, 1)));
+  }
+
+  private static final Duration EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+  @TestFactory
+  Stream<DynamicTest> calls() {
+    return Stream.of(
+        bad("id", () -> timer.cancel("ns", null)),
+        bad("key", () -> timer.cancel(null, 1)),
+        bad("version: -1", () -> timer.cancel(KEY, -1)),
+        bad("namespace: 0 bytes", () -> timer.cancel(new TimerKey("", "a"), 0)),
+        bad("key", () -> timer.cancelAll(Arrays.asList(KEY, null))),
+        bad("namespace: 0 bytes", () -> timer.pause("", "a")),
+        bad("namespace: 0 bytes", () -> timer.pause("")),
+        bad("namespace", () -> timer.resume((String) null)),
+        bad("verb", () -> timer.verbAsync(KEY, null, 0)),
+        bad("version: -1", () -> timer.verbAsync(KEY, Verb.RUN, -1)),
+        bad("at", () -> timer.move(KEY, null, 0)),
+        bad("at: +1000000000", () -> timer.move(KEY, Instant.MAX, 0)),
+        bad("id", () -> timer.get("ns", null)),
+        bad("filter", () -> timer.list(null, 1, null)),
+        bad("pageSize: 0", () -> timer.list(TimerFilter.all(), 0, null)),
+        bad("pageSize: 10001", () -> timer.list(TimerFilter.all(), 10_001, null)),
+        bad("page: %%", () -> timer.list(TimerFilter.all(), 1, "%%")),
+        bad("page: ", () -> timer.list(TimerFilter.all(), 1, "")),
+        bad("namespace", () -> TimerFilter.all().namespace(null)),
+        bad("namespace: 0 bytes", () -> TimerFilter.all().namespace("")),
+        bad("prefix", () -> TimerFilter.all().prefix(null)),
+        bad("states", () -> TimerFilter.all().states(null)),
+        bad("states", () -> TimerFilter.all().states(Set.<TimerState>of())),
+        bad("from", () -> TimerFilter.all().dueBetween(null, NOW)),
+        bad("to", () -> TimerFilter.all().dueBetween(NOW, null)),
+        bad("to: " + NOW, () -> TimerFilter.all().dueBetween(NOW.plusMillis(1), NOW)),
+        bad("handler", () -> TimerFilter.all().handler(null)),
+        bad("from", () -> timer.histogram(null, null, NOW, 1)),
+        bad("buckets: 0", () -> timer.histogram(null, NOW, NOW.plusSeconds(1), 0)),
+        bad("to: " + NOW, () -> timer.histogram(null, NOW, NOW, 1)),
+        bad("namespace: 0 bytes", () -> timer.histogram("", NOW, NOW.plusSeconds(1), 1)),
+        bad("queue", () -> timer.claim("ns", null, 1, SECOND, SECOND)),
+        bad("max: 0", () -> timer.claim("ns", "q", 0, SECOND, SECOND)),
+        bad("lease: PT0.999S", () -> timer.claim("ns", "q", 1, Duration.ofMillis(999), SECOND)),
+        bad("lease: PT12H1S", () -> timer.claim("ns", "q", 1, Duration.ofSeconds(43_201), SECOND)),
+        bad("wait: PT-1S", () -> timer.claim("ns", "q", 1, SECOND, Duration.ofSeconds(-1))),
+        bad("wait: PT1M1S", () -> timer.claim("ns", "q", 1, SECOND, Duration.ofSeconds(61))),
+        bad("fireId", () -> timer.ack(null, "x")),
+        bad("leaseToken", () -> timer.ack(fireId, null)),
+        bad("leaseToken: ", () -> timer.ack(fireId, "x")),
+        bad("error", () -> timer.nack(fireId, "x", null, null)),
+        bad("after: PT-1S", () -> timer.nack(fireId, "x", "e", Duration.ofSeconds(-1))),
+        bad("not for ever", () -> timer.nack(fireId, "x", "e", ChronoUnit.FOREVER.getDuration())),
+        bad("by", () -> timer.extend(fireId, "x", null)),
+        bad("by: PT0S", () -> timer.extend(fireId, "x", Duration.ZERO)),
+        bad("patience", () -> timer.close(null)),
+        bad("bucket: -1", () -> timer.stats().lag().countWithin(-1)),
+        bad(
+            "bucket: " + (LagHistogram.bounds().size() + 1),
+            () -> timer.stats().lag().countWithin(LagHistogram.bounds().size() + 1)),
+        bad("percent: 0.0", () -> timer.stats().lag().percentile(0)),
+        bad("percent: NaN", () -> timer.stats().lag().percentile(Double.NaN)),
+        bad("fields", () -> Cron.parse("* * *")));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> settings() {
+    return Stream.of(
+        bad("store", () -> DurableTimer.builder(null)),
+        bad("handler: 0 bytes", () -> builder().handler("", HANDLER)),
+        bad("handler", () -> builder().handler("h", null)),
+        bad("handler: h", () -> builder().handler("h", HANDLER).handler("h", HANDLER)),
+        bad("limit: 0", () -> builder().handler("h", HANDLER, 0, null)),
+        bad("names: 0", () -> builder().handlers("h", HANDLER, 1, 0, null)),
+        bad(
+            "each prefix once",
+            () -> builder().handlers("h", HANDLER, 1, 1, null).handlers("h", HANDLER, 1, 1, null)),
+        bad("timeLimit: PT0S", () -> builder().handler("h", HANDLER, 1, Duration.ZERO)),
+        bad("type", () -> builder().handler("h", null, (firing, payload) -> {})),
+        bad(
+            "handler: h for payloads of class",
+            () -> builder().handler("h", String.class, TYPED).start()),
+        bad("no codec", () -> timer.schedule(spec().after(SECOND).payload("text"))),
+        bad("handler", () -> builder().finishingHandler("h", null, 1)),
+        bad("codec", () -> builder().codec(null)),
+        bad("timer", () -> builder().timer(null)),
+        bad("clock", () -> builder().clock(null)),
+        bad("executor", () -> builder().storeExecutor(null)),
+        bad("executor", () -> builder().handlerExecutor(null)),
+        bad("numbers", () -> builder().random(null)),
+        bad("capacity: 0", () -> builder().queueCapacity(0, false)),
+        bad("perSecond: 0", () -> builder().overdueRate(0)),
+        bad("entries: 0", () -> builder().maxWindow(0)),
+        bad("timers: 0", () -> builder().maxPendingPerNamespace(0)),
+        bad("time", () -> builder().remember(null, 1)),
+        bad("remember: PT-1S", () -> builder().remember(Duration.ofSeconds(-1), 1)),
+        bad("remember: PT1S, -1", () -> builder().remember(SECOND, -1)));
+  }
+
+  @Test
+  void aBatchWithOneBadItemDoesTheOthers() {
+    List<TimerSpec> specs = List.of(spec().at(NOW.plusSeconds(9)), TimerSpec.of("ns", "b"));
+    var results = timer.scheduleAll(specs);
+    assertThat(results.get(0).error()).isNull();
+    assertThat(results.get(1).error()).hasMessageContaining("ns/b: no target");
+    assertThat(timer.counts().get("ns")).containsOnly(Map.entry(TimerState.SCHEDULED, 1L));
+  }
+}

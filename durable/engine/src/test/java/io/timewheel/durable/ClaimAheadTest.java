@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Stores on which a claim takes a while, so that what handlers run is claimed ahead of its time.
+ */
+class ClaimAheadTest {
+  private static final StoreTraits TRAITS =
+      new StoreTraits(
+          1, 1, 100, Duration.ofSeconds(5), Duration.ofMillis(100), Duration.ofMillis(500));
+
+  private final DurableTestkit kit = DurableTestkit.create();
+  private int commits;
+  private final InMemoryTimerStore data = InMemoryTimerStore.create(TRAITS);
+  private final ForwardingTimerStore store =
+      new ForwardingTimerStore(data) {
+        @Override
+        public List<Outcome> commit(List<Change> changes) {
+          commits++;
+          return super.commit(changes);
+        }
+      };
+  private final List<Long> fired = new ArrayList<>();
+  private final DurableTimer timer =
+      kit.start(store, builder -> builder.handler("h", firing -> fired.add(sinceStart())));
+
+  private long sinceStart() {
+    return Duration.between(DurableTestkit.START, kit.now()).toMillis();
+  }
+
+  private List<QueueFiring> claimed() {
+    List<QueueFiring> claimed = new ArrayList<>();
+    timer.claim("ns", "q", 10, Duration.ofSeconds(10), Duration.ZERO).thenAccept(claimed::addAll);
+    kit.settle();
+    return claimed;
+  }
+
+  @Test
+  void runsNoHandlerBeforeItsTime() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofMillis(950));
+    assertThat(timer.get("ns", "a").orElseThrow().attempt()).isEqualTo(1);
+    assertThat(fired).isEmpty();
+    kit.advanceBy(Duration.ofMillis(50));
+    assertThat(fired).containsExactly(1_000L);
+  }
+
+  @Test
+  void claimsAndEndsWaitForEachOther() {
+    for (int i = 0; i < 5; i++) {
+      timer.scheduleAsync(
+          TimerSpec.of("ns", "t" + i).handler("h").after(Duration.ofMillis(1_000 + 10 * i)));
+    }
+    kit.settle();
+    commits = 0;
+    kit.advanceBy(Duration.ofMillis(950)); // claimed from 900 on
+    assertThat(commits).isEqualTo(1);
+    kit.advanceBy(Duration.ofMillis(99));
+    assertThat(fired).containsExactly(1_000L, 1_010L, 1_020L, 1_030L, 1_040L);
+    assertThat(commits).isEqualTo(1);
+    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    kit.advanceBy(Duration.ofMillis(1));
+    assertThat(commits).isEqualTo(2);
+    assertThat(timer.get("ns", "t4").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+  }
+
+  @Test
+  void whatACallerAsksForTakesThemAlong() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofMillis(1_001));
+    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    commits = 0;
+    timer.scheduleAsync(TimerSpec.of("ns", "b").handler("h").after(Duration.ofHours(1)));
+    kit.settle();
+    assertThat(commits).isEqualTo(1);
+    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+  }
+
+  @Test
+  void aCloseWaitsForNoCompany() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(1));
+    kit.close(timer);
+    DurableTimer next = kit.start(data.join(), builder -> builder.handler("h", firing -> {}));
+    assertThat(next.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+  }
+
+  @Test
+  void aRunThatComesSoonWaitsForNoCompany() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").every(Duration.ofMillis(100)));
+    kit.advanceBy(Duration.ofMillis(500));
+    assertThat(fired).containsExactly(100L, 200L, 300L, 400L, 500L);
+  }
+
+  @Test
+  void enoughCompanyIsNotWaitedFor() {
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      specs.add(TimerSpec.of("ns", "t" + i).handler("h").after(Duration.ofSeconds(1)));
+    }
+    specs.forEach(timer::scheduleAsync);
+    kit.advanceBy(Duration.ofMillis(901));
+    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+  }
+
+  @Test
+  void anEndIsRecordedOnceThoughTheWheelIsStopped() {
+    List<Change.Finish.End> ends = new ArrayList<>();
+    Stand stand = new Stand();
+    TimerStore recording =
+        new ForwardingTimerStore(data) {
+          @Override
+          public List<Outcome> commit(List<Change> changes) {
+            for (Change change : changes) {
+              if (change instanceof Change.Finish finish) {
+                ends.add(finish.end());
+              }
+            }
+            return super.commit(changes);
+          }
+        };
+    DurableTimer stopped =
+        stand.start(
+            recording,
+            builder ->
+                builder.handler(
+                    "h", firing -> stand.wheel.refusal = new IllegalStateException("stopped")));
+    stopped.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    stand.advance(Duration.ofSeconds(2));
+    assertThat(ends).containsExactly(Change.Finish.End.SUCCEEDED);
+    assertThat(data.get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.COMPLETED);
+  }
+
+  @Test
+  void givesNothingToAConsumerBeforeItsTime() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofMillis(999));
+    assertThat(claimed()).isEmpty();
+    kit.advanceBy(Duration.ofMillis(1));
+    assertThat(claimed()).hasSize(1);
+  }
+
+  @Test
+  void takesALeaseBackOnceAndNotBeforeItIsOver() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(claimed()).hasSize(1);
+    commits = 0;
+    kit.advanceBy(Duration.ofMillis(9_999));
+    assertThat(commits).isZero();
+    kit.advanceBy(Duration.ofMillis(1));
+    assertThat(commits).isEqualTo(1);
+  }
+}

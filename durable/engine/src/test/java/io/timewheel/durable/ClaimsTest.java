@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** What a server needs that answers strangers: firings given back, pages that were never given. */
+class ClaimsTest {
+  private static final Duration LEASE = Duration.ofSeconds(30);
+
+  private final DurableTestkit kit = DurableTestkit.create();
+  private final DurableTimer timer =
+      kit.start(InMemoryTimerStore.create(), builder -> builder.queueCapacity(1, true));
+
+  private CompletableFuture<List<QueueFiring>> claim(Duration wait) {
+    return timer.claim("shop", "q", 10, LEASE, wait).toCompletableFuture();
+  }
+
+  private QueueFiring claimed() {
+    var claim = claim(Duration.ZERO);
+    kit.settle();
+    assertThat(claim.join()).hasSize(1);
+    return claim.join().get(0);
+  }
+
+  private void due(String id) {
+    timer.schedule(TimerSpec.of("shop", id).queue("q").after(Duration.ZERO));
+    kit.settle();
+  }
+
+  @Test
+  void aFiringGivenBackDoesNotCountAndIsNotHeldUpByCallers() {
+    due("a");
+    QueueFiring first = claimed();
+    var queued = timer.scheduleAsync(TimerSpec.of("shop", "b").queue("q").after(LEASE));
+    timer.giveBack(List.of(first));
+    kit.settle();
+    assertThat(queued.toCompletableFuture()).isCompleted();
+    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.READY);
+    QueueFiring second = claimed();
+    assertThat(second.firing().attempt()).isEqualTo(1);
+    timer.giveBack(List.of(first)); // a lease that has ended
+    kit.settle();
+    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+  }
+
+  @Test
+  void tellsTheTimeThatDecides() {
+    kit.advanceBy(Duration.ofNanos(1_999_999));
+    assertThat(timer.now()).isEqualTo(DurableTestkit.START.plusMillis(1));
+  }
+
+  @Test
+  void refusesPageTokensThatItNeverGave() {
+    for (String token :
+        List.of("MTpuaWQ=", "MTpuaWR", "LTE6bmlk", "OTpuaWQ", "MDppZA", "MTpu", "x")) {
+      assertThatThrownBy(() -> timer.list(TimerFilter.all(), 1, token))
+          .as(token)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("page: " + token);
+    }
+  }
+
+  @Test
+  void listsWithoutPayloadsWhatItListsWithThem() {
+    due("a");
+    TimerFilter lean = TimerFilter.all().withoutPayload().namespace("shop").prefix("a");
+    assertThat(timer.list(lean, 10, null).timers()).hasSize(1);
+    assertThat(timer.list(lean.prefix("b"), 10, null).timers()).isEmpty();
+  }
+}

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.testkit.DurableTestkit;
+import io.timewheel.durable.testkit.FaultyStore;
+import io.timewheel.durable.testkit.ManualExecutor;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.logging.Level;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Clocks that jump, machines that were suspended, and restarts with much overdue: what was slept
+ * through fires at a bounded rate, and what comes fires at its time.
+ */
+class ClockJumpTest {
+  private static final int RATE = 100;
+
+  @RegisterExtension private final LogLines warnings = new LogLines(Level.WARNING);
+  private Scene scene = new Scene(ClockJumpTest::settings);
+
+  private static void settings(DurableTimerBuilder builder) {
+    builder.overdueRate(RATE).maxWindow(64);
+  }
+
+  private void schedule(String id, long afterMillis) {
+    scene.timer.schedule(TimerSpec.of("ns", id).handler("h").after(Duration.ofMillis(afterMillis)));
+  }
+
+  @Test
+  void aRestartWithMuchOverdueFiresItAtTheRateAndTheRestAtItsTime() {
+    for (int i = 0; i < 1_000; i++) {
+      schedule("overdue" + i, 1_000 + i);
+    }
+    scene.kill();
+    scene.advance(60_000);
+    scene.reopen();
+    schedule("now", 0);
+    schedule("soon", 2_500);
+    for (int seconds = 1; seconds <= 10; seconds++) {
+      scene.advance(1_000);
+      long overdue = scene.fired.stream().filter(text -> text.startsWith("overdue")).count();
+      // A step's worth at the very beginning, and then by the second.
+      assertThat(overdue).as(seconds + " s").isBetween(seconds * 95L, seconds * (RATE + 3L));
+    }
+    scene.advance(1_000);
+    assertThat(scene.fired).hasSize(1_002).doesNotHaveDuplicates();
+    assertThat(scene.fired).contains("now@60000", "soon@62500");
+    assertThat(scene.timer.stats().backlog()).isZero();
+  }
+
+  @Test
+  void aJumpAheadFiresWhatItMadeOverdueAtTheRate() {
+    for (int i = 0; i < 500; i++) {
+      schedule("overdue" + i, 60_000 + i);
+    }
+    schedule("later", 3_600_000 + 3_000);
+    scene.advance(1_000);
+    scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.advance(2_000); // the jump is seen within a second
+    assertThat(scene.fired).hasSizeBetween(90, 2 * RATE + 10);
+    assertThat(scene.timer.stats().clockJumps()).isEqualTo(1);
+    assertThat(scene.timer.stats().backlog()).isPositive();
+    scene.advance(10_000);
+    assertThat(scene.fired).hasSize(501).doesNotHaveDuplicates().contains("later@3000");
+    assertThat(warnings.lines()).hasSize(1);
+    assertThat(warnings.lines().get(0)).contains("gone ahead");
+  }
+
+  @Test
+  void whatBecomesDueAfterAJumpIsNotHeld() {
+    scene.advance(1_000);
+    scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.advance(2_000);
+    for (int i = 0; i < 500; i++) {
+      schedule("t" + i, 10);
+    }
+    scene.advance(10);
+    assertThat(scene.fired).hasSize(500);
+  }
+
+  @Test
+  void whatBecomesDueAfterAClockThatWasAheadIsNotHeldEither() {
+    scene.advance(2_000);
+    scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.advance(3_000);
+    scene.kit.skew(scene.timer, Duration.ZERO);
+    scene.advance(3_000);
+    for (int i = 0; i < 500; i++) {
+      schedule("t" + i, 10);
+    }
+    scene.advance(20);
+    assertThat(scene.fired).hasSize(500);
+  }
+
+  @Test
+  void aSmallJumpBackHoldsAndALargeOneIsBelieved() {
+    scene.advance(10_000);
+    schedule("a", 1_000);
+    scene.kit.skew(scene.timer, Duration.ofSeconds(-4));
+    scene.advance(3_900);
+    assertThat(scene.fired)
+        .isEmpty(); // the clock stands: nothing is early, and nothing comes twice
+    scene.advance(1_200);
+    assertThat(scene.fired).hasSize(1);
+    assertThat(warnings.lines()).isEmpty();
+
+    schedule("b", 1_000);
+    scene.kit.skew(scene.timer, Duration.ofHours(-1));
+    schedule("c", 1_000);
+    scene.advance(1_100);
+    assertThat(scene.fired).hasSize(2); // c is, by the new clock; b was promised for an hour later
+    assertThat(warnings.lines()).hasSize(1);
+    assertThat(warnings.lines().get(0)).contains("gone back");
+    assertThat(scene.timer.stats().clockJumps()).isEqualTo(1);
+    scene.advance(3_600_000);
+    assertThat(scene.fired).hasSize(3);
+  }
+
+  private void goBack(Duration by) {
+    scene.kit.skew(scene.timer, by.negated());
+    scene.advance(1_000); // it is noticed within a second
+  }
+
+  @Test
+  void aBackoffGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+    scene.handler =
+        firing -> {
+          if (scene.fired.size() == 1) {
+            throw new IllegalStateException("no luck");
+          }
+        };
+    Duration wait = Duration.ofMinutes(10);
+    scene.timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("h")
+            .after(Duration.ofSeconds(1))
+            .retry(new RetryPolicy(2, wait, wait)));
+    scene.advance(60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(539_000);
+    assertThat(scene.fired).hasSize(1);
+    scene.advance(2_000);
+    assertThat(scene.fired).containsExactly("a@1000", "a@601000");
+  }
+
+  @Test
+  void aBackoffOfAnAttemptThatFailsAfterTheClockHasGoneBackIsNotLonger() {
+    Duration wait = Duration.ofSeconds(30);
+    scene.handler =
+        firing -> {
+          if (scene.fired.size() == 1) {
+            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+            throw new IllegalStateException("no luck");
+          }
+        };
+    scene.timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("h")
+            .after(Duration.ofMinutes(1))
+            .retry(new RetryPolicy(2, wait, wait)));
+    scene.advance(95_000);
+    assertThat(scene.fired).containsExactly("a@60000", "a@90000");
+  }
+
+  @Test
+  void aClaimLeaseGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+    scene.timer.schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
+    scene.advance(1_000);
+    scene.timer.claim("ns", "q", 1, Duration.ofMinutes(5), Duration.ZERO);
+    scene.advance(60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(230_000);
+    assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    scene.advance(20_000);
+    assertThat(scene.timer.stats().lost()).isEqualTo(1);
+  }
+
+  private void every(Duration period) {
+    scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").every(period));
+  }
+
+  @Test
+  void aFixedRateGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+    Set<FireId> runs = new HashSet<>();
+    scene.handler = firing -> runs.add(firing.fireId());
+    every(Duration.ofMinutes(10));
+    scene.advance(25 * 60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(20 * 60_000);
+    assertThat(scene.fired).hasSize(4); // twice in 20 minutes, as before the step
+    scene.advance(60 * 60_000);
+    assertThat(runs).hasSize(10); // though the clock shows times that it has shown before
+  }
+
+  @Test
+  void aFixedDelayGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+    scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").fixedDelay(Duration.ofMinutes(10)));
+    scene.advance(25 * 60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(20 * 60_000);
+    assertThat(scene.fired).hasSize(4);
+  }
+
+  @Test
+  void aFixedRateWhoseRunEndsAfterTheClockHasGoneBackGoesOn() {
+    scene.handler =
+        firing -> {
+          if (scene.fired.size() == 1) {
+            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+          }
+        };
+    every(Duration.ofMinutes(10));
+    scene.advance(21 * 60_000);
+    assertThat(scene.fired).hasSize(2);
+  }
+
+  @Test
+  void timesThatAPersonHasNamedStayAfterTheClockHasGoneBack() {
+    Instant first = scene.kit.now().plus(Duration.ofHours(2));
+    scene.timer.schedule(
+        TimerSpec.of("ns", "first").handler("h").every(Duration.ofMinutes(10)).at(first));
+    every(Duration.ofMinutes(10));
+    Instant moved = first.plusMillis(1);
+    scene.timer.move("ns", "a", moved);
+    scene.advance(60_000);
+    goBack(Duration.ofHours(1));
+    scene.advance(60_000);
+    assertThat(scene.timer.get("ns", "first").orElseThrow().dueAt()).isEqualTo(first);
+    assertThat(scene.timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(moved);
+  }
+
+  @Test
+  void aJumpAheadAndBackFiresNothingTwice() {
+    schedule("a", 60_000);
+    scene.advance(1_000);
+    scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.advance(2_000);
+    scene.kit.skew(scene.timer, Duration.ZERO);
+    scene.advance(120_000);
+    assertThat(scene.fired).hasSize(1);
+    assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+  }
+
+  @Test
+  void aHandlerThatStandsStillDoesNotKeepOthersFromTheirTime() {
+    List<Runnable> stuck = new ArrayList<>();
+    ManualExecutor others = new ManualExecutor();
+    scene = withAStuckHandler(stuck, others);
+    for (int i = 0; i < 1_000; i++) {
+      scene.timer.schedule(
+          TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofMillis(i)));
+    }
+    advanceWith(others, 5_000);
+    schedule("other", 2_000);
+    advanceWith(others, 1_900);
+    assertThat(scene.timer.stats().window()).isLessThanOrEqualTo(64);
+    advanceWith(others, 110);
+    assertThat(scene.fired).hasSize(1);
+    assertThat(scene.fired.get(0)).startsWith("other@70");
+    stuck.get(0).run();
+    advanceWith(others, 30_000);
+    assertThat(scene.fired).hasSize(1_001);
+  }
+
+  @Test
+  void aBacklogThatAClockGoneBackLeavesTakesNoPlaceOfItsHandler() {
+    List<Runnable> stuck = new ArrayList<>();
+    ManualExecutor others = new ManualExecutor();
+    scene = withAStuckHandler(stuck, others);
+    for (int i = 0; i < 10; i++) {
+      scene.timer.schedule(
+          TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofSeconds(3_500 + i)));
+    }
+    advanceWith(others, 3_600_000);
+    scene.kit.skew(scene.timer, Duration.ofHours(-1));
+    advanceWith(others, 2_000);
+    scene.timer.schedule(TimerSpec.of("ns", "fresh").handler("stuck").after(Duration.ofSeconds(1)));
+    stuck.get(0).run();
+    advanceWith(others, 2_000);
+    // Those that had been claimed, twice the limit, and what is due by the new clock.
+    assertThat(scene.fired).containsExactly("stuckstuck0", "stuckstuck1", "stuckfresh");
+    assertThat(scene.timer.get("ns", "stuck9").orElseThrow().state())
+        .isEqualTo(TimerState.SCHEDULED);
+    advanceWith(others, 3_600_000);
+    assertThat(scene.fired).hasSize(11).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void whatIsClaimedWhileTheClockGoesBackIsGivenBackToItsTime() {
+    boolean[] goesBack = {true};
+    scene.store.faults(
+        changes -> {
+          if (goesBack[0] && changes.get(0) instanceof Change.Begin) {
+            goesBack[0] = false;
+            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+          }
+          return FaultyStore.Fault.NONE;
+        });
+    schedule("a", 10_000);
+    scene.advance(20_000);
+    assertThat(goesBack[0]).isFalse();
+    assertThat(scene.fired).isEmpty();
+    TimerInfo info = scene.timer.get("ns", "a").orElseThrow();
+    assertThat(info.state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(info.fireAt()).contains(DurableTestkit.START.plusSeconds(10));
+    scene.kit.skew(scene.timer, Duration.ZERO);
+    scene.advance(5_000);
+    assertThat(scene.fired).hasSize(1);
+  }
+
+  @Test
+  void aClockThatGoesBackMakesNothingReadyBeforeItsTime() {
+    for (int i = 0; i < 500; i++) {
+      scene.timer.schedule(TimerSpec.of("ns", "q" + i).queue("q").after(Duration.ofHours(1)));
+    }
+    scene.kill();
+    scene.advance(7_200_000);
+    scene.reopen();
+    scene.advance(1_000);
+    long ready = ready();
+    assertThat(ready).isBetween(90L, 110L);
+    scene.kit.skew(scene.timer, Duration.ofHours(-2));
+    scene.advance(10_000);
+    assertThat(ready()).isEqualTo(ready);
+    scene.advance(3_600_000);
+    assertThat(ready()).isEqualTo(500);
+  }
+
+  private long ready() {
+    return scene.timer.counts().getOrDefault("ns", Map.of()).getOrDefault(TimerState.READY, 0L);
+  }
+
+  @Test
+  void whatIsOverdueGoesOnAfterAnErrorInTheMidstOfIt() {
+    boolean[] fails = {false};
+    scene =
+        new Scene(
+            builder -> {
+              settings(builder);
+              builder.clock(
+                  () -> {
+                    if (fails[0]) {
+                      throw new OutOfMemoryError("a test wants it so");
+                    }
+                    return scene.kit.now();
+                  });
+            });
+    for (int i = 0; i < 500; i++) {
+      schedule("t" + i, 1_000);
+    }
+    scene.kill();
+    scene.advance(60_000);
+    scene.reopen();
+    scene.advance(1_000);
+    int before = scene.fired.size();
+    fails[0] = true;
+    for (int i = 0; i < 150; i++) {
+      assertThat(catchThrowable(() -> scene.advance(20))).isInstanceOf(AssertionError.class);
+    }
+    fails[0] = false;
+    assertThat(scene.fired).hasSize(before);
+    scene.advance(10_000);
+    assertThat(scene.fired).hasSize(500).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void aFullWindowIsNotReadRoundAndRoundWhileTheClockStandsStill() {
+    ManualExecutor others = new ManualExecutor();
+    scene =
+        new Scene(
+            builder -> {
+              settings(builder);
+              builder.handlerExecutor(others); // nothing ends until the test says so
+            });
+    for (int i = 0; i < 1_000; i++) {
+      schedule("t" + i, 1_000);
+    }
+    scene.advance(1_000);
+    assertThat(scene.fired).isEmpty();
+    advanceWith(others, 1_000);
+    assertThat(scene.fired).hasSize(1_000).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void aBacklogOfAHandlerThatStandsStillDoesNotKeepOthersOutThatAreOverdue() {
+    List<Runnable> stuck = new ArrayList<>();
+    ManualExecutor others = new ManualExecutor();
+    scene = withAStuckHandler(stuck, others);
+    for (int i = 0; i < 2_000; i++) {
+      scene.timer.schedule(
+          TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofMillis(100 + i)));
+      if (i % 50 == 0) { // in the midst of it
+        schedule("h" + i, 100 + i);
+      }
+    }
+    advanceWith(others, 5_000);
+    assertThat(scene.fired).hasSize(40).allMatch(text -> text.startsWith("h"));
+    assertThat(scene.timer.stats().window()).isLessThanOrEqualTo(64);
+    stuck.get(0).run();
+    advanceWith(others, 30_000);
+    assertThat(scene.fired).hasSize(2_040).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void norAfterARestart() {
+    List<Runnable> stuck = new ArrayList<>();
+    ManualExecutor others = new ManualExecutor();
+    scene = withAStuckHandler(stuck, others);
+    for (int i = 0; i < 50_000; i++) {
+      scene.timer.schedule(
+          TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofSeconds(100)));
+    }
+    schedule("other", 101_000);
+    scene.kill();
+    scene.advance(200_000);
+    scene.reopen();
+    schedule("late", 0); // behind it all
+    advanceWith(others, 2_000);
+    assertThat(scene.fired).hasSize(2).anyMatch(text -> text.startsWith("other@"));
+  }
+
+  private Scene withAStuckHandler(List<Runnable> stuck, ManualExecutor others) {
+    return new Scene(
+        builder -> {
+          boolean[] started = new boolean[1];
+          builder
+              .handler("stuck", firing -> scene.fired.add("stuck" + firing.id()), 1, null)
+              .maxWindow(64)
+              .handlerExecutor(
+                  task -> {
+                    if (!started[0]) {
+                      started[0] = true; // the empty task of the start
+                    } else if (stuck.isEmpty()) {
+                      stuck.add(task); // the first attempt does not end
+                    } else {
+                      others.execute(task);
+                    }
+                  });
+        });
+  }
+
+  private void advanceWith(ManualExecutor others, long millis) {
+    for (long passed = 0; passed < millis; passed += 10) {
+      scene.advance(10);
+      while (others.runOne()) {
+        scene.kit.settle();
+      }
+    }
+  }
+
+  @Test
+  void noRunIsMissedWithinTwiceTheLease() {
+    scene =
+        new Scene(
+            new StoreTraits(
+                1,
+                1,
+                10,
+                Duration.ofMinutes(1),
+                Duration.ZERO,
+                Duration.ZERO,
+                Duration.ofSeconds(10)),
+            ClockJumpTest::settings);
+    scene.timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("h")
+            .every(Duration.ofMinutes(10))
+            .missed(MissedRuns.SKIP)
+            .grace(Duration.ZERO));
+    scene.advance(599_000);
+    scene.kill();
+    scene.advance(21_000); // 20 s late: taken over in time
+    scene.reopen();
+    assertThat(scene.fired).containsExactly("a@620000");
+    scene.kill();
+    scene.advance(601_000); // 21 s late
+    scene.reopen();
+    assertThat(scene.fired).hasSize(1);
+  }
+}

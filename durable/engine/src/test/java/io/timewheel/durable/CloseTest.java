@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.DurableTimerException.Reason;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.testkit.DurableTestkit;
+import io.timewheel.durable.testkit.FaultyStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** The end of a durable timer: nothing that was accepted is lost, and nobody waits for ever. */
+class CloseTest {
+  private static final Duration LONG = Duration.ofDays(1);
+
+  private final InMemoryTimerStore data = InMemoryTimerStore.create();
+  private final FaultyStore store = new FaultyStore(data);
+  private final CountDownLatch gate = new CountDownLatch(1);
+
+  private static TimerSpec spec(String id) {
+    return TimerSpec.of("ns", id).handler("h").after(Duration.ofHours(1));
+  }
+
+  private void holdCommits() {
+    store.faults(
+        changes -> {
+          Threads.await(gate);
+          return FaultyStore.Fault.NONE;
+        });
+  }
+
+  private TimerRecord left(String id) {
+    return data.reopen().get(new TimerKey("ns", id));
+  }
+
+  @Test
+  void commitsWhatWasAccepted() throws InterruptedException {
+    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    holdCommits();
+    List<CompletableFuture<ScheduleResult>> accepted = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      accepted.add(timer.scheduleAsync(spec("t" + i)).toCompletableFuture());
+    }
+    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    gate.countDown();
+    closer.join();
+    assertThat(accepted)
+        .allSatisfy(
+            result ->
+                assertThat(result.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED));
+    assertThat(data.reopen().counts().get("ns")).containsEntry(TimerState.SCHEDULED, 100L);
+  }
+
+  @Test
+  void tellsACallerWhoWaitsForRoomThatItIsClosed() throws InterruptedException {
+    DurableTimer timer =
+        DurableTimer.builder(store).handler("h", firing -> {}).queueCapacity(1, false).start();
+    holdCommits();
+    var first = timer.scheduleAsync(spec("first")).toCompletableFuture();
+    while (timer.stats().queued() > 0) {
+      Thread.onSpinWait(); // until its commit is under way
+    }
+    var second = timer.scheduleAsync(spec("second")).toCompletableFuture();
+    AtomicReference<Throwable> answer = new AtomicReference<>();
+    Thread blocked =
+        Threads.startAndAwaitWaiting(
+            () -> {
+              try {
+                timer.schedule(spec("third"));
+              } catch (RuntimeException e) {
+                answer.set(e);
+              }
+            });
+    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    blocked.join(); // before the store answers
+    gate.countDown();
+    closer.join();
+    assertThat(answer.get())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("the durable timer is closed");
+    assertThat(first.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
+    assertThat(second.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
+    assertThat(left("third")).isNull();
+  }
+
+  @Test
+  void returnsWhenItsPatienceIsOverThoughTheStoreHangs() throws InterruptedException {
+    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    holdCommits();
+    var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
+    while (timer.stats().queued() > 0) {
+      Thread.onSpinWait();
+    }
+    var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
+    timer.close(Duration.ofMillis(20));
+    assertThatThrownBy(waiting::join)
+        .cause()
+        .isInstanceOfSatisfying(
+            DurableTimerException.class,
+            e -> assertThat(e.reason()).isEqualTo(Reason.STORE_UNAVAILABLE));
+    assertThat(committing).isNotDone();
+    gate.countDown();
+    assertThatThrownBy(committing::join).hasMessageContaining("the session is closed");
+  }
+
+  /** As an application does that closes its beans in the wrong order. */
+  @Test
+  void tellsCallersThatTheStoreWasClosedDuringACommit() throws InterruptedException {
+    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    holdCommits();
+    var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
+    while (timer.stats().queued() > 0) {
+      Thread.onSpinWait();
+    }
+    var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
+    store.close();
+    gate.countDown();
+    for (var refused : List.of(committing, waiting)) {
+      assertThatThrownBy(refused::join)
+          .cause()
+          .isInstanceOfSatisfying(
+              DurableTimerException.class,
+              e -> assertThat(e.reason()).isEqualTo(Reason.STORE_UNAVAILABLE))
+          .hasMessageContaining("the session is closed");
+    }
+    assertThat(timer.stats().storeAvailable()).isFalse();
+    timer.close(LONG); // which has nothing to wait for
+    assertThat(left("committing")).isNull();
+  }
+
+  @Test
+  void leavesWhatAHandlerBlocksToTheNextStart() throws InterruptedException {
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch interrupted = new CountDownLatch(1);
+    CountDownLatch held = new CountDownLatch(1);
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .clock(kit::now)
+            .handler(
+                "h",
+                firing -> {
+                  running.countDown();
+                  try {
+                    held.await();
+                  } catch (InterruptedException e) {
+                    interrupted.countDown();
+                    Threads.await(gate); // it does not give up either
+                  }
+                },
+                1,
+                null)
+            .start();
+    timer.schedule(spec("runs").after(Duration.ZERO));
+    running.await();
+    for (int i = 0; i < 10; i++) {
+      timer.schedule(spec("waits" + i).after(Duration.ZERO));
+    }
+    while (timer.stats().waiting() < 9) { // one more is claimed: it goes ahead of its place
+      Thread.onSpinWait();
+    }
+    timer.close(Duration.ofMillis(20));
+    interrupted.await();
+    Map<TimerState, Long> left = data.reopen().counts().get("ns");
+    assertThat(left.get(TimerState.RUNNING))
+        .isBetween(1L, 2L); // 20 ms may be too short for the other
+    assertThat(left.get(TimerState.RUNNING) + left.get(TimerState.SCHEDULED)).isEqualTo(11);
+    gate.countDown();
+
+    List<String> fired = new ArrayList<>();
+    DurableTimer next =
+        kit.start(data.reopen(), builder -> builder.handler("h", f -> fired.add(f.id()), 1, null));
+    kit.settle();
+    assertThat(fired).hasSize(11).doesNotHaveDuplicates();
+    assertThat(next.get("ns", "runs").orElseThrow().attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
+  }
+
+  @Test
+  void givesBackWhatHasNotBegun() throws InterruptedException {
+    CountDownLatch running = new CountDownLatch(1);
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .handler(
+                "h",
+                firing -> {
+                  running.countDown();
+                  Threads.await(gate);
+                },
+                1,
+                null)
+            .start();
+    timer.schedule(spec("runs").after(Duration.ZERO));
+    running.await();
+    timer.schedule(spec("claimed").after(Duration.ZERO));
+    while (timer.get("ns", "claimed").orElseThrow().state() != TimerState.RUNNING) {
+      Thread.onSpinWait();
+    }
+    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    gate.countDown();
+    closer.join();
+    assertThat(left("runs").state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(left("claimed").state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(left("claimed").attempt()).isZero();
+    assertThat(left("claimed").attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.GIVEN_BACK);
+  }
+
+  @Test
+  void refusesToBeCalledByAHandler() throws InterruptedException {
+    AtomicReference<DurableTimer> itself = new AtomicReference<>();
+    AtomicReference<Throwable> answer = new AtomicReference<>();
+    CountDownLatch answered = new CountDownLatch(1);
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .handler(
+                "h",
+                firing -> {
+                  try {
+                    itself.get().close();
+                  } catch (IllegalStateException e) {
+                    answer.set(e);
+                  }
+                  answered.countDown();
+                })
+            .start();
+    itself.set(timer);
+    timer.schedule(spec("a").after(Duration.ZERO));
+    answered.await();
+    assertThat(answer.get()).hasMessageContaining("close() was called by a handler");
+    timer.close(LONG);
+    assertThat(left("a").state()).isEqualTo(TimerState.COMPLETED);
+  }
+
+  @Test
+  void aHandlerThatEndsMeanwhileCanScheduleItsSuccessor() throws InterruptedException {
+    CountDownLatch running = new CountDownLatch(1);
+    DurableTimer[] self = new DurableTimer[1];
+    self[0] =
+        DurableTimer.builder(store)
+            .handler(
+                "h",
+                firing -> {
+                  running.countDown();
+                  Threads.await(gate);
+                  self[0].schedule(spec("next"));
+                  assertThat(self[0].get("ns", "next")).isPresent();
+                  self[0].cancelAll(List.of(new TimerKey("ns", "other")));
+                })
+            .build();
+    self[0].schedule(spec("other"));
+    self[0].schedule(spec("a").after(Duration.ZERO));
+    self[0].start();
+    Threads.await(running);
+    Thread closer = Threads.startAndAwaitWaiting(() -> self[0].close(LONG));
+    assertThatThrownBy(() -> self[0].schedule(spec("refused")))
+        .isInstanceOf(IllegalStateException.class);
+    gate.countDown();
+    closer.join();
+    assertThat(left("a").state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(left("next").state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(left("other").state()).isEqualTo(TimerState.CANCELLED);
+  }
+
+  @Test
+  void aSecondCloseWaitsForTheFirst() throws InterruptedException {
+    CountDownLatch running = new CountDownLatch(1);
+    DurableTimer timer =
+        DurableTimer.builder(store)
+            .handler(
+                "h",
+                firing -> {
+                  running.countDown();
+                  Threads.await(gate);
+                })
+            .start();
+    timer.schedule(spec("a").after(Duration.ZERO));
+    running.await();
+    Thread first = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    Thread second = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    timer.close(Duration.ZERO); // which does not wait
+    assertThat(second.isAlive()).isTrue();
+    gate.countDown();
+    second.join();
+    assertThat(left("a").state()).isEqualTo(TimerState.COMPLETED);
+    first.join();
+    timer.close();
+  }
+
+  @Test
+  void keepsTheInterruptOfTheThreadThatCloses() {
+    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    Thread.currentThread().interrupt();
+    timer.close();
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  // Without threads
+
+  private final DurableTestkit kit = DurableTestkit.create();
+
+  @Test
+  void leavesWhatItCouldNotRecordToTheNextStart() {
+    List<Integer> attempts = new ArrayList<>();
+    DurableTimer timer =
+        kit.start(
+            store,
+            builder ->
+                builder.handler(
+                    "h",
+                    firing -> {
+                      attempts.add(firing.attempt());
+                      store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+                    }));
+    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(timer.stats().ownQueued()).isEqualTo(1);
+    assertThat(timer.stats().storeAvailable()).isFalse();
+    timer.close();
+
+    DurableTimer next =
+        kit.start(data.reopen(), builder -> builder.handler("h", f -> attempts.add(f.attempt())));
+    assertThat(attempts).containsExactly(1, 2);
+    assertThat(next.get("ns", "a").orElseThrow().attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
+  }
+
+  @Test
+  void tellsACallerWhoseOutcomeIsUnknown() {
+    DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
+    store.faults(changes -> FaultyStore.Fault.DONE_BUT_FAILED);
+    var result = timer.scheduleAsync(spec("a").requestId("r")).toCompletableFuture();
+    kit.settle(); // it waits to be tried again
+    assertThat(timer.stats().queued()).isEqualTo(1);
+    assertThat(result).isNotDone();
+    timer.close();
+    kit.settle();
+    assertThatThrownBy(result::join)
+        .cause()
+        .isInstanceOfSatisfying(
+            DurableTimerException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNKNOWN));
+  }
+
+  @Test
+  void tellsACallerWhoseCommitFailsAfterTheEndTogetherWithOneOfTheEngine() {
+    Stand stand = new Stand();
+    DurableTimer timer = stand.start(store, builder -> builder.handler("h", firing -> {}));
+    timer.schedule(spec("due").after(Duration.ofSeconds(1)));
+    stand.manual.advanceBy(Duration.ofSeconds(1)); // the claim waits for its commit
+    var result = timer.scheduleAsync(spec("a").requestId("r")).toCompletableFuture();
+    store.faults(
+        changes -> {
+          assertThat(changes).hasSize(2);
+          timer.close(Duration.ZERO);
+          return FaultyStore.Fault.LOST;
+        });
+    stand.settle();
+    assertThat(result).isDone();
+    assertThatThrownBy(result::join)
+        .cause()
+        .isInstanceOfSatisfying(
+            DurableTimerException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNKNOWN));
+  }
+
+  @Test
+  void recordsWhatIsOnItsWay() {
+    DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
+    var result = timer.scheduleAsync(spec("a")).toCompletableFuture();
+    timer.close();
+    kit.settle();
+    assertThat(result.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
+    assertThat(left("a").state()).isEqualTo(TimerState.SCHEDULED);
+  }
+}

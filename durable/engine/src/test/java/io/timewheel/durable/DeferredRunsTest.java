@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Runs whose time came while their timer was paused, held or blocked. */
+class DeferredRunsTest {
+  private static final Instant START = DurableTestkit.START;
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  /** What keeps a timer from its time. */
+  private enum Hindrance {
+    PAUSE,
+    HOLD,
+    PARK
+  }
+
+  private final DurableTestkit kit = DurableTestkit.create();
+  private InMemoryTimerStore store = InMemoryTimerStore.create();
+  private final AtomicInteger reads = new AtomicInteger();
+  private final List<Long> scheduledMinutes = new ArrayList<>();
+  private final List<Firing> firings = new ArrayList<>();
+  private Consumer<Firing> handler = firing -> {};
+  private DurableTimer timer = start(true);
+
+  private DurableTimer start(boolean withHandler) {
+    Consumer<DurableTimerBuilder> settings =
+        builder -> builder.handler(withHandler ? "h" : "another", this::handle);
+    return kit.start(counted(store), settings);
+  }
+
+  private TimerStore counted(TimerStore counted) {
+    return new ForwardingTimerStore(counted) {
+      @Override
+      public @Nullable TimerRecord get(TimerKey key) {
+        reads.incrementAndGet();
+        return super.get(key);
+      }
+    };
+  }
+
+  private void handle(Firing firing) {
+    scheduledMinutes.add(minuteOf(firing));
+    firings.add(firing);
+    handler.accept(firing);
+  }
+
+  private static long minuteOf(Firing firing) {
+    return Duration.between(START, firing.scheduledAt()).toMinutes();
+  }
+
+  private void restart(boolean withHandler) {
+    kit.kill(timer);
+    store = store.reopen();
+    timer = start(withHandler);
+    kit.settle();
+  }
+
+  private void advance(long minutes) {
+    kit.advanceBy(Duration.ofMinutes(minutes));
+  }
+
+  private static TimerSpec spec(MissedRuns missed) {
+    return TimerSpec.of("ns", "a").every(HOUR).missed(missed);
+  }
+
+  /** Until minute 215: what was due at 60, 120 and 180 was missed. */
+  private void hinder(Hindrance how, TimerSpec spec) {
+    switch (how) {
+      case PAUSE -> {
+        timer.schedule(spec);
+        advance(30);
+        timer.pause("ns", "a");
+        advance(185);
+        timer.resume("ns", "a");
+      }
+      case HOLD -> {
+        timer.schedule(spec);
+        advance(30);
+        timer.pause("ns");
+        advance(185);
+        timer.resume("ns");
+      }
+      case PARK -> {
+        restart(false);
+        timer.schedule(spec);
+        advance(215);
+        assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
+        restart(true);
+      }
+    }
+    kit.settle();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void fireOnceMakesUpForAllWithOneRun(Hindrance how) {
+    hinder(how, spec(MissedRuns.FIRE_ONCE).handler("h"));
+    assertThat(scheduledMinutes).containsExactly(180L);
+    assertThat(firings).allMatch(Firing::isCatchUp);
+    assertThat(timer.stats().skipped()).isEqualTo(2);
+    advance(30);
+    assertThat(scheduledMinutes).containsExactly(180L, 240L);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void skipLeavesAllOut(Hindrance how) {
+    hinder(how, spec(MissedRuns.SKIP).handler("h"));
+    assertThat(scheduledMinutes).isEmpty();
+    assertThat(timer.stats().skipped()).isEqualTo(3);
+    advance(30);
+    assertThat(scheduledMinutes).containsExactly(240L);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void fireAllMakesUpForEach(Hindrance how) {
+    hinder(how, spec(MissedRuns.FIRE_ALL).handler("h"));
+    assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L);
+    advance(30);
+    assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L, 240L);
+  }
+
+  @Test
+  void aQueueIsGivenOneRunForAll() {
+    hinder(Hindrance.PAUSE, spec(MissedRuns.FIRE_ONCE).queue("q"));
+    assertThat(claimed()).containsExactly(180L);
+    assertThat(claimed()).isEmpty();
+    advance(30);
+    assertThat(claimed()).containsExactly(240L);
+  }
+
+  @Test
+  void aQueueIsGivenNoneWhereMissedRunsAreSkipped() {
+    hinder(Hindrance.HOLD, spec(MissedRuns.SKIP).queue("q"));
+    assertThat(claimed()).isEmpty();
+    advance(30);
+    assertThat(claimed()).containsExactly(240L);
+  }
+
+  private List<Long> claimed() {
+    var claim = timer.claim("ns", "q", 10, HOUR, Duration.ZERO).toCompletableFuture();
+    kit.settle();
+    List<QueueFiring> claimed = claim.join();
+    claimed.forEach(firing -> timer.ack(firing.firing().fireId(), firing.leaseToken()));
+    kit.settle();
+    return claimed.stream().map(firing -> minuteOf(firing.firing())).toList();
+  }
+
+  @Test
+  void whatIsRetriedRunsHoweverLate() {
+    restart(false);
+    timer.schedule(spec(MissedRuns.SKIP).handler("h"));
+    advance(215);
+    timer.retry("ns", "a");
+    kit.kill(timer); // before it runs
+    advance(10);
+    store = store.reopen();
+    timer = start(true);
+    kit.settle();
+    assertThat(scheduledMinutes).containsExactly(60L);
+    advance(30);
+    assertThat(scheduledMinutes).containsExactly(60L, 240L);
+  }
+
+  // What is not deferred is not read: its rule was asked when it was scheduled
+
+  @Test
+  void runsThatAreCaughtUpOneByOneAreDecidedAboutOnce() {
+    timer.schedule(spec(MissedRuns.FIRE_ALL).handler("h"));
+    kit.kill(timer);
+    advance(305);
+    store = store.reopen();
+    timer = start(true);
+    kit.settle();
+    assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L, 240L, 300L);
+    assertThat(reads).hasValue(1); // of the first, which nobody began
+  }
+
+  @Test
+  void runsThatAreALittleLateAreNotRead() {
+    handler =
+        firing -> {
+          if (firings.size() == 1) {
+            kit.skew(timer, Duration.ofSeconds(5)); // it runs for as long
+          }
+        };
+    timer.schedule(TimerSpec.of("ns", "a").handler("h").every(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofSeconds(3));
+    assertThat(firings).hasSize(8);
+    assertThat(reads).hasValue(0);
+  }
+
+  @Test
+  void whatIsPutOffIsNotRead() {
+    handler =
+        firing -> {
+          if (firings.size() == 1) {
+            firing.reschedule(START.plus(Duration.ofMinutes(70)));
+          }
+        };
+    timer.schedule(spec(MissedRuns.SKIP).handler("h"));
+    advance(121);
+    assertThat(scheduledMinutes).containsExactly(60L, 70L, 120L);
+    assertThat(reads).hasValue(0);
+  }
+
+  // Runs that are put off
+
+  @Test
+  void aRunThatIsPutOffToATimeOfItsSeriesIsAnotherRunThanThatOne() {
+    handler =
+        firing -> {
+          if (firings.size() == 1) {
+            firing.reschedule(START.plus(HOUR.multipliedBy(3)));
+          }
+        };
+    timer.schedule(spec(MissedRuns.FIRE_ALL).handler("h"));
+    advance(241);
+    assertThat(scheduledMinutes).containsExactly(60L, 180L, 120L, 180L, 240L);
+    assertThat(firings).extracting(Firing::fireId).doesNotHaveDuplicates();
+  }
+}

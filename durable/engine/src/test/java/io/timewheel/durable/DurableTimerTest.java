@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static io.timewheel.durable.Scene.spec;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.testkit.DurableTestkit;
+import io.timewheel.durable.testkit.ManualExecutor;
+import io.timewheel.testkit.ManualTimer;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What users see of a durable timer, on a clock that stands until it is told to move. */
+class DurableTimerTest {
+  private static final Instant START = DurableTestkit.START;
+
+  private final List<String> fired = new ArrayList<>();
+  private final Scene scene = new Scene();
+
+  // The start
+
+  @Test
+  void firesNothingUntilItIsStartedAndThenForHandlersAddedMeanwhile() {
+    ManualTimer wheel = ManualTimer.create();
+    ManualExecutor steps = new ManualExecutor();
+    DurableTimerBuilder builder =
+        DurableTimer.builder(InMemoryTimerStore.create())
+            .timer(wheel)
+            .clock(() -> START.plus(wheel.elapsed()))
+            .storeExecutor(steps)
+            .handlerExecutor(steps);
+    DurableTimer unstarted = builder.build();
+    unstarted.schedule(spec("a").after(Duration.ofSeconds(1)));
+    run(wheel, steps);
+    assertThat(scene.fired).isEmpty();
+    assertThat(unstarted.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.SCHEDULED);
+
+    builder.handler("h", firing -> scene.fired.add(firing.id()));
+    unstarted.start();
+    unstarted.start(); // which changes nothing
+    run(wheel, steps);
+    assertThat(scene.fired).containsExactly("a");
+    unstarted.close();
+    assertThatThrownBy(unstarted::start).hasMessage("the durable timer is closed");
+  }
+
+  private static void run(ManualTimer wheel, ManualExecutor steps) {
+    wheel.advanceBy(Duration.ofSeconds(2));
+    while (steps.runOne() || wheel.poll() > 0) {
+      // Until nothing is left to do at this time.
+    }
+  }
+
+  @Test
+  void closesThoughItWasNeverStarted() {
+    DurableTimer unstarted = DurableTimer.builder(InMemoryTimerStore.create()).build();
+    unstarted.schedule(spec("a").after(Duration.ofDays(1)));
+    unstarted.close();
+    assertThatThrownBy(() -> unstarted.schedule(spec("b").after(Duration.ofDays(1))))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void closesItsStoreIfItCannotBeBuilt() {
+    boolean[] closed = new boolean[1];
+    ForwardingTimerStore below =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public void close() {
+            closed[0] = true;
+            super.close();
+          }
+        };
+    DurableTimerBuilder builder =
+        DurableTimer.builder(below).handler("h", String.class, (firing, payload) -> {});
+    assertThatThrownBy(builder::start).hasMessageContaining("no codec");
+    assertThat(closed[0]).isTrue();
+  }
+
+  // Once
+
+  @Test
+  void firesAtItsTimeAndNotBefore() {
+    ScheduleResult result = scene.timer.schedule(spec("a").after(Duration.ofMinutes(30)));
+    assertThat(result.outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
+    scene.advance(30 * 60_000 - 1);
+    assertThat(scene.fired).isEmpty();
+    scene.advance(1);
+    assertThat(scene.fired).containsExactly("a@1800000");
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
+    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.COMPLETED);
+    assertThat(scene.timer.stats().window()).isZero();
+  }
+
+  @Test
+  void firesForAHandlerWithoutALimit() {
+    Scene other =
+        new Scene(
+            builder ->
+                builder.handler(
+                    "unlimited", firing -> fired.add(firing.id()), Integer.MAX_VALUE, null));
+    other.timer.schedule(
+        TimerSpec.of("shop", "a").handler("unlimited").after(Duration.ofSeconds(1)));
+    other.advance(1_000);
+    assertThat(fired).containsExactly("a");
+  }
+
+  @Test
+  void survivesAKillAndFiresOnce() {
+    scene.timer.schedule(spec("a").after(Duration.ofHours(5)));
+    scene.restart();
+    scene.advance(4 * 3_600_000);
+    scene.restart();
+    scene.advance(4 * 3_600_000);
+    assertThat(scene.fired).containsExactly("a@18000000");
+    scene.restart();
+    scene.advance(86_400_000);
+    assertThat(scene.fired).hasSize(1);
+  }
+
+  @Test
+  void firesWhatBecameDueWhileNothingRan() {
+    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.kill();
+    scene.advance(60_000);
+    scene.reopen();
+    assertThat(scene.fired).containsExactly("a@60000");
+    assertThat(scene.firings.get(0).isLate()).isTrue();
+    assertThat(scene.firings.get(0).scheduledAt()).isEqualTo(START.plusSeconds(5));
+  }
+
+  @Test
+  void firesAtOnceWhatIsPast() {
+    scene.timer.schedule(spec("a").at(START.minusSeconds(100)));
+    scene.kit.settle();
+    assertThat(scene.fired).containsExactly("a@0");
+  }
+
+  @Test
+  void postponesByScheduling() {
+    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.advance(3_000);
+    assertThat(scene.timer.schedule(spec("a").after(Duration.ofSeconds(5))).outcome())
+        .isEqualTo(ScheduleResult.Outcome.REPLACED);
+    scene.advance(10_000);
+    assertThat(scene.fired).containsExactly("a@8000");
+  }
+
+  @Test
+  void cancelsForGood() {
+    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
+    scene.restart();
+    scene.advance(10_000);
+    assertThat(scene.fired).isEmpty();
+    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
+    assertThat(scene.timer.cancel("shop", "b").outcome()).isEqualTo(CancelResult.Outcome.NOT_FOUND);
+  }
+
+  @Test
+  void refusesWhatTheConditionForbids() {
+    long version = scene.timer.schedule(spec("a").at(START.plusSeconds(5))).version();
+    assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).onlyIfAbsent()))
+        .isInstanceOfSatisfying(
+            DurableTimerException.class,
+            e -> {
+              assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.EXISTS);
+              assertThat(e.version()).isEqualTo(version);
+            });
+    assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).onlyIfVersion(version + 1)))
+        .hasMessageContaining("has version " + version);
+    assertThat(scene.timer.schedule(spec("a").at(START.plusSeconds(5))).outcome())
+        .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
+  }
+
+  @Test
+  void doesNotFireAgainForACallerWhoLostTheRaceAgainstTheFiring() {
+    long version = scene.timer.schedule(spec("a").at(START.plusSeconds(5))).version();
+    scene.advance(5_000);
+    TimerSpec later = spec("a").after(Duration.ofHours(1)).onlyIfVersion(version);
+    assertThatThrownBy(() -> scene.timer.schedule(later))
+        .isInstanceOfSatisfying(
+            DurableTimerException.class,
+            e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.FINISHED))
+        .hasMessageContaining("shop/a has fired");
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
+    assertThat(scene.timer.schedule(later.evenIfFinished()).outcome())
+        .isEqualTo(ScheduleResult.Outcome.CREATED);
+  }
+
+  @Test
+  void countsADoneTimerAsUnchangedIfAsked() {
+    scene.timer.schedule(spec("a").at(START.plusSeconds(5)));
+    scene.advance(6_000);
+    assertThat(scene.timer.schedule(spec("a").at(START.plusSeconds(5)).evenIfFinished()).outcome())
+        .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
+    assertThat(scene.fired).hasSize(1);
+  }
+
+  @Test
+  void namesWhatIsWrongWithASpec() {
+    assertThatThrownBy(() -> scene.timer.schedule(TimerSpec.of("shop", "a").at(START)))
+        .hasMessageContaining("no target");
+    assertThatThrownBy(() -> scene.timer.schedule(spec("a"))).hasMessageContaining("no time");
+    assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).after(Duration.ZERO)))
+        .hasMessageContaining("only one of them");
+    assertThatThrownBy(() -> spec("a").every(Duration.ofMillis(99)))
+        .hasMessageContaining("period: PT0.099S");
+    assertThatThrownBy(() -> scene.timer.schedule(spec("a").cron("0 0 30 2 *", ZoneOffset.UTC)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> TimerSpec.of("shop", "x".repeat(257)))
+        .hasMessageContaining("id: 257 bytes");
+    assertThatThrownBy(() -> TimerSpec.of("", "x")).hasMessageContaining("namespace: 0 bytes");
+    assertThatThrownBy(() -> TimerSpec.of("shop", "a\nb")).hasMessageContaining("U+000A");
+    assertThatThrownBy(() -> spec("a").payload(new byte[64 * 1024 + 1]))
+        .hasMessageContaining("payload: 65537 bytes");
+    assertThatThrownBy(() -> new RetryPolicy(0, Duration.ofSeconds(1), Duration.ofSeconds(1)))
+        .hasMessageContaining("maxAttempts: 0");
+  }
+
+  // Pauses
+
+  @Test
+  void pausesAndResumes() {
+    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.timer.pause("shop", "a");
+    scene.advance(10_000);
+    assertThat(scene.fired).isEmpty();
+    assertThat(scene.state("a")).isEqualTo(TimerState.PAUSED);
+    scene.timer.resume("shop", "a");
+    scene.kit.settle();
+    assertThat(scene.fired).containsExactly("a@10000");
+  }
+
+  @Test
+  void pausesANamespaceAcrossARestart() {
+    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.timer.schedule(TimerSpec.of("zoo", "z").handler("h").after(Duration.ofSeconds(5)));
+    scene.timer.pause("shop");
+    scene.restart();
+    scene.advance(10_000);
+    assertThat(scene.fired).containsExactly("z@5000");
+    scene.timer.resume("shop");
+    scene.kit.settle();
+    assertThat(scene.fired).containsExactly("z@5000", "a@10000");
+  }
+
+  // Looking
+
+  @Test
+  void listsInPagesAndCounts() {
+    for (int i = 0; i < 10; i++) {
+      scene.timer.schedule(spec("t" + i).after(Duration.ofHours(i + 1)));
+    }
+    var first = scene.timer.list(TimerFilter.unfinished().namespace("shop"), 6, null);
+    var second = scene.timer.list(TimerFilter.unfinished(), 6, first.nextPage().orElseThrow());
+    assertThat(first.timers()).hasSize(6);
+    assertThat(second.timers()).hasSize(4);
+    assertThat(second.nextPage()).isEmpty();
+    assertThat(scene.timer.histogram("shop", START, START.plus(Duration.ofHours(11)), 11))
+        .containsExactly(0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+    assertThatThrownBy(() -> scene.timer.list(TimerFilter.unfinished(), 6, "%%"))
+        .hasMessageContaining("page: %%");
+  }
+
+  @Test
+  void doesBatches() {
+    var results =
+        scene.timer.scheduleAll(
+            List.of(
+                spec("a").after(Duration.ofSeconds(1)),
+                spec("b"),
+                spec("a").after(Duration.ofSeconds(2))));
+    assertThat(results.get(0).orThrow().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
+    assertThat(results.get(1).error()).hasMessageContaining("no time");
+    assertThat(results.get(2).orThrow().outcome()).isEqualTo(ScheduleResult.Outcome.REPLACED);
+    assertThat(scene.timer.verbAll(List.of(new TimerKey("shop", "a")), Verb.PAUSE))
+        .extracting(result -> result.orThrow())
+        .containsExactly(VerbResult.DONE);
+  }
+
+  @Test
+  void refusesEverythingOnceClosed() {
+    scene.kit.close(scene.timer);
+    assertThatThrownBy(() -> scene.timer.schedule(spec("a").after(Duration.ZERO)))
+        .isInstanceOf(IllegalStateException.class);
+    scene.reopen();
+    assertThat(scene.timer.get("shop", "a")).isEmpty();
+  }
+}

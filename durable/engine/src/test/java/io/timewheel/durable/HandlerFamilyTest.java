@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Handlers of all names that begin with a prefix. */
+class HandlerFamilyTest {
+  private final Map<String, CompletableFuture<Void>> calls = new LinkedHashMap<>();
+  private final Map<String, String> names = new LinkedHashMap<>();
+  private final AsyncHandler remote =
+      firing -> {
+        CompletableFuture<Void> call = new CompletableFuture<>();
+        calls.put(firing.id(), call);
+        names.put(firing.id(), firing.handler());
+        return call;
+      };
+  private final Scene scene =
+      new Scene(
+          builder ->
+              builder
+                  .handlers("host:", remote, 1, 3, null)
+                  .handlers("host:two:", remote, 2, 1, null)
+                  .handler("host:own", firing -> {}));
+
+  private void start(String id, String handler) {
+    scene.timer.schedule(Scene.spec(id).handler(handler).after(Duration.ZERO));
+    scene.kit.settle();
+  }
+
+  private void complete(String id) {
+    calls.get(id).complete(null);
+    scene.kit.settle();
+  }
+
+  @Test
+  void firesForEachNameThatBeginsWithThePrefix() {
+    start("a", "host:a");
+    start("prefix", "host:");
+    complete("a");
+    complete("prefix");
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
+    assertThat(scene.state("prefix")).isEqualTo(TimerState.COMPLETED);
+    assertThat(names).containsEntry("a", "host:a").containsEntry("prefix", "host:");
+  }
+
+  @Test
+  void leavesOtherNamesBlocked() {
+    start("a", "hos");
+    start("b", "Host:a");
+    assertThat(scene.state("a")).isEqualTo(TimerState.BLOCKED);
+    assertThat(scene.state("b")).isEqualTo(TimerState.BLOCKED);
+  }
+
+  @Test
+  void leavesANameToItsOwnHandler() {
+    start("a", "host:own");
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
+    assertThat(calls).isEmpty();
+  }
+
+  @Test
+  void limitsEachNameByItself() {
+    start("a1", "host:a");
+    start("a2", "host:a");
+    start("b1", "host:b");
+    assertThat(calls).containsOnlyKeys("a1", "b1");
+    complete("a1");
+    assertThat(calls).containsOnlyKeys("a1", "b1", "a2");
+  }
+
+  @Test
+  void limitsANameByTheLongestPrefixThatFits() {
+    start("a", "host:two:x");
+    start("b", "host:two:x");
+    start("c", "host:two:x");
+    assertThat(calls).containsOnlyKeys("a", "b");
+  }
+
+  @Test
+  void limitsForHowManyNamesAttemptsRun() {
+    for (String name : new String[] {"a", "b", "c", "d", "e"}) {
+      start(name + 1, "host:" + name);
+      start(name + 2, "host:" + name);
+    }
+    assertThat(calls).containsOnlyKeys("a1", "b1", "c1");
+    assertThat(scene.timer.stats().running()).isEqualTo(3);
+    complete("b1");
+    assertThat(calls).containsOnlyKeys("a1", "b1", "c1", "b2");
+    complete("b2"); // the place of the name is free: d has waited longest
+    assertThat(calls).containsOnlyKeys("a1", "b1", "c1", "b2", "d1");
+    complete("d1");
+    complete("d2");
+    complete("e1");
+    complete("e2");
+    complete("a1");
+    complete("c1");
+    complete("a2");
+    complete("c2");
+    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
+    assertThat(scene.timer.stats().waiting()).isZero();
+  }
+
+  @Test
+  void passesOverWhatWasCancelledWhileItWaitedForAName() {
+    for (String name : new String[] {"a", "b", "c", "d", "e"}) {
+      start(name, "host:" + name);
+    }
+    scene.timer.cancel("shop", "d");
+    complete("a");
+    assertThat(calls).containsOnlyKeys("a", "b", "c", "e");
+    assertThat(scene.timer.stats().waiting()).isZero();
+  }
+
+  @Test
+  void forgetsNamesWhoseTimersWereCancelledWhileTheyWaited() {
+    for (String name : new String[] {"a", "b", "c", "d", "e"}) {
+      start(name, "host:" + name);
+    }
+    scene.timer.cancel("shop", "d");
+    assertThat(scene.timer.stats().waiting()).isEqualTo(2);
+    scene.advance(60_000);
+    assertThat(scene.timer.stats().waiting()).isEqualTo(1);
+  }
+
+  @Test
+  void goesOnForANameThatHadNothingToDo() {
+    for (int i = 0; i < 10; i++) {
+      start("t" + i, "host:" + i % 2);
+      complete("t" + i);
+      assertThat(scene.state("t" + i)).isEqualTo(TimerState.COMPLETED);
+    }
+  }
+
+  @Test
+  void aCloseGivesBackWhatWaitsForAName() {
+    for (String name : new String[] {"a", "b", "c", "d", "e"}) {
+      start(name, "host:" + name);
+    }
+    scene.timer.close();
+    scene.reopen();
+    scene.kit.settle();
+    assertThat(scene.timer.stats().running()).isEqualTo(3);
+    assertThat(scene.timer.counts().get("shop").get(TimerState.FAILED)).isNull();
+    for (int i = 0; i < 5; i++) {
+      calls.values().forEach(call -> call.complete(null));
+      scene.kit.settle();
+    }
+    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
+  }
+
+  @Test
+  void whatIsBlockedGoesOnWithANodeThatKnowsThePrefix() {
+    DurableTestkit kit = DurableTestkit.create();
+    InMemoryTimerStore store = InMemoryTimerStore.create();
+    DurableTimer ignorant = kit.start(store, builder -> {});
+    ignorant.schedule(Scene.spec("p").handler("host:z").after(Duration.ZERO));
+    kit.settle();
+    assertThat(ignorant.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
+    kit.close(ignorant);
+    DurableTimer knowing =
+        kit.start(store.reopen(), builder -> builder.handlers("host:", remote, 1, 1, null));
+    calls.get("p").complete(null);
+    kit.settle();
+    assertThat(knowing.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+  }
+}

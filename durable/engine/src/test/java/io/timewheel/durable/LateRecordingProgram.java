@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import jdk.jfr.Recording;
+
+/** A program that has used a scheduler for a while when a recording starts, if one does. */
+public final class LateRecordingProgram {
+  private static final Scene SCENE = new Scene();
+
+  private LateRecordingProgram() {}
+
+  /** The argument, if there is one, is the file of the recording. */
+  public static void main(String[] args) throws Exception {
+    fire("before");
+    if (args.length == 0) {
+      return;
+    }
+    try (Recording recording = new Recording()) {
+      recording.enable("io.timewheel.durable.model.Attempt").withoutThreshold();
+      recording.start();
+      fire("meanwhile");
+      awaitEvents();
+      fire("afterwards");
+      recording.stop();
+      recording.dump(Path.of(args[0]));
+    }
+  }
+
+  private static void fire(String id) {
+    SCENE.timer.schedule(TimerSpec.of("ns", id).handler("h").after(Duration.ofSeconds(1)));
+    SCENE.kit.advanceBy(Duration.ofSeconds(1));
+  }
+
+  /** The thread that loads them has started by now, and may have ended. */
+  private static void awaitEvents() throws InterruptedException {
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().equals("timewheel-durable-events")) {
+        thread.join();
+      }
+    }
+  }
+}

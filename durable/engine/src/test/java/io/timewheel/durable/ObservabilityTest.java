@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.testkit.FaultyStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.logging.Level;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an operator sees: stats, the log, Flight Recorder. */
+class ObservabilityTest {
+  /** So that each scheduler loads the events when it is made. */
+  @BeforeAll
+  static void useFlightRecorder() {
+    FlightRecorder.getFlightRecorder();
+  }
+
+  @RegisterExtension private final LogLines log = new LogLines(Level.INFO);
+
+  private final Scene scene =
+      new Scene(
+          builder ->
+              builder.handler(
+                  "fails",
+                  firing -> {
+                    throw new IllegalStateException("no luck");
+                  }));
+
+  private void schedule(String id, String handlerName) {
+    scene.timer.schedule(
+        TimerSpec.of("ns", id)
+            .handler(handlerName)
+            .after(Duration.ofSeconds(1))
+            .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
+  }
+
+  @Test
+  void oneLineSaysThatTheStoreFailsAndOneThatItAnswersAgain() {
+    schedule("a", "h");
+    scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    scene.kit.advanceBy(Duration.ofSeconds(30));
+    scene.store.faults(changes -> FaultyStore.Fault.NONE);
+    scene.kit.advanceBy(Duration.ofSeconds(30));
+    assertThat(log.lines()).hasSize(2);
+    assertThat(log.lines().get(0)).contains("the store fails", "a test wants it so");
+    assertThat(log.lines().get(1)).isEqualTo("the store answers again");
+  }
+
+  @Test
+  void aCommitThatFailsIsSeenThoughReadingsGoWell() {
+    schedule("a", "h");
+    scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    scene.kit.advanceBy(Duration.ofMinutes(10)); // upkeep and windows are read meanwhile
+    assertThat(scene.timer.stats().storeAvailable()).isFalse();
+    assertThat(scene.timer.stats().failedCommits()).isGreaterThan(100);
+    scene.store.faults(changes -> FaultyStore.Fault.NONE);
+    scene.kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(scene.timer.stats().storeAvailable()).isTrue();
+  }
+
+  @Test
+  void oneFailureThatPassesIsNoneAndManyInARowAre() {
+    schedule("a", "h");
+    scene.store.faults(changes -> FaultyStore.Fault.TRANSIENT);
+    scene.kit.advanceBy(Duration.ofMillis(1_100));
+    assertThat(scene.timer.stats().failedCommits()).isBetween(1L, 3L);
+    assertThat(scene.timer.stats().storeAvailable()).isTrue();
+    scene.kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(scene.timer.stats().storeAvailable()).isFalse();
+    assertThat(log.lines()).hasSize(1);
+  }
+
+  @Test
+  void aFailureOfWhichNothingIsHeardAnyMoreIsOver() {
+    scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    assertThatThrownBy(() -> schedule("a", "h")).hasMessageContaining("a test wants it so");
+    scene.kit.advanceBy(Duration.ofSeconds(59));
+    assertThat(scene.timer.stats().storeAvailable()).isFalse();
+    scene.kit.advanceBy(Duration.ofSeconds(2)); // nothing waits, and nobody has asked since
+    assertThat(scene.timer.stats().storeAvailable()).isTrue();
+  }
+
+  private List<String> troubles() {
+    return log.lines().stream().filter(line -> !line.contains("is scheduled for")).toList();
+  }
+
+  @Test
+  void troublesAreNamedOnceAndThenCounted() {
+    for (int i = 0; i < 10; i++) {
+      schedule("f" + i, "fails");
+      schedule("u" + i, "unknown");
+    }
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(troubles())
+        .containsExactlyInAnyOrder(
+            "timer ns/f0: failed: java.lang.IllegalStateException: no luck",
+            "timer ns/u0: blocked: no live node knows the handler \"unknown\"");
+    scene.kit.advanceBy(Duration.ofMinutes(5));
+    assertThat(troubles())
+        .hasSize(4)
+        .contains(
+            "9 more timers: failed; the latest: ns/f9:"
+                + " java.lang.IllegalStateException: no luck",
+            "9 more timers: blocked; the latest: ns/u9: no live node knows the handler"
+                + " \"unknown\"");
+    schedule("later", "fails");
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(troubles().get(4)).startsWith("timer ns/later: failed");
+  }
+
+  @Test
+  void theLagIsAHistogram() {
+    for (int i = 0; i < 98; i++) {
+      schedule("t" + i, "h");
+    }
+    scene.kit.advanceBy(Duration.ofSeconds(1));
+    schedule("late", "h");
+    schedule("late too", "fails");
+    scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    scene.store.faults(changes -> FaultyStore.Fault.NONE);
+    scene.kit.advanceBy(Duration.ofSeconds(9));
+    var lag = scene.timer.stats().lag();
+    assertThat(lag.total()).isEqualTo(100);
+    assertThat(lag.countWithin(0)).isEqualTo(98);
+    assertThat(lag.percentile(98)).isEqualTo(Duration.ofMillis(1));
+    assertThat(lag.percentile(99)).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(6));
+    assertThat(lag.percentile(100)).isEqualTo(lag.max());
+  }
+
+  @Test
+  void aCloseWhileTheStoreIsReadIsNoFaultOfTheStore() {
+    InMemoryTimerStore data = InMemoryTimerStore.create();
+    DurableTimer before = scene.kit.start(data, builder -> builder.handler("nobody", firing -> {}));
+    before.schedule(TimerSpec.of("ns", "overdue").handler("nobody").after(Duration.ofSeconds(1)));
+    scene.kit.kill(before);
+    Stand stand = new Stand();
+    stand.skew = Duration.ofMinutes(1);
+    boolean[] read = new boolean[1];
+    ForwardingTimerStore reading =
+        new ForwardingTimerStore(data.reopen()) {
+          @Override
+          public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
+            List<DueTimer> page = super.due(shard, until, after, limit);
+            read[0] |= !page.isEmpty();
+            return page;
+          }
+        };
+    DurableTimer[] self = new DurableTimer[1];
+    self[0] =
+        stand
+            .builder(
+                reading,
+                builder ->
+                    builder.clock(
+                        () -> {
+                          if (read[0]) { // while what was read is put on the wheel
+                            read[0] = false;
+                            self[0].close(Duration.ZERO);
+                            stand.manual.stop();
+                          }
+                          return stand.now();
+                        }))
+            .build();
+    self[0].start();
+    stand.settle();
+    assertThat(log.lines()).isEmpty();
+  }
+
+  @Test
+  void eachFailureIsLoggedWithItsTraceIfAskedFor() {
+    log.from(Level.FINE);
+    scene.timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("fails")
+            .after(Duration.ofSeconds(1))
+            .retry(new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1))));
+    scene.kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(log.lines())
+        .containsSubsequence(
+            "attempt 1 of ns/a has failed: java.lang.IllegalStateException: no luck",
+            "attempt 2 of ns/a has failed: java.lang.IllegalStateException: no luck");
+  }
+
+  @Test
+  void timesAreReadable() {
+    schedule("a", "fails");
+    assertThat(scene.timer.get("ns", "a").orElseThrow())
+        .asString()
+        .contains("2026-01-01T00:00:01Z");
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(scene.timer.get("ns", "a").orElseThrow().attempts().get(0))
+        .asString()
+        .startsWith("Attempt(1, FAILED, scheduled 2026-01-01T00:00:01Z, began 2026-")
+        .endsWith("no luck)");
+  }
+
+  @TempDir Path directory;
+
+  @Test
+  void flightRecorderSeesAttemptsAndCommits() throws IOException {
+    List<RecordedEvent> events;
+    try (Recording recording = new Recording()) {
+      recording.enable("io.timewheel.durable.model.Attempt").withoutThreshold();
+      recording.enable("io.timewheel.durable.Commit").withoutThreshold();
+      recording.start();
+      schedule("a", "h");
+      schedule("b", "fails");
+      scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
+      scene.kit.advanceBy(Duration.ofSeconds(1));
+      scene.store.faults(changes -> FaultyStore.Fault.NONE);
+      scene.kit.advanceBy(Duration.ofSeconds(9));
+      recording.stop();
+      Path file = directory.resolve("events.jfr");
+      recording.dump(file);
+      events = RecordingFile.readAllEvents(file);
+    }
+    assertThat(events)
+        .filteredOn(event -> event.getEventType().getName().endsWith("Attempt"))
+        .extracting(
+            event -> event.getString("namespace") + "/" + event.getString("id"),
+            event -> event.getString("handler"),
+            event -> event.getInt("attempt"),
+            event -> event.getClass("failure") == null)
+        .containsExactlyInAnyOrder(
+            org.assertj.core.groups.Tuple.tuple("ns/a", "h", 1, true),
+            org.assertj.core.groups.Tuple.tuple("ns/b", "fails", 1, false));
+    assertThat(events)
+        .filteredOn(event -> event.getEventType().getName().endsWith("Commit"))
+        .anySatisfy(event -> assertThat(event.getString("failure")).contains("wants it so"))
+        .anySatisfy(event -> assertThat(event.getString("failure")).isNull())
+        .allSatisfy(event -> assertThat(event.getInt("changes")).isPositive());
+  }
+}

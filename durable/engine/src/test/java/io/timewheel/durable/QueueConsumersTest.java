@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.StepExecutor;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerRecord;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How the claims of consumers share the store with each other and with the other timers. */
+class QueueConsumersTest {
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final StoreTraits SHARED =
+      new StoreTraits(
+          1, 1, 4_000, Duration.ofMinutes(1), Duration.ZERO, Duration.ofMillis(500), LONG);
+
+  private final Stand stand = new Stand();
+  private final Watched store = new Watched(InMemoryTimerStore.create());
+
+  /** Notes the calls of the engine, and does what a test wants before each lease. */
+  private static final class Watched extends ForwardingTimerStore {
+    final List<String> calls = new ArrayList<>();
+    final List<List<LeaseRequest>> leases = new ArrayList<>();
+    Consumer<List<LeaseRequest>> beforeLease = requests -> {};
+    StoreListener engine;
+
+    Watched(InMemoryTimerStore below) {
+      super(below);
+    }
+
+    @Override
+    public void start(StoreListener listener) {
+      engine = listener;
+      super.start(listener);
+    }
+
+    @Override
+    public List<TimerRecord> lease(
+        List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+      calls.add("lease");
+      leases.add(requests);
+      beforeLease.accept(requests);
+      return super.lease(requests, limit, nowMillis, tokens);
+    }
+
+    @Override
+    public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
+      calls.add("due");
+      return super.due(shard, until, after, limit);
+    }
+
+    @Override
+    public TimerRecord get(TimerKey key) {
+      calls.add("get");
+      return super.get(key);
+    }
+  }
+
+  private static CompletableFuture<List<QueueFiring>> claim(
+      DurableTimer timer, String queue, Duration wait) {
+    return timer.claim("shop", queue, 1, LEASE, wait).toCompletableFuture();
+  }
+
+  private static List<CompletableFuture<List<QueueFiring>>> claims(
+      DurableTimer timer, String queue, int count, Duration wait) {
+    List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      claims.add(claim(timer, queue, wait));
+    }
+    return claims;
+  }
+
+  private void makeReady(DurableTimer timer, String queue, int count) {
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      specs.add(TimerSpec.of("shop", queue + "-" + i).queue(queue).after(Duration.ZERO));
+    }
+    timer.scheduleAll(specs);
+    stand.settle();
+  }
+
+  private static List<String> ids(Collection<CompletableFuture<List<QueueFiring>>> claims) {
+    return claims.stream()
+        .map(claim -> claim.getNow(List.of()))
+        .map(firings -> firings.isEmpty() ? "" : firings.get(0).firing().id())
+        .toList();
+  }
+
+  // Bounds
+
+  @Test
+  void asksForAllWaitingQueuesInOneCall() {
+    Watched shared = new Watched(InMemoryTimerStore.create(SHARED));
+    DurableTimer timer = stand.start(shared, builder -> {});
+    for (int i = 0; i < 1_000; i++) {
+      var unused = claim(timer, "q" + i, LONG);
+    }
+    stand.settle();
+    assertThat(shared.leases).hasSize(1);
+    stand.advance(Duration.ofMillis(1_500));
+    assertThat(shared.leases).as("one call for each sweep").hasSize(4);
+    assertThat(shared.leases)
+        .allSatisfy(
+            requests ->
+                assertThat(requests)
+                    .extracting(LeaseRequest::queue)
+                    .hasSize(1_000)
+                    .doesNotHaveDuplicates());
+  }
+
+  @Test
+  void queuesOneTaskForAnyNumberOfClaimsAndNotifications() {
+    List<Runnable> tasks = new ArrayList<>();
+    StepExecutor counting =
+        new StepExecutor() {
+          @Override
+          public void execute(Runnable task) {
+            tasks.add(task);
+          }
+
+          @Override
+          public boolean runOne() {
+            boolean any = !tasks.isEmpty();
+            if (any) {
+              tasks.remove(0).run();
+            }
+            return any;
+          }
+        };
+    DurableTimer timer = stand.start(store, builder -> builder.storeExecutor(counting));
+    while (counting.runOne()) {
+      // Until nothing is left to do.
+    }
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 100, LONG);
+    assertThat(tasks).hasSize(1);
+    for (int i = 0; i < 10_000; i++) {
+      store.engine.ready("shop", "q");
+      store.engine.ready("shop", "queue of others");
+    }
+    assertThat(tasks).hasSize(1);
+    while (counting.runOne()) {
+      // Until nothing is left to do.
+    }
+    assertThat(store.leases).hasSize(1);
+    assertThat(claims).noneMatch(CompletableFuture::isDone);
+  }
+
+  @Test
+  void asksNothingForQueuesThatNobodyClaimsFrom() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    claim(timer, "q", LONG).cancel(false);
+    makeReady(timer, "q", 1);
+    assertThat(store.leases).isEmpty();
+  }
+
+  // Other work
+
+  @Test
+  void loadsDueTimersBetweenTwoStepsOfABusyQueue() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "q", 2_000);
+    store.calls.clear();
+    store.beforeLease =
+        requests -> {
+          if (store.leases.size() == 1) {
+            store.engine.added(0, stand.now().toEpochMilli());
+          }
+        };
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2_000, LONG);
+    stand.settle();
+    assertThat(claims).allMatch(CompletableFuture::isDone);
+    assertThat(store.leases).hasSizeGreaterThan(4);
+    assertThat(store.calls).startsWith("lease", "due", "lease", "lease");
+  }
+
+  @Test
+  void endsAnExpiredLeaseWhileConsumersAreBusy() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "expired", 1);
+    var held = timer.claim("shop", "expired", 1, Duration.ofSeconds(1), Duration.ZERO);
+    stand.settle();
+    assertThat(held.toCompletableFuture().join()).hasSize(1);
+    makeReady(timer, "q", 2_000);
+    store.calls.clear();
+    int before = store.leases.size();
+    store.beforeLease =
+        requests -> {
+          if (store.leases.size() == before + 1) {
+            stand.manual.advanceBy(Duration.ofSeconds(2));
+          }
+        };
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2_000, LONG);
+    stand.settle();
+    assertThat(claims).allMatch(CompletableFuture::isDone);
+    assertThat(store.calls).startsWith("lease", "get", "lease", "lease");
+    assertThat(timer.get("shop", "expired-0").orElseThrow().attempts())
+        .extracting(Attempt::end)
+        .containsExactly(Attempt.End.LOST);
+  }
+
+  /** On threads: a store that does not answer a claim delays the claims alone. */
+  @Test
+  @Timeout(120)
+  void loadsDueTimersWhileTheStoreDoesNotAnswerAClaim() {
+    InMemoryTimerStore data = InMemoryTimerStore.create(SHARED);
+    Watched owner = new Watched(data);
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch answered = new CountDownLatch(1);
+    owner.beforeLease =
+        requests -> {
+          asked.countDown();
+          await(answered);
+        };
+    CompletableFuture<String> fired = new CompletableFuture<>();
+    try (DurableTimer timer =
+            DurableTimer.builder(owner)
+                .handler("h", firing -> fired.complete(firing.id()))
+                .start();
+        DurableTimer other = DurableTimer.builder(data.join()).build()) {
+      try {
+        var unused = claim(timer, "q", LONG);
+        await(asked);
+        other.schedule(TimerSpec.of("shop", "a").handler("h").after(Duration.ZERO));
+        assertThat(fired).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("a");
+      } finally {
+        answered.countDown(); // or the close waits for it
+      }
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  // Turns
+
+  @Test
+  void queuesTakeTurns() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "large", 2_000);
+    makeReady(timer, "small", 1);
+    List<CompletableFuture<List<QueueFiring>>> large = claims(timer, "large", 2_000, LONG);
+    var small = claim(timer, "small", LONG);
+    stand.settle();
+    assertThat(queues(0)).containsExactly("large", "small");
+    assertThat(queues(1)).containsExactly("small", "large");
+    assertThat(queues(2)).as("small has nothing left").containsExactly("large");
+    assertThat(ids(List.of(small))).containsExactly("small-0");
+    assertThat(large).allMatch(CompletableFuture::isDone);
+    assertThat(store.leases).hasSizeGreaterThan(4);
+  }
+
+  private List<String> queues(int step) {
+    return store.leases.get(step).stream().map(LeaseRequest::queue).toList();
+  }
+
+  @Test
+  void claimsWithoutAWaitGetAllThatIsReady() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "q", 1_000);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 1_001, Duration.ZERO);
+    stand.settle();
+    assertThat(ids(claims.subList(0, 1_000))).doesNotContain("").doesNotHaveDuplicates();
+    assertThat(claims.get(1_000)).isCompletedWithValue(List.of());
+  }
+
+  @Test
+  void anEmptyQueueEndsTheClaimsWithoutAWaitAndNoOthers() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    var waits = claim(timer, "q", LONG);
+    var without = claim(timer, "q", Duration.ZERO);
+    stand.settle();
+    assertThat(without).isCompletedWithValue(List.of());
+    assertThat(waits).isNotDone();
+  }
+
+  // Failures
+
+  @Test
+  void aRecordThatCannotBeReadKeepsItsQueueAlone() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    store.beforeLease =
+        requests -> {
+          if (requests.stream().anyMatch(request -> request.queue().equals("damaged"))) {
+            throw new StoreException(StoreException.Kind.REJECTED, "cannot be read", null);
+          }
+        };
+    for (String queue : List.of("a", "b", "damaged", "c", "d")) {
+      makeReady(timer, queue, 1);
+    }
+    List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
+    for (String queue : List.of("a", "b", "damaged", "c", "d")) {
+      claims.add(claim(timer, queue, LONG));
+    }
+    stand.settle();
+    assertThat(claims.remove(2))
+        .isCompletedExceptionally()
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOf(DurableTimerException.class)
+        .withMessageContaining("cannot be read");
+    assertThat(ids(claims)).containsExactly("a-0", "b-0", "c-0", "d-0");
+  }
+
+  @Test
+  void waitingClaimsAreServedOnceTheStoreAnswersAgain() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "q", 2);
+    store.beforeLease =
+        requests -> {
+          throw new StoreException(StoreException.Kind.TRANSIENT, "no connection", null);
+        };
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
+    var withoutWait = claim(timer, "q", Duration.ZERO);
+    stand.settle();
+    assertThat(claims).noneMatch(CompletableFuture::isDone);
+    assertThat(withoutWait).isCompletedExceptionally();
+    assertThat(store.leases).hasSize(1);
+    store.beforeLease = requests -> {};
+    stand.advance(Duration.ofSeconds(1));
+    assertThat(ids(claims)).containsExactly("q-0", "q-1");
+  }
+
+  @Test
+  void anUnavailableStoreFailsTheFirstClaimOfAQueue() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    store.beforeLease =
+        requests -> {
+          throw new StoreException(StoreException.Kind.UNAVAILABLE, "the disk is full", null);
+        };
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
+    stand.settle();
+    assertThat(claims.get(0)).isCompletedExceptionally();
+    assertThat(claims.get(1)).isNotDone();
+  }
+
+  @Test
+  void aClaimThatGivesUpLeavesItsTimerToTheNextClaim() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "q", 1);
+    var givesUp = claim(timer, "q", LONG);
+    var next = claim(timer, "q", Duration.ZERO);
+    store.beforeLease = requests -> givesUp.cancel(false);
+    stand.settle();
+    assertThat(ids(List.of(next))).containsExactly("q-0");
+  }
+
+  @Test
+  void timersOfClaimsThatGiveUpAreGivenBack() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "q", 2);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
+    store.beforeLease = requests -> claims.forEach(claim -> claim.cancel(false));
+    stand.settle();
+    store.beforeLease = requests -> {};
+    List<CompletableFuture<List<QueueFiring>>> later = claims(timer, "q", 2, LONG);
+    stand.settle();
+    assertThat(ids(later)).containsExactlyInAnyOrder("q-0", "q-1");
+  }
+
+  @Test
+  void waitingClaimsAreServedAfterAPause() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "q", 1);
+    timer.pause("shop");
+    var claim = claim(timer, "q", LONG);
+    stand.settle();
+    assertThat(claim).isNotDone();
+    timer.resume("shop");
+    stand.settle();
+    assertThat(ids(List.of(claim))).containsExactly("q-0");
+  }
+}

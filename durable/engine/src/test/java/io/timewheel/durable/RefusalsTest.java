@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** What the engine leans on throws: nothing is lost, and nothing comes to a halt. */
+class RefusalsTest extends OnStand {
+  private static final Instant START = DurableTestkit.START;
+  private static final RetryPolicy ONCE = Scene.ONCE;
+
+  // Handlers
+
+  @Test
+  void recordsAFailureThatCannotSayWhatItIs() {
+    handler =
+        firing -> {
+          throw new IllegalStateException() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public String getMessage() {
+              throw new IllegalArgumentException("neither can this");
+            }
+          };
+        };
+    start();
+    timer.schedule(spec("a").after(Duration.ZERO).retry(ONCE));
+    timer.schedule(spec("b").after(Duration.ZERO).retry(ONCE));
+    stand.settle();
+    assertThat(fired).containsExactly("a", "b");
+    assertThat(timer("b").state()).isEqualTo(TimerState.FAILED);
+    assertThat(timer("b").attempts().get(0).error()).contains("RefusalsTest");
+  }
+
+  @Test
+  void cutsTheReasonOfAHandlerThatGivesUp() {
+    handler = firing -> firing.giveUp("no".repeat(100_000));
+    start();
+    timer.schedule(spec("a").after(Duration.ZERO));
+    stand.settle();
+    assertThat(timer("a").attempts().get(0).error()).hasSize(1_000);
+  }
+
+  @Test
+  void refusesATimeThatNeverComes() {
+    handler = firing -> firing.reschedule(Instant.MAX);
+    start();
+    timer.schedule(spec("a").after(Duration.ZERO).retry(ONCE));
+    stand.settle();
+    assertThat(timer("a").state()).isEqualTo(TimerState.FAILED);
+    assertThat(timer("a").attempts().get(0).error()).contains("at: " + Instant.MAX);
+  }
+
+  // Records
+
+  /** As a newer release may leave it behind. */
+  private void scheduleUnreadable(String id, Instant at) {
+    store.commit(
+        List.of(
+            new Change.Schedule(
+                new TimerKey("shop", id),
+                new TimerDefinition(
+                    "at every full moon",
+                    "h",
+                    false,
+                    new byte[0],
+                    Map.of(),
+                    new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1)),
+                    MissedRuns.FIRE_ONCE,
+                    0),
+                at.toEpochMilli(),
+                false,
+                Change.Condition.NONE,
+                0,
+                false,
+                null,
+                Long.MAX_VALUE,
+                START.toEpochMilli())));
+  }
+
+  @Test
+  void setsAsideARecurrenceThatItCannotReadWithoutFiringIt() {
+    scheduleUnreadable("bad", START.plusSeconds(2));
+    start();
+    timer.schedule(spec("good").after(Duration.ofSeconds(3)));
+    advance(10_000);
+    assertThat(fired).containsExactly("good");
+    assertThat(timer("bad").state()).isEqualTo(TimerState.FAILED);
+    assertThat(timer("bad").attempts()).hasSize(2);
+    assertThat(timer("bad").attempts().get(0).error()).contains("full moon");
+  }
+
+  @Test
+  void setsAsideARecurrenceThatItCannotReadThoughItIsLate() {
+    scheduleUnreadable("bad", START.minusSeconds(100));
+    start();
+    advance(10_000);
+    assertThat(fired).isEmpty();
+    assertThat(timer("bad").state()).isEqualTo(TimerState.FAILED);
+  }
+
+  // Queues
+
+  @Test
+  void aClaimWhoseWaitIsOverAtOnceIsAnswered() {
+    start();
+    stand.wheel.whenTaken = () -> stand.manual.advanceBy(Duration.ofMillis(10));
+    var claim =
+        timer
+            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ofMillis(1))
+            .toCompletableFuture();
+    stand.wheel.whenTaken = () -> {};
+    advance(2_000);
+    assertThat(claim.getNow(null)).isEmpty();
+  }
+
+  @Test
+  void aClaimIsAnsweredThoughTheWheelRefusesItsWait() {
+    start();
+    stand.wheel.refusal = new RejectedExecutionException("full");
+    var claim =
+        timer
+            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ofSeconds(2))
+            .toCompletableFuture();
+    advance(3_100);
+    assertThat(claim.getNow(null)).isEmpty();
+  }
+
+  @Test
+  void aClaimIsToldWhatTheStoreThrew() {
+    timer =
+        stand.start(
+            new ForwardingTimerStore(store) {
+              @Override
+              public List<TimerRecord> lease(
+                  List<LeaseRequest> requests,
+                  int limit,
+                  long nowMillis,
+                  Supplier<ClaimToken> tokens) {
+                throw new IllegalArgumentException("a record that cannot be read");
+              }
+            },
+            this::settings);
+    for (Duration wait : List.of(Duration.ZERO, Duration.ofSeconds(2))) {
+      var claim = timer.claim("shop", "q", 1, Duration.ofSeconds(30), wait).toCompletableFuture();
+      stand.settle();
+      assertThat(claim).isCompletedExceptionally();
+    }
+  }
+
+  // The clock
+
+  @Test
+  void aClockThatFailsStandsStill() {
+    boolean[] fails = new boolean[1];
+    timer =
+        stand.start(
+            store,
+            builder -> {
+              settings(builder);
+              builder.clock(
+                  () -> {
+                    if (fails[0]) {
+                      throw new IllegalStateException("no time");
+                    }
+                    return stand.now();
+                  });
+            });
+    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    handler = firing -> fails[0] = true;
+    timer.schedule(spec("b").after(Duration.ZERO));
+    stand.settle();
+    assertThat(timer("b").state()).isEqualTo(TimerState.COMPLETED);
+    advance(10_000);
+    assertThat(fired).containsExactly("b");
+    fails[0] = false;
+    handler = firing -> {};
+    advance(2_000);
+    assertThat(fired).containsExactly("b", "a");
+  }
+
+  // The store
+
+  @Test
+  void readsAgainAfterAnErrorInTheMiddle() {
+    start();
+    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    int[] reads = new int[1];
+    stand = new Stand();
+    timer =
+        stand.start(
+            new ForwardingTimerStore(store.reopen()) {
+              @Override
+              public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
+                if (reads[0]++ == 0) {
+                  throw new StackOverflowError("so deep");
+                }
+                return super.due(shard, until, after, limit);
+              }
+            },
+            this::settings);
+    advance(6_000);
+    assertThat(fired).containsExactly("a");
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.testkit.DurableTestkit;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What pauses held and what was blocked goes back to its time, in bounded memory. */
+class ReleaseTest {
+  private static final int MANY = 30_000;
+  private static final int PAGE = 1_000;
+
+  private final DurableTestkit kit = DurableTestkit.create();
+  private final Set<String> fired = new HashSet<>();
+  private final InMemoryTimerStore data =
+      InMemoryTimerStore.create(
+          new StoreTraits(1, 1, 100, Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO));
+  private int underWay;
+  private int mostUnderWay;
+  private int releases;
+  private Runnable atRelease = () -> {};
+  private Runnable atPage = () -> {};
+
+  private DurableTimer start(String handler) {
+    return kit.start(
+        new ForwardingTimerStore(data.reopen()) {
+          @Override
+          public List<Outcome> commit(List<Change> changes) {
+            for (Change change : changes) {
+              if (change instanceof Change.Verb) {
+                releases++;
+                underWay--;
+                atRelease.run();
+              }
+            }
+            return super.commit(changes);
+          }
+
+          @Override
+          public List<DueTimer> releasable(
+              int shard, HandlerNames handlers, Set<String> namespaces, DueTimer after, int limit) {
+            atPage.run();
+            List<DueTimer> page = super.releasable(shard, handlers, namespaces, after, limit);
+            underWay += page.size();
+            mostUnderWay = Math.max(mostUnderWay, underWay);
+            return page;
+          }
+        },
+        builder ->
+            builder.handler(handler, firing -> fired.add(firing.id())).queueCapacity(MANY, true));
+  }
+
+  private void schedule(DurableTimer timer, String namespace, int count) {
+    List<TimerSpec> specs =
+        IntStream.range(0, count)
+            .mapToObj(
+                i ->
+                    TimerSpec.of(namespace, namespace + i)
+                        .handler("h")
+                        .after(Duration.ofSeconds(1)))
+            .toList();
+    timer.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
+  }
+
+  private long count(DurableTimer timer, String namespace, TimerState state) {
+    return timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L);
+  }
+
+  @Test
+  void releasesWhatAPauseHeldAPageAtATime() {
+    DurableTimer timer = start("h");
+    timer.pause("shop");
+    schedule(timer, "shop", MANY);
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(count(timer, "shop", TimerState.PAUSED)).isEqualTo(MANY);
+    assertThat(fired).isEmpty();
+
+    timer.resume("shop");
+    kit.settle();
+    assertThat(fired).hasSize(MANY);
+    assertThat(releases).isEqualTo(MANY);
+    assertThat(mostUnderWay).isEqualTo(PAGE);
+  }
+
+  @Test
+  void releasesWhatWasBlockedAPageAtATime() {
+    DurableTimer timer = start("another");
+    schedule(timer, "shop", MANY);
+    kit.advanceBy(Duration.ofSeconds(10));
+    assertThat(count(timer, "shop", TimerState.BLOCKED)).isEqualTo(MANY);
+    kit.kill(timer);
+
+    start("h");
+    kit.settle();
+    assertThat(fired).hasSize(MANY);
+    assertThat(mostUnderWay).isEqualTo(PAGE);
+  }
+
+  @Test
+  void whatIsResumedDuringAReleaseIsReleasedToo() {
+    DurableTimer timer = start("h");
+    timer.pause("a");
+    timer.pause("z");
+    schedule(timer, "a", 10);
+    schedule(timer, "z", 2 * PAGE + 10);
+    kit.advanceBy(Duration.ofSeconds(10));
+    boolean[] resumed = {false};
+    List<Object> stages = new ArrayList<>();
+    atRelease =
+        () -> {
+          if (releases > PAGE && !resumed[0]) {
+            resumed[0] = true;
+            stages.add(timer.resumeAsync("a")); // which the present round has passed by
+          }
+        };
+    timer.resume("z");
+    kit.settle();
+    assertThat(stages).hasSize(1);
+    assertThat(fired).hasSize(2 * PAGE + 20);
+  }
+
+  @Test
+  void goesOnWithTheNextUpkeepWhenAPageCannotBeRead() {
+    DurableTimer timer = start("h");
+    timer.pause("shop");
+    schedule(timer, "shop", 2 * PAGE);
+    kit.advanceBy(Duration.ofSeconds(10));
+    int[] reads = new int[1];
+    atPage =
+        () -> {
+          if (reads[0]++ == 1) {
+            throw new StoreException(StoreException.Kind.TRANSIENT, "in a moment", null);
+          }
+        };
+    timer.resume("shop");
+    kit.settle();
+    assertThat(fired).hasSize(PAGE);
+    kit.advanceBy(Duration.ofMinutes(1));
+    assertThat(fired).hasSize(2 * PAGE);
+  }
+}

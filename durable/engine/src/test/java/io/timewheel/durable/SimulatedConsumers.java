@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Those who claim what is due for the queues of a simulation, and end their leases or forget to.
+ */
+final class SimulatedConsumers {
+  private final Random random;
+  private final Supplier<DurableTimer> any;
+  private final List<QueueFiring> held = new ArrayList<>();
+
+  SimulatedConsumers(Random random, Supplier<DurableTimer> any) {
+    this.random = random;
+    this.any = any;
+  }
+
+  void step() {
+    if (held.isEmpty() || random.nextInt(3) == 0) {
+      String namespace =
+          SimulatedCallers.NAMESPACES.get(random.nextInt(SimulatedCallers.NAMESPACES.size()));
+      Duration lease = Duration.ofMillis(1_000 + random.nextInt(3_000));
+      Duration wait = Duration.ofMillis(random.nextBoolean() ? 0 : random.nextInt(5_000));
+      claim(any.get(), namespace, lease, wait, held::add);
+      return;
+    }
+    QueueFiring item = held.remove(random.nextInt(held.size()));
+    DurableTimer timer = any.get();
+    switch (random.nextInt(8)) {
+      case 0 -> timer.nack(item.firing().fireId(), item.leaseToken(), "not now", null);
+      case 1 ->
+          timer.nack(item.firing().fireId(), item.leaseToken(), "later", Duration.ofSeconds(2));
+      case 2 -> {
+        timer.extend(item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2));
+        held.add(item);
+      }
+      case 3 -> {
+        // Forgotten: the lease runs out.
+      }
+      default -> timer.ack(item.firing().fireId(), item.leaseToken());
+    }
+  }
+
+  /** From now on all is claimed when it is due, and ends well. */
+  void goOn() {
+    SimulatedCallers.NAMESPACES.forEach(namespace -> goOn(any.get(), namespace));
+  }
+
+  private void goOn(DurableTimer timer, String namespace) {
+    claim(
+            timer,
+            namespace,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(30),
+            item -> timer.ack(item.firing().fireId(), item.leaseToken()))
+        .thenRun(() -> goOn(timer, namespace));
+  }
+
+  private CompletionStage<Void> claim(
+      DurableTimer timer,
+      String namespace,
+      Duration lease,
+      Duration wait,
+      Consumer<QueueFiring> taken) {
+    return timer
+        .claim(namespace, SimulatedCallers.QUEUE, 1 + random.nextInt(3), lease, wait)
+        .thenAccept(claimed -> claimed.forEach(taken));
+  }
+}

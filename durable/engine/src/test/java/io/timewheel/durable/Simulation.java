@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.DurableTestkit;
+import io.timewheel.durable.testkit.FaultyStore;
+import io.timewheel.durable.testkit.History;
+import io.timewheel.durable.testkit.HistoryChecker;
+import io.timewheel.durable.testkit.RecordingStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/**
+ * Several nodes on one store, on one thread, with everything random that may be: the order of
+ * steps, the faults, the kills, who owns what, the clocks. The same seed gives the same run.
+ */
+final class Simulation {
+  // Held here: a logger that nobody holds forgets its level. Faults are what a simulation is for.
+  private static final Logger QUIET = Logger.getLogger(DurableTimer.class.getName());
+
+  static {
+    QUIET.setLevel(Level.OFF);
+  }
+
+  private static final int SHARDS = 3;
+  private static final int MAX_SKEW_MILLIS = 300;
+
+  private final Random random;
+  private final DurableTestkit kit;
+  private final History history = new History();
+  private final InMemoryTimerStore data;
+  private final UnaryOperator<TimerStore> wrap;
+  private final List<Node> nodes = new ArrayList<>();
+  private boolean faults = true;
+  private boolean delaying;
+  private final List<String> violations = new ArrayList<>();
+  private final SimulatedCallers callers;
+  private final SimulatedConsumers consumers;
+
+  private final class Node {
+    final InMemoryTimerStore session = data.join();
+    final FaultyStore faulty =
+        new FaultyStore(new Slow(new RecordingStore(wrap.apply(session), history::add)));
+    final DurableTimer timer;
+
+    Node(boolean knowsAll) {
+      faulty.faults(changes -> fault());
+      timer = kit.start(faulty, builder -> handlers(builder, knowsAll).maxWindow(48));
+    }
+
+    private DurableTimerBuilder handlers(DurableTimerBuilder builder, boolean all) {
+      builder.handler("h", Simulation.this::handle, 3, null);
+      return all
+          ? builder.handler(SimulatedCallers.RARE, Simulation.this::handle, 3, null)
+          : builder;
+    }
+  }
+
+  Simulation(long seed) {
+    this(seed, UnaryOperator.identity());
+  }
+
+  /** With stores that are wrapped, for faults that must be found. */
+  Simulation(long seed, UnaryOperator<TimerStore> wrap) {
+    random = new Random(seed);
+    this.wrap = wrap;
+    kit = DurableTestkit.create(random);
+    data =
+        InMemoryTimerStore.create(
+            new StoreTraits(
+                SHARDS,
+                2,
+                1 + random.nextInt(5),
+                Duration.ofSeconds(5),
+                Duration.ofMillis(random.nextBoolean() ? 0 : 100),
+                Duration.ofMillis(500)));
+    data.hints(random.nextBoolean());
+    callers = new SimulatedCallers(random, kit, history, () -> any().timer);
+    consumers = new SimulatedConsumers(random, () -> any().timer);
+  }
+
+  /** Runs, and returns what is wrong. */
+  List<String> run(int steps) {
+    nodes.add(new Node(true));
+    nodes.add(new Node(random.nextBoolean()));
+    for (int shard = 0; shard < SHARDS; shard++) {
+      any().session.takeShard(shard);
+    }
+    for (int i = 0; i < steps; i++) {
+      step();
+    }
+    faults = false;
+    nodes.forEach(node -> kit.kill(node.timer));
+    nodes.clear();
+    nodes.add(new Node(true));
+    nodes.add(new Node(true));
+    for (int shard = 0; shard < SHARDS; shard++) {
+      any().session.takeShard(shard);
+    }
+    callers.endWell();
+    consumers.goOn();
+    kit.advanceBy(Duration.ofSeconds(90));
+    Map<TimerKey, TimerInfo> left = left();
+    Map<TimerKey, TimerState> states = new HashMap<>();
+    left.forEach((key, timer) -> states.put(key, timer.state()));
+    violations.addAll(new HistoryChecker(MAX_SKEW_MILLIS, true).check(history, states));
+    left.values().stream()
+        .filter(timer -> !timer.state().isFinished() && timer.state() != TimerState.FAILED)
+        .filter(timer -> timer.dueAt().isBefore(kit.now().minusSeconds(5)))
+        .forEach(timer -> violations.add(timer.key() + ": overdue in the end: " + timer));
+    return violations;
+  }
+
+  private void step() {
+    switch (random.nextInt(16)) {
+      case 0, 1, 2, 3, 4, 5 -> callers.call();
+      case 6, 7 -> kit.advanceBy(Duration.ofMillis(random.nextInt(3_000)));
+      case 8 -> any().session.takeShard(random.nextInt(SHARDS));
+      case 9 -> {
+        if (random.nextInt(6) == 0) {
+          kill();
+        }
+      }
+      case 10 ->
+          kit.skew(
+              any().timer,
+              Duration.ofMillis(random.nextInt(2 * MAX_SKEW_MILLIS) - MAX_SKEW_MILLIS));
+      case 11, 12 -> consumers.step();
+      case 13 -> look();
+      default -> {
+        for (int i = random.nextInt(10); i > 0; i--) {
+          kit.step(any().timer);
+        }
+      }
+    }
+  }
+
+  private Node any() {
+    return nodes.get(random.nextInt(nodes.size()));
+  }
+
+  private void kill() {
+    Node dead = any();
+    kit.kill(dead.timer);
+    if (random.nextBoolean()) {
+      dead.session.close(); // otherwise the others believe that it still knows its handlers
+    }
+    nodes.remove(dead);
+    nodes.add(new Node(random.nextInt(3) > 0));
+    for (int shard = 0; shard < SHARDS; shard++) {
+      if (random.nextBoolean() || nodes.size() == 1) {
+        any().session.takeShard(shard);
+      }
+    }
+  }
+
+  private FaultyStore.Fault fault() {
+    if (!faults || random.nextInt(6) != 0) {
+      return FaultyStore.Fault.NONE;
+    }
+    return switch (random.nextInt(4)) {
+      case 0 -> FaultyStore.Fault.TRANSIENT;
+      case 1 -> FaultyStore.Fault.LOST;
+      default -> FaultyStore.Fault.DONE_BUT_FAILED;
+    };
+  }
+
+  /** Everything that can be asked must agree: nothing else happens meanwhile. */
+  private void look() {
+    DurableTimer timer = any().timer;
+    preview(timer);
+    List<TimerInfo> listed = new ArrayList<>();
+    String page = null;
+    do {
+      TimerList list = timer.list(TimerFilter.all(), 3, page);
+      listed.addAll(list.timers());
+      page = list.nextPage().orElse(null);
+    } while (page != null);
+    List<TimerKey> keys = listed.stream().map(TimerInfo::key).toList();
+    if (!keys.equals(keys.stream().distinct().sorted().toList())) {
+      violations.add("listed twice, or not in order: " + keys);
+    }
+    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+    for (TimerInfo info : listed) {
+      counts
+          .computeIfAbsent(info.key().namespace(), name -> new EnumMap<>(TimerState.class))
+          .merge(info.state(), 1L, Long::sum);
+    }
+    for (TimerKey key : SimulatedCallers.KEYS) {
+      String found = timer.get(key.namespace(), key.id()).map(TimerInfo::toString).orElse("");
+      String inList =
+          listed.stream()
+              .filter(info -> info.key().equals(key))
+              .map(TimerInfo::toString)
+              .findFirst()
+              .orElse("");
+      if (!found.equals(inList)) {
+        violations.add("found as " + found + ", and listed as " + inList);
+      }
+    }
+    if (!timer.counts().equals(counts)) {
+      violations.add("counted as " + timer.counts() + ", and listed as " + counts);
+    }
+    long waiting =
+        listed.stream()
+            .filter(
+                info -> info.state() == TimerState.SCHEDULED || info.state() == TimerState.RETRYING)
+            .count();
+    Instant end = kit.now().plus(Duration.ofDays(1));
+    long inHistogram = Arrays.stream(timer.histogram(null, DurableTestkit.START, end, 100)).sum();
+    if (waiting != inHistogram) {
+      violations.add(inHistogram + " in the histogram, and " + waiting + " listed that wait");
+    }
+  }
+
+  /** Whoever asks when a timer would run is answered with its times. */
+  private void preview(DurableTimer timer) {
+    Instant first = kit.now().plusMillis(random.nextInt(5_000));
+    Duration period = Duration.ofMillis(1_000 + random.nextInt(3_000));
+    TimerSpec spec = TimerSpec.of("sim", "t1").handler("h").at(first);
+    List<Instant> once = timer.preview(spec, 3);
+    List<Instant> often = timer.preview(spec.every(period), 3);
+    if (!once.equals(List.of(first))
+        || !often.equals(List.of(first, first.plus(period), first.plus(period.multipliedBy(2))))) {
+      violations.add("previewed as " + once + ", and every " + period + " as " + often);
+    }
+  }
+
+  private void handle(Firing firing) {
+    history.add(
+        new History.Began(
+            firing.key(),
+            firing.version(),
+            firing.scheduledAt().toEpochMilli(),
+            firing.attempt(),
+            kit.now().toEpochMilli()));
+    int luck = random.nextInt(16);
+    if (luck < 4) {
+      throw new IllegalStateException("no luck");
+    } else if (luck == 4 && faults) {
+      Instant to = kit.now().plusMillis(1 + random.nextInt(3_000));
+      history.add(
+          new History.Postponed(
+              firing.key(),
+              firing.version(),
+              firing.scheduledAt().toEpochMilli(),
+              to.toEpochMilli()));
+      firing.reschedule(to);
+    }
+  }
+
+  private Map<TimerKey, TimerInfo> left() {
+    Map<TimerKey, TimerInfo> left = new HashMap<>();
+    any()
+        .timer
+        .list(TimerFilter.all(), 10_000, null)
+        .timers()
+        .forEach(timer -> left.put(timer.key(), timer));
+    return left;
+  }
+
+  /** Lets others go on before a commit is done, and before its answer comes. */
+  private final class Slow extends ForwardingTimerStore {
+    Slow(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      delay();
+      List<Outcome> outcomes = super.commit(changes);
+      delay();
+      return outcomes;
+    }
+
+    /** A timer of a queue begins when it is leased: the answer may be on its way for a while. */
+    @Override
+    public List<TimerRecord> lease(
+        List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+      List<TimerRecord> records = super.lease(requests, limit, nowMillis, tokens);
+      for (TimerRecord record : records) {
+        history.add(
+            new History.Began(
+                record.key(),
+                record.version(),
+                record.claim().scheduledAt(),
+                record.claim().attempt(),
+                kit.now().toEpochMilli()));
+      }
+      return records;
+    }
+
+    private void delay() {
+      if (!delaying && faults && random.nextInt(8) == 0) {
+        delaying = true;
+        for (int i = random.nextInt(6); i > 0; i--) {
+          kit.step(any().timer);
+        }
+        delaying = false;
+      }
+    }
+  }
+}

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.internal.time.Recurrence;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Change.Verb.What;
+import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/** Stores with a fault in them, which the runs of {@link SimulationTest} must find. */
+class SimulationFaultsTest {
+  private static void assertFound(UnaryOperator<TimerStore> fault, String violation) {
+    List<String> found = new ArrayList<>();
+    for (long seed = 1; seed <= 1_000 && found.isEmpty(); seed++) {
+      new Simulation(seed, fault)
+          .run(SimulationTest.STEPS).stream()
+              .filter(text -> text.contains(violation))
+              .forEach(found::add);
+    }
+    assertThat(found).isNotEmpty();
+  }
+
+  @Test
+  void findsAStoreThatForgetsWhatItAcknowledged() {
+    assertFound(NothingIsStored::new, "neither fired nor there");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotCancel() {
+    assertFound(NothingIsCancelled::new, "begun after the answer");
+  }
+
+  @Test
+  void findsAStoreThatLetsStaleOwnersBegin() {
+    assertFound(EveryoneMayBegin::new, "begun");
+  }
+
+  @Test
+  void findsAStoreThatTakesFailuresForSuccesses() {
+    assertFound(
+        store -> new SuccessInPlaceOf(Change.Finish.End.FAILED, store), "neither fired nor there");
+  }
+
+  @Test
+  void findsAStoreThatTakesWhatDiedForDone() {
+    assertFound(TheDeadAreDone::new, "neither fired nor there");
+  }
+
+  @Test
+  void findsAStoreThatNeverFindsWhatIsToBeCancelled() {
+    assertFound(
+        store -> new CancelsAreAnswered(store, Outcome.Answer.NOT_FOUND, TimerState.SCHEDULED),
+        "said not to be found, and must be there");
+  }
+
+  @Test
+  void findsAStoreThatSaysFiredOfWhatIsTriedAgain() {
+    assertFound(
+        store -> new CancelsAreAnswered(store, Outcome.Answer.COMPLETED, TimerState.RETRYING),
+        "said to have fired, and has not");
+    assertFound(
+        store -> new CancelsAreAnswered(store, Outcome.Answer.COMPLETED, TimerState.RETRYING),
+        "begun after the answer");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotMove() {
+    assertFound(NothingIsMoved::new, "moved, and neither fired then nor there");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotPause() {
+    assertFound(
+        store -> new NothingIsDone(store, What.PAUSE, TimerState.SCHEDULED, TimerState.RETRYING),
+        "begun while paused");
+  }
+
+  @Test
+  void findsAStoreThatLeavesRunsOut() {
+    assertFound(RunsAreLeftOut::new, "was left out");
+  }
+
+  @Test
+  void findsAStoreThatEndsWhatRecurs() {
+    assertFound(EverythingEnds::new, "has ended by itself");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotPauseNamespaces() {
+    assertFound(NoScopeIsPaused::new, "begun while paused");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotRunNow() {
+    assertFound(
+        store -> new NothingIsDone(store, What.RUN, TimerState.SCHEDULED),
+        "was to run now, and has not");
+  }
+
+  @Test
+  void findsAStoreThatDoesNotRetry() {
+    assertFound(
+        store -> new NothingIsDone(store, What.RETRY, TimerState.FAILED),
+        "was retried, and has not begun");
+  }
+
+  @Test
+  void findsAStoreThatRunsNowByMovingTheSchedule() {
+    assertFound(RunNowMoves::new, "a run at a time that is not in its series");
+  }
+
+  @Test
+  void findsAStoreThatTakesARunByHandForTheNextOfTheSchedule() {
+    assertFound(RunNowCounts::new, "was left out");
+  }
+
+  @Test
+  void findsAStoreThatLeavesRunsOutAfterAMove() {
+    assertFound(RunsAreLeftOutAfterAMove::new, "was left out");
+  }
+
+  @Test
+  void findsAStoreThatKeepsWhatIsBlocked() {
+    assertFound(
+        store -> new NothingIsDone(store, What.RELEASE, TimerState.BLOCKED), "overdue in the end");
+  }
+
+  @Test
+  void findsAStoreThatAsksForNoCondition() {
+    assertFound(
+        store -> new AnythingGoes(store, Change.Condition.ABSENT),
+        "done, though it was for another version");
+    assertFound(
+        store -> new AnythingGoes(store, Change.Condition.VERSION),
+        "done, though it was for another version");
+  }
+
+  @Test
+  void findsAStoreThatForgetsThatARunIsToFireAgain() {
+    assertFound(
+        store -> new SuccessInPlaceOf(Change.Finish.End.RESCHEDULED, store),
+        "neither fired nor there");
+  }
+
+  @Test
+  void findsAStoreThatListsNotAll() {
+    assertFound(PagesAreShort::new, "and listed as");
+  }
+
+  private static Change succeeded(TimerKey key, ClaimToken token, long epoch, long now) {
+    return new Change.Finish(
+        key, token, epoch, Change.Finish.End.SUCCEEDED, TimerRecord.NEVER, null, now);
+  }
+
+  private static boolean firesOnce(TimerRecord record) {
+    return record != null && !record.definition().isRecurring();
+  }
+
+  /** Records the success of what has ended otherwise. */
+  private static final class SuccessInPlaceOf extends ForwardingTimerStore {
+    private final Change.Finish.End replaced;
+
+    SuccessInPlaceOf(Change.Finish.End replaced, TimerStore store) {
+      super(store);
+      this.replaced = replaced;
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return super.commit(changes.stream().map(this::changed).toList());
+    }
+
+    private Change changed(Change change) {
+      return change instanceof Change.Finish end
+              && end.end() == replaced
+              && firesOnce(get(end.key()))
+          ? succeeded(end.key(), end.token(), end.epoch(), end.now())
+          : change;
+    }
+  }
+
+  /** Records the success of what died with its owner, instead of attempting it again. */
+  private static final class TheDeadAreDone extends ForwardingTimerStore {
+    TheDeadAreDone(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return changes.stream().map(this::commit).toList();
+    }
+
+    private Outcome commit(Change change) {
+      TimerRecord record = get(change.key());
+      if (!(change instanceof Change.Begin begin)
+          || !firesOnce(record)
+          || record.claim() == null
+          || record.claim().epoch() >= begin.epoch()
+          || record.revision() != begin.revision()) {
+        return super.commit(List.of(change)).get(0);
+      }
+      ClaimToken dead = record.claim().token();
+      Outcome done =
+          super.commit(List.of(succeeded(begin.key(), dead, begin.epoch(), begin.now()))).get(0);
+      return done.answer() == Outcome.Answer.STALE_OWNER
+          ? done
+          : new Outcome(Outcome.Answer.OUTDATED, done.version(), done.record());
+    }
+  }
+
+  /** Answers cancels of timers in one state, and does nothing. */
+  private static final class CancelsAreAnswered extends ForwardingTimerStore {
+    private final Outcome.Answer answer;
+    private final TimerState state;
+
+    CancelsAreAnswered(TimerStore store, Outcome.Answer answer, TimerState state) {
+      super(store);
+      this.answer = answer;
+      this.state = state;
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return changes.stream().map(this::commit).toList();
+    }
+
+    private Outcome commit(Change change) {
+      TimerRecord record = get(change.key());
+      if (!(change instanceof Change.Cancel) || record == null || record.state() != state) {
+        return super.commit(List.of(change)).get(0);
+      }
+      return answer == Outcome.Answer.NOT_FOUND
+          ? new Outcome(answer, 0, null)
+          : new Outcome(answer, record.version(), record);
+    }
+  }
+
+  /** Says that it has moved a timer, and has not. */
+  private static final class NothingIsMoved extends ForwardingTimerStore {
+    NothingIsMoved(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      if (changes.size() == 1 && changes.get(0) instanceof Change.Move move) {
+        TimerRecord record = get(move.key());
+        if (record != null && !record.state().isFinished()) {
+          return List.of(new Outcome(Outcome.Answer.APPLIED, record.version(), record));
+        }
+      }
+      return super.commit(changes);
+    }
+  }
+
+  /** Schedules whatever there is. */
+  private static final class AnythingGoes extends ForwardingTimerStore {
+    private final Change.Condition ignored;
+
+    AnythingGoes(TimerStore store, Change.Condition ignored) {
+      super(store);
+      this.ignored = ignored;
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return super.commit(changes.stream().map(this::changed).toList());
+    }
+
+    private Change changed(Change change) {
+      return change instanceof Change.Schedule schedule && schedule.condition() == ignored
+          ? new Change.Schedule(
+              schedule.key(),
+              schedule.definition(),
+              schedule.dueAt(),
+              schedule.relative(),
+              Change.Condition.NONE,
+              0,
+              schedule.evenFinished(),
+              schedule.requestId(),
+              schedule.maxPending(),
+              schedule.now())
+          : change;
+    }
+  }
+
+  /** Says that it has done something, and has not. */
+  private static final class NothingIsDone extends ForwardingTimerStore {
+    private final What what;
+    private final Set<TimerState> states;
+
+    NothingIsDone(TimerStore store, What what, TimerState... states) {
+      super(store);
+      this.what = what;
+      this.states = Set.of(states);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return changes.stream().map(this::commit).toList();
+    }
+
+    private Outcome commit(Change change) {
+      TimerRecord record = get(change.key());
+      return change instanceof Change.Verb verb
+              && verb.what() == what
+              && record != null
+              && states.contains(record.state())
+          ? new Outcome(Outcome.Answer.APPLIED, record.version(), record)
+          : super.commit(List.of(change)).get(0);
+    }
+  }
+
+  /** Changes the ends of runs on their way to the store. */
+  private abstract static class OtherEnds extends ForwardingTimerStore {
+    OtherEnds(TimerStore store) {
+      super(store);
+    }
+
+    abstract long nextAt(Change.Finish end, TimerRecord record);
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return super.commit(changes.stream().map(this::changed).toList());
+    }
+
+    private Change changed(Change change) {
+      TimerRecord record = get(change.key());
+      boolean ends =
+          change instanceof Change.Finish end
+              && end.end() == Change.Finish.End.SUCCEEDED
+              && end.nextAt() != TimerRecord.NEVER
+              && record != null;
+      if (!ends) {
+        return change;
+      }
+      Change.Finish end = (Change.Finish) change;
+      return new Change.Finish(
+          end.key(),
+          end.token(),
+          end.epoch(),
+          end.end(),
+          nextAt(end, record),
+          end.error(),
+          end.now());
+    }
+  }
+
+  private static final class RunsAreLeftOut extends OtherEnds {
+    RunsAreLeftOut(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    long nextAt(Change.Finish end, TimerRecord record) {
+      return end.nextAt() + (end.nextAt() - record.dueAt());
+    }
+  }
+
+  private static final class EverythingEnds extends OtherEnds {
+    EverythingEnds(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    long nextAt(Change.Finish end, TimerRecord record) {
+      return TimerRecord.NEVER;
+    }
+  }
+
+  /** Answers every seventh schedule without storing it. */
+  static final class NothingIsStored extends ForwardingTimerStore {
+    private int schedules;
+
+    NothingIsStored(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      if (changes.stream().allMatch(change -> change instanceof Change.Schedule)
+          && changes.size() == 1
+          && ++schedules % 7 == 0) {
+        return List.of(new Outcome(Outcome.Answer.CREATED, 1_000_000 + schedules, null));
+      }
+      return super.commit(changes);
+    }
+  }
+
+  /** Says CANCELLED, and does nothing. */
+  private static final class NothingIsCancelled extends ForwardingTimerStore {
+    NothingIsCancelled(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      if (changes.size() == 1 && changes.get(0) instanceof Change.Cancel cancel) {
+        TimerRecord record = get(cancel.key());
+        if (record != null && !record.state().isFinished()) {
+          return List.of(new Outcome(Outcome.Answer.CANCELLED, record.version(), null));
+        }
+      }
+      return super.commit(changes);
+    }
+  }
+
+  /** Lets attempts begin that are not claimed: each claim is answered as if it had been taken. */
+  private static final class EveryoneMayBegin extends ForwardingTimerStore {
+    EveryoneMayBegin(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      List<Outcome> outcomes = new ArrayList<>(super.commit(changes));
+      for (int i = 0; i < changes.size(); i++) {
+        TimerRecord record = get(changes.get(i).key());
+        boolean refused =
+            outcomes.get(i).answer() == Outcome.Answer.OUTDATED
+                || outcomes.get(i).answer() == Outcome.Answer.STALE_OWNER;
+        if (changes.get(i) instanceof Change.Begin begin && refused && record != null) {
+          outcomes.set(
+              i,
+              new Outcome(
+                  Outcome.Answer.APPLIED, record.version(), claimed(record, begin.token())));
+        }
+      }
+      return outcomes;
+    }
+
+    private static TimerRecord claimed(TimerRecord record, ClaimToken token) {
+      return new TimerRecord(
+          record.key(),
+          record.version(),
+          record.revision(),
+          TimerState.RUNNING,
+          record.definition(),
+          record.dueAt(),
+          record.fireAt(),
+          record.runAt(),
+          record.attempt(),
+          new Claim(
+              token,
+              record.version(),
+              record.dueAt(),
+              Math.max(1, record.attempt()),
+              1,
+              record.changedAt(),
+              TimerRecord.NEVER,
+              null),
+          null,
+          false,
+          false,
+          record.createdAt(),
+          record.changedAt(),
+          null,
+          List.of(),
+          List.of());
+    }
+  }
+
+  /** Says that it has paused a namespace or everything, and has not. */
+  private static final class NoScopeIsPaused extends ForwardingTimerStore {
+    NoScopeIsPaused(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public int pause(String scope) {
+      return 0;
+    }
+  }
+
+  /** Fires now by moving the timer to now. */
+  private static final class RunNowMoves extends ForwardingTimerStore {
+    RunNowMoves(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      return super.commit(
+          changes.stream()
+              .map(
+                  change ->
+                      change instanceof Change.Verb verb && verb.what() == What.RUN
+                          ? new Change.Move(verb.key(), verb.version(), verb.now(), verb.now())
+                          : change)
+              .toList());
+    }
+  }
+
+  /** Goes on with the run after the next when a run by hand has ended. */
+  private static final class RunNowCounts extends ForwardingTimerStore {
+    RunNowCounts(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      Map<TimerKey, TimerRecord> byHand = new HashMap<>();
+      for (Change change : changes) {
+        TimerRecord record = get(change.key());
+        if (change instanceof Change.Finish && record != null && record.runAt() != NONE) {
+          byHand.put(change.key(), record);
+        }
+      }
+      List<Outcome> outcomes = super.commit(changes);
+      byHand.forEach((key, before) -> skipNext(before));
+      return outcomes;
+    }
+
+    private void skipNext(TimerRecord before) {
+      TimerRecord record = get(before.key());
+      if (record != null
+          && record.version() == before.version()
+          && record.runAt() == NONE
+          && record.definition().isRecurring()) {
+        long next =
+            Recurrence.parse(record.definition().recurrence())
+                .preview(Instant.ofEpochMilli(record.dueAt()), 1)
+                .get(0)
+                .toEpochMilli();
+        super.commit(
+            List.of(
+                new Change.Skip(
+                    record.key(),
+                    record.version(),
+                    record.revision(),
+                    0,
+                    next,
+                    before.changedAt())));
+      }
+    }
+  }
+
+  /** Leaves out every other run of what was moved. */
+  private static final class RunsAreLeftOutAfterAMove extends OtherEnds {
+    private static final Set<TimerKey> MOVED = new HashSet<>();
+
+    RunsAreLeftOutAfterAMove(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      for (Change change : changes) {
+        if (change instanceof Change.Move) {
+          MOVED.add(change.key());
+        } else if (change instanceof Change.Schedule) {
+          MOVED.remove(change.key());
+        }
+      }
+      return super.commit(changes);
+    }
+
+    @Override
+    long nextAt(Change.Finish end, TimerRecord record) {
+      return MOVED.contains(end.key())
+          ? end.nextAt() + (end.nextAt() - record.dueAt())
+          : end.nextAt();
+    }
+  }
+
+  /** Leaves the last timer of each full page out. */
+  private static final class PagesAreShort extends ForwardingTimerStore {
+    PagesAreShort(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public TimerPage page(TimerQuery query, TimerKey after, int limit) {
+      TimerPage page = super.page(query, after, limit);
+      return page.records().size() < limit
+          ? page
+          : new TimerPage(page.records().subList(0, limit - 1), page.next());
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.testkit.History;
+import io.timewheel.durable.testkit.HistoryChecker;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random runs of a cluster without a violation; {@link SimulationFaultsTest} has those that must
+ * have one. {@code -Dtimewheel.simulation.minutes=N} runs new seeds for N minutes, {@code
+ * -Dtimewheel.simulation.seed=S} repeats one.
+ */
+class SimulationTest {
+  static final int STEPS = 400;
+
+  @Test
+  void keepsEveryPromiseUnderFaultsKillsAndSkew() {
+    Long repeated = Long.getLong("timewheel.simulation.seed");
+    if (repeated != null) {
+      assertKept(repeated);
+      return;
+    }
+    for (long seed = 1; seed <= 60; seed++) {
+      assertKept(seed);
+    }
+    long minutes = Long.getLong("timewheel.simulation.minutes", 0);
+    long beginNanos = System.nanoTime();
+    long seed = beginNanos;
+    while (System.nanoTime() - beginNanos < TimeUnit.MINUTES.toNanos(minutes)) {
+      assertKept(seed++);
+    }
+    if (minutes > 0) {
+      System.out.println((seed - beginNanos) + " simulations from seed " + beginNanos);
+    }
+  }
+
+  private static void assertKept(long seed) {
+    try {
+      assertThat(new Simulation(seed).run(STEPS)).isEmpty();
+    } catch (Throwable e) {
+      throw new AssertionError("-Dtimewheel.simulation.seed=" + seed, e);
+    }
+  }
+
+  /** The store says "not now" to an attempt that comes after one which it may have done. */
+  @Test
+  void takesAnAnswerForUnknownWhateverItsCauseSays() {
+    assertKept(21_869_905_125_100L);
+  }
+
+  /** A run that was put off by its handler, and then asked for by hand. */
+  @Test
+  void givesNoRunByHandATimeThatIsYetToCome() {
+    assertKept(40_062_647_662_096L);
+  }
+
+  @Test
+  void givesTheSameRunForTheSameSeed() {
+    UnaryOperator<TimerStore> faulty = SimulationFaultsTest.NothingIsStored::new;
+    assertThat(new Simulation(7, faulty).run(STEPS))
+        .isEqualTo(new Simulation(7, faulty).run(STEPS));
+  }
+
+  @Test
+  void hasNothingToSayAboutAnEmptyHistory() {
+    assertThat(new HistoryChecker(0).check(new History(), Map.of())).isEmpty();
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import java.util.concurrent.CountDownLatch;
+
+/** What tests with threads need. */
+final class Threads {
+  private Threads() {}
+
+  /** Waits for a latch, whoever interrupts. */
+  static void await(CountDownLatch latch) {
+    while (latch.getCount() > 0) {
+      try {
+        latch.await();
+      } catch (InterruptedException e) {
+        // Only the latch ends the wait.
+      }
+    }
+  }
+
+  /** Starts a thread, and returns once it waits for something. */
+  static Thread startAndAwaitWaiting(Runnable work) {
+    Thread thread = new Thread(work);
+    thread.start();
+    while (thread.getState() != Thread.State.WAITING
+        && thread.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    return thread;
+  }
+}

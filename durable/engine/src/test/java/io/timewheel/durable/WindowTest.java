@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static io.timewheel.durable.Scene.spec;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.StoreTraits;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** The near future is on the wheel, and no more than fits. */
+class WindowTest {
+  private final Scene scene = new Scene(builder -> builder.maxWindow(64));
+
+  // The window
+
+  @Test
+  void holdsNoMoreThanItsCap() {
+    for (int i = 0; i < 1_000; i++) {
+      scene.timer.schedule(spec("t" + i).after(Duration.ofMillis(10 + i % 7)));
+      assertThat(scene.timer.stats().window()).isLessThanOrEqualTo(64);
+    }
+    scene.advance(100);
+    assertThat(scene.fired).hasSize(1_000).doesNotHaveDuplicates();
+    assertThat(scene.timer.stats().window()).isZero();
+  }
+
+  @Test
+  void keepsTheFarFutureInTheStore() {
+    for (int i = 0; i < 100; i++) {
+      scene.timer.schedule(spec("t" + i).after(Duration.ofDays(365)));
+    }
+    scene.advance(10_000);
+    assertThat(scene.timer.stats().window()).isZero();
+  }
+
+  @Test
+  void looksAtTheWallAfterAJump() {
+    scene.timer.schedule(spec("a").after(Duration.ofSeconds(50)));
+    scene.kit.skew(scene.timer, Duration.ofSeconds(40));
+    scene.advance(11_000);
+    assertThat(scene.fired).hasSize(1);
+    scene.kit.skew(scene.timer, Duration.ofHours(-1));
+    scene.advance(2_000);
+    scene.timer.schedule(spec("b").after(Duration.ofSeconds(5)));
+    scene.advance(6_000);
+    assertThat(scene.fired).hasSize(2);
+  }
+
+  @Test
+  void isNotEarlyThoughItTakesOverWhatWasClaimedAhead() {
+    Scene scene =
+        new Scene(
+            new StoreTraits(1, 1, 100, Duration.ofMinutes(1), Duration.ofSeconds(2), Duration.ZERO),
+            builder -> {});
+    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.advance(4_000);
+    assertThat(scene.state("a")).isEqualTo(TimerState.RUNNING);
+    scene.restart();
+    assertThat(scene.fired).isEmpty();
+    scene.advance(5_000);
+    assertThat(scene.fired).containsExactly("a@5000");
+  }
+}

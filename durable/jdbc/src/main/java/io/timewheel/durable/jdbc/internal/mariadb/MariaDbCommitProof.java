@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.mariadb;
+
+import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Proves commits by rows. MariaDB cannot be asked what became of a transaction: each leaves a row,
+ * which is there if it was committed, and locked while it is in progress.
+ */
+final class MariaDbCommitProof implements CommitProof {
+  /** For how long it is known what became of a commit. */
+  static final long COMMITS_MILLIS = 120_000;
+
+  private final MariaDbErrors errors;
+
+  MariaDbCommitProof(MariaDbErrors errors) {
+    this.errors = errors;
+  }
+
+  /** Leaves a row, if anything was looked at or written. */
+  @Override
+  public @Nullable String transactionId(Connection connection) throws SQLException {
+    if (Sql.number(connection, "SELECT @@in_transaction") == 0) {
+      return null;
+    }
+    long id = ThreadLocalRandom.current().nextLong();
+    String insert =
+        "INSERT INTO timewheel_commit (made_at, id) VALUES ("
+            + MariaDbExpressions.NOW
+            + ", "
+            + id
+            + ") RETURNING concat(made_at, '/', id)";
+    return Sql.text(connection, insert);
+  }
+
+  @Override
+  public @Nullable Boolean isCommitted(Connection connection, String transactionId)
+      throws SQLException {
+    String[] parts = transactionId.split("/", 2);
+    String look =
+        "SELECT count(*) FROM timewheel_commit WHERE made_at = "
+            + parts[0]
+            + " AND id = "
+            + parts[1]
+            + " LOCK IN SHARE MODE NOWAIT";
+    try {
+      if (Sql.number(connection, look) == 1) {
+        return true;
+      }
+    } catch (SQLException e) {
+      if (errors.isHeldUp(e)) {
+        return null;
+      }
+      throw e;
+    }
+    // Later than that, the row may have been there; a standby may still get it.
+    String isRecent =
+        "SELECT @@read_only IN ('0', 'OFF') AND "
+            + MariaDbExpressions.NOW
+            + " - "
+            + parts[0]
+            + " < "
+            + COMMITS_MILLIS / 2;
+    return Sql.number(connection, isRecent) == 1 ? Boolean.FALSE : null;
+  }
+
+  @Override
+  public String writingServer() {
+    return "@@server_id";
+  }
+}

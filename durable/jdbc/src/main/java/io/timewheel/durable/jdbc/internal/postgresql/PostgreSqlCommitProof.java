@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.postgresql;
+
+import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Proves commits by the number of the transaction, and by the position of the server's log. */
+final class PostgreSqlCommitProof implements CommitProof {
+  /** The timeline, which a promotion begins. */
+  private static final String TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
+
+  private static final String STATUS =
+      """
+      WITH i AS (SELECT ?::xid8 AS id, ?::pg_lsn AS written, ?::pg_lsn AS replayed_then,
+          ?::text AS timeline, pg_last_wal_replay_lsn() AS replayed)
+      SELECT CASE
+        WHEN pg_is_in_recovery() THEN 'in progress'
+        WHEN replayed < written AND (replayed <> replayed_then OR TIMELINE <> timeline)
+          THEN 'aborted'
+        WHEN replayed IS NULL AND TIMELINE <> timeline THEN 'in progress'
+        ELSE pg_xact_status(id) END FROM i\
+      """
+          .replace("TIMELINE", TIMELINE);
+
+  private static final String STATUS_WITHOUT_LOG =
+      "SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status(?::xid8) END";
+
+  /** Whether it says where its log is; some that are managed for their users do not. */
+  private volatile boolean tellsLog = true;
+
+  /** Finds out whether the server returns the position of its log. */
+  void check(Connection connection) throws SQLException {
+    tellsLog = tellsLog(connection);
+  }
+
+  private static boolean tellsLog(Connection connection) throws SQLException {
+    try {
+      Sql.execute(connection, "SELECT pg_last_wal_replay_lsn(), pg_current_wal_insert_lsn()");
+      return true;
+    } catch (SQLException e) {
+      if (Set.of("0A000", "42501", "42883").contains(PostgreSqlErrors.state(e))) {
+        Log.LOG.log(
+            System.Logger.Level.WARNING,
+            "the database does not say where its log is ({0}): what a failover loses may go"
+                + " unnoticed",
+            e.getMessage());
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  @Override
+  public @Nullable String transactionId(Connection connection) throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      return transactionId(to).get().orElse(null);
+    }
+  }
+
+  /** The number of the transaction, and what {@link #isCommitted} judges it by. */
+  @Override
+  public Answer<Optional<String>> transactionId(Statements to) {
+    return to.query(
+        "SELECT "
+            + PostgreSqlExpressions.NUMBER
+            + (tellsLog
+                ? " || '@' || pg_current_wal_insert_lsn()"
+                    + " || '@' || coalesce(pg_last_wal_replay_lsn(), '0/0') || '@' || "
+                    + TIMELINE
+                : "::text"),
+        none -> {},
+        rows -> {
+          rows.next();
+          return Optional.ofNullable(rows.getString(1));
+        });
+  }
+
+  /**
+   * A server that recovers from a crash, or is promoted, gives the numbers of transactions that it
+   * has lost to others. It has lost this one, if it has recovered since, and not up to where the
+   * log was before the COMMIT; if it has got so far, it knows the number. A standby may still get
+   * to know of it. A clean restart forgets where the recovery ended: after a promotion, which the
+   * timeline tells, nobody knows then; after a crash, or if there were two, the number is believed.
+   */
+  @Override
+  public @Nullable Boolean isCommitted(Connection connection, String transactionId)
+      throws SQLException {
+    String[] parts = transactionId.split("@", 4);
+    try (PreparedStatement statement =
+        connection.prepareStatement(parts.length == 1 ? STATUS_WITHOUT_LOG : STATUS)) {
+      for (int i = 0; i < parts.length; i++) {
+        statement.setString(i + 1, parts[i]);
+      }
+      try (ResultSet rows = statement.executeQuery()) {
+        rows.next();
+        String status = rows.getString(1);
+        boolean isKnown = status != null && !status.equals("in progress"); // null: long ago
+        return isKnown ? Boolean.valueOf("committed".equals(status)) : null;
+      }
+    } catch (SQLException e) {
+      if (PostgreSqlErrors.state(e).equals("22023")) {
+        return false; // in the future: a server that has crashed since never got to know of it
+      }
+      throw e;
+    }
+  }
+
+  @Override
+  public void touch(Connection connection) throws SQLException {
+    Sql.execute(connection, "SELECT pg_logical_emit_message(true, 'timewheel', '')");
+  }
+
+  @Override
+  public String writingServer() {
+    return tellsLog ? TIMELINE : "''";
+  }
+}
