@@ -9,15 +9,25 @@ import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.FaultyStore;
+import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -384,5 +394,67 @@ class CloseTest {
     kit.settle();
     assertThat(result.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
     assertThat(left("a").state()).isEqualTo(TimerState.SCHEDULED);
+  }
+
+  /** Otherwise the owner of the shard would have the attempt run again, beside this one. */
+  @Test
+  void extendsTheLeasesOfAttemptsThatItWaitsFor() throws Exception {
+    ManualTimer wheel = ManualTimer.create();
+    InstantSource clock = () -> DurableTestkit.START.plus(wheel.elapsed());
+    InMemoryTimerStore shared =
+        InMemoryTimerStore.create(
+            new StoreTraits(
+                1,
+                1,
+                10_000,
+                Duration.ofMinutes(1),
+                Duration.ofMillis(100),
+                Duration.ofMillis(500),
+                Duration.ofSeconds(10)));
+    Semaphore extensions = new Semaphore(0);
+    CountDownLatch started = new CountDownLatch(1);
+    CompletableFuture<Void> end = new CompletableFuture<>();
+    ExecutorService storeWork = Executors.newSingleThreadExecutor();
+    InMemoryTimerStore session = shared.join();
+    DurableTimer owner = DurableTimer.builder(session).timer(wheel).clock(clock).start();
+    DurableTimer node =
+        DurableTimer.builder(
+                new ForwardingTimerStore(shared.join()) {
+                  @Override
+                  public List<Outcome> commit(List<Change> changes) {
+                    List<Outcome> outcomes = super.commit(changes);
+                    extensions.release(
+                        (int) changes.stream().filter(Change.Extend.class::isInstance).count());
+                    return outcomes;
+                  }
+                })
+            .timer(wheel)
+            .clock(clock)
+            .storeExecutor(storeWork)
+            .asyncHandler(
+                "elsewhere",
+                firing -> {
+                  started.countDown();
+                  return end;
+                },
+                1,
+                null)
+            .start();
+    session.takeShard(0);
+    owner.schedule(TimerSpec.of("ns", "a").handler("elsewhere").after(Duration.ZERO));
+    started.await();
+    Thread closer = Threads.startAndAwaitWaiting(() -> node.close(LONG));
+    for (int i = 0; i < 4; i++) {
+      wheel.advanceBy(Duration.ofSeconds(4));
+      assertThat(extensions.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+      storeWork.submit(() -> {}).get(); // behind the commit,
+      storeWork.submit(() -> {}).get(); // and behind its outcome
+    }
+    end.complete(null);
+    closer.join();
+    assertThat(owner.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(owner.get("ns", "a").orElseThrow().attempts()).hasSize(1);
+    owner.close();
+    storeWork.shutdown();
   }
 }

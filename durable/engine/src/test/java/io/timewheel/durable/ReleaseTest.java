@@ -12,6 +12,8 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.testkit.DurableTestkit;
+import io.timewheel.durable.testkit.ManualExecutor;
+import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -153,5 +155,31 @@ class ReleaseTest {
     assertThat(fired).hasSize(PAGE);
     kit.advanceBy(Duration.ofMinutes(1));
     assertThat(fired).hasSize(2 * PAGE);
+  }
+
+  @Test
+  void releasesBeforeItIsStarted() {
+    DurableTimer before = start("h");
+    before.schedule(TimerSpec.of("shop", "blocked").handler("unknown").after(Duration.ZERO));
+    kit.settle();
+    before.pause("shop");
+    schedule(before, "shop", 1);
+    kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(count(before, "shop", TimerState.BLOCKED)).isEqualTo(1);
+    assertThat(count(before, "shop", TimerState.PAUSED)).isEqualTo(1);
+    kit.kill(before);
+    ManualExecutor steps = new ManualExecutor();
+    DurableTimer unstarted =
+        DurableTimer.builder(data.reopen())
+            .timer(ManualTimer.create())
+            .clock(kit::now)
+            .storeExecutor(steps)
+            .handlerExecutor(steps)
+            .build();
+    unstarted.resume("shop");
+    while (steps.runOne()) {
+      // Until nothing is left to do.
+    }
+    assertThat(count(unstarted, "shop", TimerState.PAUSED)).isZero();
   }
 }

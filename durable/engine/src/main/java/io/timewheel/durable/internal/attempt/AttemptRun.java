@@ -367,8 +367,9 @@ public final class AttemptRun implements Runnable {
 
   /** Not begun after all: the attempt does not count, and comes again, not before its time. */
   void giveBack(long againMillis) {
-    long earliestMillis = isLeased() ? againMillis : record.fireAt(); // or the end of its lease
-    NextRun again = new NextRun(Math.max(againMillis, earliestMillis), 0);
+    // The record of a leased timer has the end of the lease in place of its time.
+    NextRun again =
+        new NextRun(isLeased() ? againMillis : Math.max(againMillis, record.fireAt()), 0);
     end(() -> record(Change.Finish.End.GIVEN_BACK, again, null));
   }
 

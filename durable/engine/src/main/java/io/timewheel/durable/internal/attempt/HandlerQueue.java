@@ -164,11 +164,7 @@ public final class HandlerQueue {
   /** Takes an attempt that was leased, for a reserved slot. */
   void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
     AttemptRun run = new AttemptRun(context, this, config, holder, record, pausesBefore);
-    if (run.isExhausted()) {
-      run.recordLoss();
-    } else {
-      ready(run);
-    }
+    begin(run, record, context.nowMillis());
   }
 
   // Claims
@@ -220,15 +216,7 @@ public final class HandlerQueue {
       context.health().counters.lost.increment();
     }
     AttemptRun run = new AttemptRun(context, this, config, entry.shard(), record, pausesBefore);
-    try {
-      begin(entry, record, run);
-    } catch (RuntimeException | Error e) {
-      if (!holds(run)) { // or it goes on: its place must not be lost
-        LOG.log(System.Logger.Level.ERROR, "after the claim of " + entry.due.key(), e);
-        run.giveBack(entry.due.fireAt());
-      }
-      throw e;
-    }
+    begin(run, record, entry.due.fireAt());
     return true;
   }
 
@@ -237,16 +225,28 @@ public final class HandlerQueue {
   }
 
   /** Has an attempt that was claimed begin, at its time. */
-  private void begin(DueEntry entry, TimerRecord record, AttemptRun run) {
+  private void begin(AttemptRun run, TimerRecord record, long atMillis) {
+    try {
+      beginOrGiveBack(run, record, atMillis);
+    } catch (RuntimeException | Error e) {
+      if (!holds(run)) { // or it goes on: its place must not be lost
+        LOG.log(System.Logger.Level.ERROR, "after the claim of " + record.key(), e);
+        run.giveBack(atMillis);
+      }
+      throw e;
+    }
+  }
+
+  private void beginOrGiveBack(AttemptRun run, TimerRecord record, long atMillis) {
     if (run.isExhausted()) {
       run.recordLoss();
       return;
     }
-    long earlyMillis = entry.due.fireAt() - context.nowMillis();
+    long earlyMillis = atMillis - context.nowMillis();
     if (record.cancelRequested() || record.paused()) { // before its claim was answered
       run.giveBack(context.nowMillis());
     } else if (earlyMillis > context.claimAheadMillis() + MAX_EARLY_MILLIS) { // the clock went back
-      run.giveBack(entry.due.fireAt());
+      run.giveBack(atMillis);
     } else if (earlyMillis > 0) { // it was claimed ahead, here or by an owner that is gone
       readyLater(run, earlyMillis);
     } else {

@@ -33,7 +33,10 @@ public final class KnownHandlers {
 
   /** All of them. */
   public HandlerNames all() {
-    return HandlerNames.union(List.of(handlers.names(), reported));
+    HandlerNames ofLiveNodes = reported;
+    return ofLiveNodes == null
+        ? handlers.names()
+        : HandlerNames.union(List.of(handlers.names(), ofLiveNodes));
   }
 
   /** Takes the store's report of the handlers of all live nodes; none, if it has one owner. */

@@ -47,8 +47,11 @@ final class UnknownHandlers {
                 entry.due.key(),
                 "no live node knows the handler \"" + entry.due.handler() + '"');
           }
-          entry.shard().answered(entry.due.key(), outcome);
-          inFlight.leave();
+          try {
+            entry.shard().answered(entry.due.key(), outcome);
+          } finally {
+            inFlight.leave();
+          }
         });
   }
 }

@@ -60,18 +60,22 @@ public final class InFlightLimit {
 
   private void admitAll() {
     for (DueEntry entry = next(); entry != null; entry = next()) {
-      boolean begun = false;
+      boolean begun;
       try {
         begun = entry.begin();
-      } finally {
-        if (!begun) {
-          synchronized (this) {
-            inside--;
-          }
+      } catch (RuntimeException | Error e) {
+        synchronized (this) {
+          inside--;
+          waiting.addFirst(entry);
         }
+        throw e;
       }
       if (begun) {
         handling.accept(entry);
+      } else {
+        synchronized (this) {
+          inside--;
+        }
       }
     }
   }

@@ -63,20 +63,19 @@ public final class MissedRule {
    * Decides about an entry whose handling has begun, on an executor if it must be read for that.
    *
    * @param run begins what runs now
-   * @param left is called when nothing does, and the entry has been answered
-   * @return false if nothing will be called: the engine is closed, or its wheel was stopped
+   * @param left is called when nothing runs, and the entry has been answered
    */
-  public boolean decide(DueEntry entry, Run run, Runnable left) {
+  public void decide(DueEntry entry, Run run, Runnable left) {
     boolean mayBeMissed =
         entry.due.recurring()
             && entry.due.state() == TimerState.SCHEDULED
             && (entry.due.deferred()
                 || clock.nowMillis() - entry.due.fireAt() > policy.minGraceMillis());
-    if (mayBeMissed) {
-      return tasks.read(() -> decideNow(entry, run, left));
+    if (!mayBeMissed) {
+      run.begin(TimerRecord.NONE, 0);
+    } else if (!tasks.read(() -> decideNow(entry, run, left))) { // closed
+      ended(() -> entry.shard().endedUnknown(entry.due.key()), left);
     }
-    run.begin(TimerRecord.NONE, 0);
-    return true;
   }
 
   private void decideNow(DueEntry entry, Run run, Runnable left) {
@@ -85,8 +84,7 @@ public final class MissedRule {
     try {
       TimerRecord record = store.get(entry.due.key());
       if (record == null || !entry.isCurrent(record)) {
-        entry.shard().ended(entry.due.key(), record);
-        left.run();
+        ended(() -> entry.shard().ended(entry.due.key(), record), left);
         return;
       }
       // Otherwise it is no run of the series, or one that was decided about.
@@ -103,8 +101,7 @@ public final class MissedRule {
       }
     } catch (StoreException e) {
       health.reading.failed("a reading of " + entry.due.key(), e);
-      entry.shard().endedUnknown(entry.due.key());
-      left.run();
+      ended(() -> entry.shard().endedUnknown(entry.due.key()), left);
       return;
     } catch (RuntimeException | Error e) {
       // One bad record stops nothing. It runs, and its attempt fails: so it is in its history.
@@ -133,8 +130,15 @@ public final class MissedRule {
           if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
             health.dropped(entry.due.key(), dropped);
           }
-          entry.shard().answered(entry.due.key(), outcome);
-          left.run();
+          ended(() -> entry.shard().answered(entry.due.key(), outcome), left);
         });
+  }
+
+  private static void ended(Runnable answer, Runnable left) {
+    try {
+      answer.run();
+    } finally {
+      left.run();
+    }
   }
 }

@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
  * that one which stands still is passed over.
  *
  * <p>What was due before the shard was acquired, or before the clock jumped, is let through at a
- * bounded rate by {@link io.timewheel.durable.internal.dispatch.OverdueRate}. A handler that is
- * merely slow is not slowed down further.
+ * bounded rate by {@code OverdueRate}. A handler that is merely slow is not slowed down further.
  */
 public final class Shard implements ClaimHolder {
   final int number;

@@ -406,14 +406,28 @@ final class Window {
   }
 
   private void load() {
-    context.lookAtClock().run();
+    boolean complete = false;
+    try {
+      context.lookAtClock().run();
+      complete = readNext();
+      context.health().reading.answered();
+    } catch (RuntimeException | Error e) {
+      if (!shard.isClosed()) { // or it is the end of the engine, and no fault of the store
+        context.health().reading.failed("a reading of shard " + shard.number, e);
+      }
+    }
+    loadingEnded(complete);
+  }
+
+  /** Returns false if the wheel refuses more, or the window is closed. */
+  private boolean readNext() {
     DuePosition after;
     long until;
     Set<String> cameBackFor = new HashSet<>();
     lock.lock();
     try {
       if (closed) {
-        return;
+        return false;
       }
       boolean otherIsNext = swept && (isMoreWanted() || shares.anyToCatchUp());
       boolean toSweep = sweepFrom != NOTHING && !fromStart && loaded != null && !otherIsNext;
@@ -443,7 +457,7 @@ final class Window {
     } finally {
       lock.unlock();
     }
-    load(after, until, cameBackFor);
+    return readPages(after, until, cameBackFor);
   }
 
   /** The end of what was read, for a reading that does not go on from there. */
@@ -453,19 +467,6 @@ final class Window {
 
   private @Nullable DuePosition beginning() {
     return beginMillis == Long.MIN_VALUE ? null : endOf(beginMillis);
-  }
-
-  private void load(@Nullable DuePosition from, long until, Set<String> cameBackFor) {
-    boolean complete = false;
-    try {
-      complete = readPages(from, until, cameBackFor);
-      context.health().reading.answered();
-    } catch (RuntimeException | Error e) {
-      if (!shard.isClosed()) { // or it is the end of the engine, and no fault of the store
-        context.health().reading.failed("a reading of shard " + shard.number, e);
-      }
-    }
-    loadingEnded(complete);
   }
 
   private void loadingEnded(boolean complete) {

@@ -9,6 +9,7 @@ import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -93,18 +94,38 @@ public final class Closing {
   }
 
   private void end() {
+    List<Runnable> parts = new ArrayList<>();
+    parts.add(engine::close);
+    if (ownedTimer != null) {
+      parts.add(ownedTimer::stop);
+    }
+    ownedExecutors.forEach(executor -> parts.add(executor::shutdown));
+    parts.add(store::close);
     try {
-      engine.close();
-      if (ownedTimer != null) {
-        ownedTimer.stop();
-      }
+      runAll(parts);
     } finally {
-      ownedExecutors.forEach(ExecutorService::shutdown);
+      ended.countDown();
+    }
+  }
+
+  /** Ends each part, also if one before it throws; throws the first failure. */
+  private static void runAll(List<Runnable> parts) {
+    Throwable first = null;
+    for (Runnable part : parts) {
       try {
-        store.close();
-      } finally {
-        ended.countDown();
+        part.run();
+      } catch (RuntimeException | Error e) {
+        if (first == null) {
+          first = e;
+        } else {
+          first.addSuppressed(e);
+        }
       }
+    }
+    if (first instanceof Error error) {
+      throw error;
+    } else if (first != null) {
+      throw (RuntimeException) first;
     }
   }
 }

@@ -8,12 +8,12 @@ import io.timewheel.durable.internal.attempt.AttemptEndRecorder;
 import io.timewheel.durable.internal.attempt.HandlerQueue;
 import io.timewheel.durable.internal.attempt.Handlers;
 import io.timewheel.durable.internal.attempt.KnownHandlers;
-import io.timewheel.durable.internal.attempt.OtherThreads;
 import io.timewheel.durable.internal.attempt.PauseGate;
 import io.timewheel.durable.internal.attempt.RetryRule;
 import io.timewheel.durable.internal.commit.CommitLane;
 import io.timewheel.durable.internal.commit.Committer;
 import io.timewheel.durable.internal.commit.Delays;
+import io.timewheel.durable.internal.commit.OtherThreads;
 import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.dispatch.Dispatcher;
 import io.timewheel.durable.internal.dispatch.OutcomeRouter;
@@ -54,7 +54,7 @@ public final class Engine {
   public final Committer committer;
   final OutcomeRouter router;
   public final AttemptContext attempts;
-  private final OtherThreads handlerThreads;
+  private final OtherThreads handlerExecutor;
   public final Handlers handlers;
   public final KnownHandlers known;
   public final Dispatcher dispatcher;
@@ -108,12 +108,12 @@ public final class Engine {
             ends,
             new PauseGate(),
             this::freed);
-    handlerThreads = new OtherThreads("handlerExecutor", executors.handlers());
+    handlerExecutor = new OtherThreads("handlerExecutor", executors.handlers());
     handlers =
         new Handlers(
             settings.handlers(),
             settings.families(),
-            (config, onUnused) -> new HandlerQueue(attempts, config, handlerThreads, onUnused));
+            (config, onUnused) -> new HandlerQueue(attempts, config, handlerExecutor, onUnused));
     known = new KnownHandlers(handlers);
     dispatcher = new Dispatcher(attempts, handlers, known, tasks, settings.overduePerSecond());
     DueContext due =
@@ -163,7 +163,7 @@ public final class Engine {
     }
     Timeout firstBeat = null;
     try {
-      handlerThreads.check();
+      handlerExecutor.check();
       handlers.start();
       firstBeat = maintenance.start();
       store.start(new StoreEvents(this, settings.client()));
@@ -218,5 +218,6 @@ public final class Engine {
   void close() {
     handlers.interrupt();
     committer.close();
+    maintenance.end();
   }
 }

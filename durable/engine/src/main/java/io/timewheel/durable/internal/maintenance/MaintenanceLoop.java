@@ -8,7 +8,7 @@ import io.timewheel.durable.internal.attempt.Handlers;
 import io.timewheel.durable.internal.due.ClockWatch;
 import io.timewheel.durable.internal.due.DueContext;
 import io.timewheel.durable.internal.due.OwnedShards;
-import io.timewheel.durable.internal.due.Shard;
+import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.internal.queue.HandlerLeases;
 import io.timewheel.durable.internal.queue.QueueConsumers;
 import io.timewheel.durable.spi.StoreTraits;
@@ -20,11 +20,13 @@ import java.time.Duration;
  * sweeps for the changes of other nodes. It ends with the wheel, whose owner may stop it too early.
  */
 public final class MaintenanceLoop implements TimerTask {
+  private static final System.Logger LOG = GuardedLog.LOG;
   private static final Duration BEAT = Duration.ofSeconds(1);
   private static final int BEATS_PER_UPKEEP = 60;
 
   private final Parts parts;
   private int beats;
+  private volatile boolean ended;
 
   /** The parts of the engine that are maintained. */
   public record Parts(
@@ -60,13 +62,15 @@ public final class MaintenanceLoop implements TimerTask {
 
   @Override
   public void run(Timeout timeout) {
-    if (isClosed()) {
+    if (ended) {
       return;
     }
-    if (timeout.reschedule(BEAT)) {
-      beat();
-    } else {
+    if (!timeout.reschedule(BEAT)) {
       parts.context.delays().stopped();
+    } else if (isClosed()) {
+      keepAttempts();
+    } else {
+      beat();
     }
   }
 
@@ -77,29 +81,48 @@ public final class MaintenanceLoop implements TimerTask {
     }
   }
 
+  /** The engine is closed, and waits for no attempt. */
+  public void end() {
+    ended = true;
+  }
+
   private boolean isClosed() {
     return parts.context.tasks().isClosed();
   }
 
   private void beat() {
-    parts.clockWatch.look();
-    parts.shards.forEach(Shard::beat);
-    parts.leases.beat();
-    parts.context.delays().beat();
+    keepAttempts();
+    guarded(parts.clockWatch::look);
+    parts.shards.forEach(shard -> guarded(shard::beat));
     if (++beats % BEATS_PER_UPKEEP == 0) {
-      parts.context.health().operatorLog.report();
       upkeep();
     }
   }
 
+  /** Does what running attempts need, also while the engine closes and waits for them. */
+  private void keepAttempts() {
+    guarded(parts.leases::beat);
+    guarded(parts.context.delays()::beat);
+  }
+
   private void upkeep() {
-    parts.context.tasks().reportWaiting();
-    parts.handlers.upkeep();
-    parts.ends.upkeep();
-    parts.shards.forEach(Shard::upkeep);
+    guarded(parts.context.health().operatorLog::report);
+    guarded(parts.context.tasks()::reportWaiting);
+    guarded(parts.handlers::upkeep);
+    guarded(parts.ends::upkeep);
+    parts.shards.forEach(shard -> guarded(shard::upkeep));
     if (!parts.client) {
-      parts.releases.upkeep();
-      parts.history.start();
+      guarded(parts.releases::upkeep);
+      guarded(parts.history::start);
+    }
+  }
+
+  /** One part that fails must not hold up the others. */
+  private static void guarded(Runnable work) {
+    try {
+      work.run();
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.ERROR, "periodic work threw", e);
     }
   }
 

@@ -19,7 +19,7 @@ public final class ConsumerEnds {
   private static final System.Logger LOG = GuardedLog.LOG;
 
   /** The epoch of an end that its consumer asks for. */
-  private static final long NO_EPOCH = 0;
+  static final long NO_EPOCH = 0;
 
   private ConsumerEnds() {}
 

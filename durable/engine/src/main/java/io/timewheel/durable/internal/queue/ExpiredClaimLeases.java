@@ -30,35 +30,42 @@ final class ExpiredClaimLeases {
 
   /** Ends the claim lease of an entry, whose time is the end of the lease. */
   void end(DueEntry entry) {
-    if (!tasks.read(() -> readAndEnd(entry))) {
-      onEnded.run();
+    if (!tasks.read(() -> readAndEnd(entry))) { // closed
+      ended(() -> entry.shard().endedUnknown(entry.due.key()));
     }
   }
 
   private void readAndEnd(DueEntry entry) {
+    TimerRecord record;
     try {
-      TimerRecord record = context.store().get(entry.due.key());
-      Claim claim = record == null ? null : record.claim();
-      if (record == null || claim == null || !entry.isCurrent(record)) {
-        entry.shard().ended(entry.due.key(), record);
-        onEnded.run();
-        return;
-      }
-      AttemptEnd lost = ConsumerEnds.lost(context, record, claim, entry.shard().epoch);
-      context.committer().submitOwn(lost.change(), outcome -> recorded(entry, lost, outcome));
+      record = context.store().get(entry.due.key());
     } catch (RuntimeException | Error e) {
       context.health().reading.failed("a reading of " + entry.due.key(), e);
-      entry.shard().endedUnknown(entry.due.key());
-      onEnded.run();
+      ended(() -> entry.shard().endedUnknown(entry.due.key()));
+      return;
     }
+    Claim claim = record == null ? null : record.claim();
+    if (record == null || claim == null || !entry.isCurrent(record)) {
+      ended(() -> entry.shard().ended(entry.due.key(), record));
+      return;
+    }
+    AttemptEnd lost = ConsumerEnds.lost(context, record, claim, entry.shard().epoch);
+    context.committer().submitOwn(lost.change(), outcome -> recorded(entry, lost, outcome));
   }
 
   private void recorded(DueEntry entry, AttemptEnd lost, @Nullable Outcome outcome) {
+    ended(
+        () -> {
+          if (outcome != null) {
+            context.ends().recorded(lost, outcome);
+          }
+          entry.shard().answered(entry.due.key(), outcome);
+        });
+  }
+
+  private void ended(Runnable answer) {
     try {
-      if (outcome != null) {
-        context.ends().recorded(lost, outcome);
-      }
-      entry.shard().answered(entry.due.key(), outcome);
+      answer.run();
     } finally {
       onEnded.run();
     }

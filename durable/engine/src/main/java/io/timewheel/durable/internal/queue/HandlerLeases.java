@@ -12,7 +12,6 @@ import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -56,7 +55,7 @@ public final class HandlerLeases {
   private final StoreTasks tasks;
   private final Handlers handlers;
   private final Consumer<TimerRecord> observer;
-  private final SecureRandom random = new SecureRandom();
+  private final ClaimTokens tokens = new ClaimTokens();
 
   /** The leases whose attempts have not ended. */
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
@@ -131,15 +130,13 @@ public final class HandlerLeases {
 
   private void step() {
     boolean more = false;
-    Map<String, Integer> wanted = Map.of();
     try {
       findReady();
-      wanted = reserve();
+      Map<String, Integer> wanted = reserve();
       if (!wanted.isEmpty()) {
         more = lease(wanted);
       }
     } catch (RuntimeException | Error e) {
-      wanted.forEach(handlers::release);
       if (!tasks.isClosed()) {
         context.health().reading.failed("a lease of ready timers", e); // the next sweep tries again
       }
@@ -202,8 +199,13 @@ public final class HandlerLeases {
     long nowMillis = context.nowMillis();
     long untilMillis = nowMillis + LEASE.toMillis();
     long pausesBefore = context.pauseGate().pauses();
-    List<TimerRecord> records =
-        context.store().leaseForHandlers(wanted, untilMillis, nowMillis, this::token);
+    List<TimerRecord> records;
+    try {
+      records = context.store().leaseForHandlers(wanted, untilMillis, nowMillis, tokens::next);
+    } catch (RuntimeException | Error e) {
+      wanted.forEach(handlers::release);
+      throw e;
+    }
     Map<String, Integer> unused = new HashMap<>(wanted);
     List<Lease> made = new ArrayList<>();
     for (TimerRecord record : records) {
@@ -223,10 +225,6 @@ public final class HandlerLeases {
     made.forEach(lease -> handlers.leased(lease.record, lease, pausesBefore));
     unused.forEach(handlers::release);
     return more;
-  }
-
-  private ClaimToken token() {
-    return new ClaimToken(random.nextLong(), random.nextLong());
   }
 
   /** Extends the leases of attempts that have not ended. */

@@ -12,11 +12,9 @@ import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -51,7 +49,7 @@ public final class QueueConsumers {
   private final AttemptContext context;
   private final StoreTasks tasks;
   private final Consumer<TimerRecord> observer;
-  private final SecureRandom random = new SecureRandom();
+  private final ClaimTokens tokens = new ClaimTokens();
 
   /** The queues with waiting claims. */
   private final Map<TimerKey, Line> lines = new LinkedHashMap<>();
@@ -288,7 +286,7 @@ public final class QueueConsumers {
               EpochMillis.saturatedAdd(nowMillis, demand.first().leaseMillis)));
     }
     Map<TimerKey, List<ClaimedTimer>> leased = new HashMap<>();
-    for (TimerRecord record : context.store().lease(requests, limit, nowMillis, this::token)) {
+    for (TimerRecord record : context.store().lease(requests, limit, nowMillis, tokens::next)) {
       observer.accept(record);
       leased
           .computeIfAbsent(
@@ -303,10 +301,6 @@ public final class QueueConsumers {
     return new ClaimedTimer(
         new AttemptFiring(record, nowMillis, context.policy().isCatchUp(record)),
         requireNonNull(record.claim(), "claim"));
-  }
-
-  private ClaimToken token() {
-    return new ClaimToken(random.nextLong(), random.nextLong());
   }
 
   /**
@@ -405,7 +399,7 @@ public final class QueueConsumers {
             new Change.Finish(
                 timer.firing().key(),
                 timer.claim().token(),
-                0,
+                ConsumerEnds.NO_EPOCH,
                 Change.Finish.End.GIVEN_BACK,
                 context.nowMillis(),
                 null,

@@ -31,13 +31,13 @@ public final class ReadyTimers {
   private void handle(DueEntry entry) {
     if (entry.due.state() == TimerState.RUNNING && entry.due.queue()) {
       expired.end(entry);
-    } else if (!context
-        .missed()
-        .decide(
-            entry,
-            (scheduledAt, dropped) -> makeReady(entry, scheduledAt, dropped),
-            inFlight::leave)) {
-      inFlight.leave();
+    } else {
+      context
+          .missed()
+          .decide(
+              entry,
+              (scheduledAt, dropped) -> makeReady(entry, scheduledAt, dropped),
+              inFlight::leave);
     }
   }
 

@@ -3,26 +3,53 @@ package io.timewheel.durable.internal.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import jdk.jfr.FlightRecorder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The events cannot be loaded yet, as no thread can be started for that. */
 class EventsTest {
+  @TempDir private Path directory;
+
+  /** In a JVM of its own: other tests have loaded the events in this one. */
   @Test
   @EnabledForJreRange(max = JRE.JAVA_20) // later ones do not ask the thread for its class loader
   void triesAgainToLoadTheEventsIfNoThreadCouldBeStarted() throws Exception {
-    FlightRecorder.getFlightRecorder();
-    TwoLooks looks = new TwoLooks();
-    looks.start();
-    looks.join();
-    assertThat(looks.tries).as("threads that were to load the events").isEqualTo(2);
+    File output = directory.resolve("output.txt").toFile();
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                TwoLooks.class.getName())
+            .redirectErrorStream(true)
+            .redirectOutput(output)
+            .start();
+    try {
+      assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+    assertThat(Files.readString(output.toPath())).endsWith("tries: 2");
   }
 
   /** Two events, on a thread that can make no other. */
-  private static final class TwoLooks extends Thread {
+  static final class TwoLooks extends Thread {
     private int tries;
+
+    public static void main(String[] args) throws InterruptedException {
+      FlightRecorder.getFlightRecorder();
+      TwoLooks looks = new TwoLooks();
+      looks.start();
+      looks.join();
+      System.out.print("tries: " + looks.tries);
+    }
 
     @Override
     public void run() {

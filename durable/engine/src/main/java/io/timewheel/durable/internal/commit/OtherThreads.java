@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.internal.attempt;
+package io.timewheel.durable.internal.commit;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.queue;
+
+import io.timewheel.durable.spi.ClaimToken;
+import java.security.SecureRandom;
+
+/** Makes claim tokens that nobody can guess. Thread-safe. */
+final class ClaimTokens {
+  private final SecureRandom random = new SecureRandom();
+
+  ClaimToken next() {
+    return new ClaimToken(random.nextLong(), random.nextLong());
+  }
+}
