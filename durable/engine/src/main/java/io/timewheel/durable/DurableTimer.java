@@ -107,8 +107,8 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Schedules a timer, or replaces the one of the same identity.
    *
-   * @param spec what is asked for
-   * @return what was done
+   * @param spec the timer
+   * @return the outcome
    */
   public ScheduleResult schedule(TimerSpec spec) {
     return calls.await(calls.schedule(spec));
@@ -117,7 +117,7 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Schedules a timer, as {@link #schedule} does.
    *
-   * @param spec what is asked for
+   * @param spec the timer
    * @return completed after the commit
    */
   public CompletionStage<ScheduleResult> scheduleAsync(TimerSpec spec) {
@@ -127,7 +127,7 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Schedules many timers, each by itself; as few commits as there can be.
    *
-   * @param specs what is asked for
+   * @param specs the timers
    * @return what came of each, in the same order
    */
   public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
@@ -137,7 +137,7 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Schedules many timers, as {@link #scheduleAll} does.
    *
-   * @param specs what is asked for
+   * @param specs the timers
    * @return completed when all are answered
    */
   public CompletionStage<List<BatchResult<ScheduleResult>>> scheduleAllAsync(
@@ -437,7 +437,7 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Ends the pause of a namespace; what is overdue fires.
+   * Ends the pause of a namespace; overdue timers fire.
    *
    * @param namespace the namespace
    */
@@ -591,7 +591,7 @@ public final class DurableTimer implements AutoCloseable {
    * sent: it does not count as an attempt, and is ready again. One whose lease has ended stays as
    * it is.
    *
-   * @param firings what was claimed
+   * @param firings the claimed timers
    */
   public void giveBack(List<QueueFiring> firings) {
     engine.committer.checkOpen();
@@ -601,7 +601,7 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Ends a lease well.
    *
-   * @param fireId what was claimed
+   * @param fireId the claimed run
    * @param lease the lease
    * @return completed after the commit
    */
@@ -614,7 +614,7 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Ends a lease badly: the attempt failed.
    *
-   * @param fireId what was claimed
+   * @param fireId the claimed run
    * @param lease the lease
    * @param error why
    * @param after when to try again; by the timer's retry policy if null
@@ -635,7 +635,7 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Extends a lease.
    *
-   * @param fireId what was claimed
+   * @param fireId the claimed run
    * @param lease the lease
    * @param by how long it lasts from now on, a second to twelve hours; it is never shortened
    * @return completed after the commit

@@ -23,7 +23,7 @@ public final class QueueFiring {
     return claimed;
   }
 
-  /** {@return what fires} */
+  /** {@return the firing} */
   public Firing firing() {
     return claimed.firing();
   }

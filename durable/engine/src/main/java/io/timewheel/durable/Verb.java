@@ -7,7 +7,7 @@ import io.timewheel.durable.spi.Change;
 public enum Verb {
   /** Lets no further attempt begin. */
   PAUSE,
-  /** Ends a pause; what is overdue fires. */
+  /** Ends a pause; overdue timers fire. */
   RESUME,
   /** Fires now, and leaves the schedule of a recurring timer alone. */
   RUN,

@@ -47,7 +47,7 @@ public class DurableTimerException extends RuntimeException {
    *
    * @param reason why
    * @param version the version that the timer has; 0 if there is none or it does not matter
-   * @param message says what failed
+   * @param message names the failure
    * @param cause what made it fail, or null
    */
   public DurableTimerException(

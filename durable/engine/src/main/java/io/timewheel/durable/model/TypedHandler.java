@@ -11,7 +11,7 @@ public interface TypedHandler<T> {
   /**
    * Handles a firing; see {@link Handler#handle}.
    *
-   * @param firing what fires
+   * @param firing the firing
    * @param payload its payload
    * @throws Exception if the attempt failed
    */

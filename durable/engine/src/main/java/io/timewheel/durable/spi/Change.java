@@ -29,7 +29,7 @@ public sealed interface Change {
    * Makes or replaces a timer.
    *
    * @param key the timer
-   * @param definition what is asked for
+   * @param definition the definition
    * @param dueAt when it is due
    * @param relative whether the time was given as a delay, so that the same again is another time
    * @param condition when to do it
@@ -95,7 +95,7 @@ public sealed interface Change {
     public enum What {
       /** Lets no further attempt begin. */
       PAUSE,
-      /** Ends a pause; what is overdue fires. */
+      /** Ends a pause; overdue timers fire. */
       RESUME,
       /** Puts back what a pause of its namespace held, or what was blocked; made by engines. */
       RELEASE,

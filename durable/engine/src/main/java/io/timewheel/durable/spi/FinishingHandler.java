@@ -15,7 +15,7 @@ public interface FinishingHandler extends Handler {
   /**
    * Handles a firing, and commits its effects and the given change as one.
    *
-   * @param firing what fires
+   * @param firing the firing
    * @param success the change that records the success
    * @param rescheduled makes the change that reschedules this run at a time, as {@link
    *     Firing#reschedule} does, to commit in place of the success; throws an

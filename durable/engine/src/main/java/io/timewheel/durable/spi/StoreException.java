@@ -35,7 +35,7 @@ public class StoreException extends DurableTimerException {
    * Makes an exception.
    *
    * @param kind what is known
-   * @param message says what failed
+   * @param message names the failure
    * @param cause why, or null
    */
   public StoreException(Kind kind, String message, @Nullable Throwable cause) {

@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param committers how many batches may be committed side by side; the changes of one timer always
  *     go through the same one
  * @param maxBatch how many changes one commit takes
- * @param window how far ahead of now the engine loads what is due
+ * @param window how far ahead of now the engine loads due timers
  * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
  * @param sweep how often the engine reads its window again, for what others have put there; zero if
  *     nobody else writes
@@ -35,7 +35,7 @@ public record StoreTraits(
    * @param committers how many batches may be committed side by side; the changes of one timer
    *     always go through the same one
    * @param maxBatch how many changes one commit takes
-   * @param window how far ahead of now the engine loads what is due
+   * @param window how far ahead of now the engine loads due timers
    * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
    * @param sweep how often the engine reads its window again, for what others have put there; zero
    *     if nobody else writes
@@ -66,7 +66,7 @@ public record StoreTraits(
    * @param committers how many batches may be committed side by side; the changes of one timer
    *     always go through the same one
    * @param maxBatch how many changes one commit takes
-   * @param window how far ahead of now the engine loads what is due
+   * @param window how far ahead of now the engine loads due timers
    * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
    * @param sweep how often the engine reads its window again, for what others have put there; zero
    *     if nobody else writes

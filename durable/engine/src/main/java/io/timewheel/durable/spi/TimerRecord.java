@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param version grows with every replacement, across deletion and forgetting
  * @param revision grows with every other change; 0 in a new version
  * @param state what the timer is doing
- * @param definition what was asked for
+ * @param definition the definition
  * @param dueAt the time that was asked for or that the recurrence gives: of the present run, or of
  *     the next one
  * @param fireAt when the engine must look at this record, its place in the due index; {@link
@@ -80,7 +80,7 @@ public record TimerRecord(
    * @param version grows with every replacement, across deletion and forgetting
    * @param revision grows with every other change; 0 in a new version
    * @param state what the timer is doing
-   * @param definition what was asked for
+   * @param definition the definition
    * @param dueAt the time that was asked for or that the recurrence gives: of the present run, or
    *     of the next one
    * @param fireAt when the engine must look at this record, its place in the due index; {@link

@@ -37,7 +37,7 @@ public final class StoreTasks {
   }
 
   /**
-   * Reads what is due; in a second, if the executor refuses it.
+   * Reads due timers; in a second, if the executor refuses it.
    *
    * @return false if it will not be done: the engine is closed, or its wheel was stopped
    */
