@@ -59,13 +59,13 @@ public final class DurableTimer implements AutoCloseable {
 
   private final Engine engine;
   private final TimerStore store;
-  private final Requests calls;
+  private final Requests requests;
   private final Closing closing;
 
-  DurableTimer(Engine engine, TimerStore store, Requests calls, Closing closing) {
+  DurableTimer(Engine engine, TimerStore store, Requests requests, Closing closing) {
     this.engine = engine;
     this.store = store;
-    this.calls = calls;
+    this.requests = requests;
     this.closing = closing;
   }
 
@@ -111,7 +111,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return the outcome
    */
   public ScheduleResult schedule(TimerSpec spec) {
-    return calls.await(calls.schedule(spec));
+    return requests.await(requests.schedule(spec));
   }
 
   /**
@@ -121,7 +121,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<ScheduleResult> scheduleAsync(TimerSpec spec) {
-    return calls.stage(() -> calls.schedule(spec));
+    return requests.stage(() -> requests.schedule(spec));
   }
 
   /**
@@ -131,7 +131,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
-    return calls.await(calls.scheduleAll(specs));
+    return requests.await(requests.scheduleAll(specs));
   }
 
   /**
@@ -142,7 +142,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<ScheduleResult>>> scheduleAllAsync(
       Collection<TimerSpec> specs) {
-    return calls.stage(() -> calls.scheduleAll(specs));
+    return requests.stage(() -> requests.scheduleAll(specs));
   }
 
   // Cancel
@@ -166,7 +166,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return whether it was in time
    */
   public CancelResult cancel(TimerKey key, long version) {
-    return calls.await(calls.cancel(key, version));
+    return requests.await(requests.cancel(key, version));
   }
 
   /**
@@ -188,7 +188,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<CancelResult> cancelAsync(TimerKey key, long version) {
-    return calls.stage(() -> calls.cancel(key, version));
+    return requests.stage(() -> requests.cancel(key, version));
   }
 
   /**
@@ -198,7 +198,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
-    return calls.await(calls.cancelAll(keys));
+    return requests.await(requests.cancelAll(keys));
   }
 
   /**
@@ -209,7 +209,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<CancelResult>>> cancelAllAsync(
       Collection<TimerKey> keys) {
-    return calls.stage(() -> calls.cancelAll(keys));
+    return requests.stage(() -> requests.cancelAll(keys));
   }
 
   // What a person asks for
@@ -222,7 +222,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult pause(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), Verb.PAUSE, 0));
+    return requests.await(requests.verb(Limits.key(namespace, id), Verb.PAUSE, 0));
   }
 
   /**
@@ -244,7 +244,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult resume(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), Verb.RESUME, 0));
+    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RESUME, 0));
   }
 
   /**
@@ -266,7 +266,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult runNow(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), Verb.RUN, 0));
+    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RUN, 0));
   }
 
   /**
@@ -288,7 +288,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult retry(String namespace, String id) {
-    return calls.await(calls.verb(Limits.key(namespace, id), Verb.RETRY, 0));
+    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RETRY, 0));
   }
 
   /**
@@ -311,7 +311,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<VerbResult> verbAsync(TimerKey key, Verb verb, long version) {
-    return calls.stage(() -> calls.verb(key, verb, version));
+    return requests.stage(() -> requests.verb(key, verb, version));
   }
 
   /**
@@ -322,7 +322,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<VerbResult>> verbAll(Collection<TimerKey> keys, Verb verb) {
-    return calls.await(calls.verbAll(keys, verb));
+    return requests.await(requests.verbAll(keys, verb));
   }
 
   /**
@@ -334,7 +334,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
       Collection<TimerKey> keys, Verb verb) {
-    return calls.stage(() -> calls.verbAll(keys, verb));
+    return requests.stage(() -> requests.verbAll(keys, verb));
   }
 
   /**
@@ -359,7 +359,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult move(TimerKey key, Instant at, long version) {
-    return calls.await(calls.move(key, at, version));
+    return requests.await(requests.move(key, at, version));
   }
 
   /**
@@ -383,7 +383,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<VerbResult> moveAsync(TimerKey key, Instant at, long version) {
-    return calls.stage(() -> calls.move(key, at, version));
+    return requests.stage(() -> requests.move(key, at, version));
   }
 
   /**
@@ -394,7 +394,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<VerbResult>> moveAll(Collection<TimerKey> keys, Instant at) {
-    return calls.await(calls.moveAll(keys, at));
+    return requests.await(requests.moveAll(keys, at));
   }
 
   /**
@@ -406,7 +406,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<VerbResult>>> moveAllAsync(
       Collection<TimerKey> keys, Instant at) {
-    return calls.stage(() -> calls.moveAll(keys, at));
+    return requests.stage(() -> requests.moveAll(keys, at));
   }
 
   // Pauses of namespaces
@@ -422,7 +422,7 @@ public final class DurableTimer implements AutoCloseable {
    *     paused, and a live node has not confirmed it in time. The message names it
    */
   public int pause(String namespace) {
-    return calls.pause(Limits.name("namespace", namespace));
+    return requests.pause(Limits.name("namespace", namespace));
   }
 
   /**
@@ -433,7 +433,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<Integer> pauseAsync(String namespace) {
     Limits.name("namespace", namespace);
-    return calls.later(() -> calls.pause(namespace));
+    return requests.later(() -> requests.pause(namespace));
   }
 
   /**
@@ -442,7 +442,7 @@ public final class DurableTimer implements AutoCloseable {
    * @param namespace the namespace
    */
   public void resume(String namespace) {
-    calls.resume(Limits.name("namespace", namespace));
+    requests.resume(Limits.name("namespace", namespace));
   }
 
   /**
@@ -453,7 +453,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<Void> resumeAsync(String namespace) {
     Limits.name("namespace", namespace);
-    return calls.later(() -> calls.resume(namespace));
+    return requests.later(() -> requests.resume(namespace));
   }
 
   /**
@@ -462,27 +462,27 @@ public final class DurableTimer implements AutoCloseable {
    * @return how many attempts of handlers run, on all nodes
    */
   public int pauseAll() {
-    return calls.pause(TimerStore.EVERYTHING);
+    return requests.pause(TimerStore.EVERYTHING);
   }
 
   /** {@return as {@link #pauseAll}; completed when all nodes have confirmed the pause} */
   public CompletionStage<Integer> pauseAllAsync() {
-    return calls.later(this::pauseAll);
+    return requests.later(this::pauseAll);
   }
 
   /** Ends {@link #pauseAll}; namespaces that were paused by themselves stay so. */
   public void resumeAll() {
-    calls.resume(TimerStore.EVERYTHING);
+    requests.resume(TimerStore.EVERYTHING);
   }
 
   /** {@return as {@link #resumeAll}; completed when the store has it} */
   public CompletionStage<Void> resumeAllAsync() {
-    return calls.later(() -> calls.resume(TimerStore.EVERYTHING));
+    return requests.later(() -> requests.resume(TimerStore.EVERYTHING));
   }
 
   /** {@return the namespaces that are paused; an empty text among them means all are} */
   public Set<String> paused() {
-    return calls.ask(store::paused);
+    return requests.ask(store::paused);
   }
 
   // Looking
@@ -496,7 +496,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public Optional<TimerInfo> get(String namespace, String id) {
     TimerKey key = Limits.key(namespace, id);
-    return Optional.ofNullable(calls.ask(() -> store.get(key))).map(TimerInfo::new);
+    return Optional.ofNullable(requests.ask(() -> store.get(key))).map(TimerInfo::new);
   }
 
   /**
@@ -512,7 +512,7 @@ public final class DurableTimer implements AutoCloseable {
     Limits.count("pageSize", pageSize, MAX_PAGE);
     requireNonNull(filter, "filter");
     TimerKey after = page == null ? null : TimerList.parse(page);
-    TimerPage found = calls.ask(() -> store.page(filter.query(), after, pageSize));
+    TimerPage found = requests.ask(() -> store.page(filter.query(), after, pageSize));
     return new TimerList(
         found.records().stream().map(TimerInfo::new).toList(), TimerList.token(found.next()));
   }
@@ -531,7 +531,7 @@ public final class DurableTimer implements AutoCloseable {
     if (namespace != null) {
       Limits.name("namespace", namespace);
     }
-    return calls.histogram(
+    return requests.histogram(
         namespace, requireNonNull(from, "from"), requireNonNull(to, "to"), buckets);
   }
 
@@ -544,12 +544,12 @@ public final class DurableTimer implements AutoCloseable {
    */
   public List<Instant> preview(TimerSpec spec, int count) {
     Limits.count("count", count, MAX_PREVIEW);
-    return calls.preview(spec, count);
+    return requests.preview(spec, count);
   }
 
   /** {@return how many timers each namespace has in each state; what is missing is zero} */
   public Map<String, Map<TimerState, Long>> counts() {
-    return calls.ask(store::counts);
+    return requests.ask(store::counts);
   }
 
   /** {@return the time by the clock that decides what is due, in whole milliseconds} */
@@ -559,7 +559,7 @@ public final class DurableTimer implements AutoCloseable {
 
   /** {@return what this timer has done since it was started, and how it stands} */
   public DurableStats stats() {
-    return calls.stats();
+    return requests.stats();
   }
 
   // Queues
@@ -583,7 +583,7 @@ public final class DurableTimer implements AutoCloseable {
     Limits.between("lease", lease, MIN_LEASE, MAX_LEASE);
     Limits.between("wait", wait, Duration.ZERO, Duration.ofMinutes(1));
     engine.committer.checkOpen();
-    return calls.claim(namespace, queue, max, lease, wait);
+    return requests.claim(namespace, queue, max, lease, wait);
   }
 
   /**
@@ -608,7 +608,7 @@ public final class DurableTimer implements AutoCloseable {
   public CompletionStage<LeaseResult> ack(FireId fireId, String lease) {
     requireNonNull(fireId, "fireId");
     ClaimToken token = QueueFiring.parse(lease);
-    return calls.stage(() -> calls.end(fireId, token, null, null));
+    return requests.stage(() -> requests.end(fireId, token, null, null));
   }
 
   /**
@@ -624,12 +624,12 @@ public final class DurableTimer implements AutoCloseable {
       FireId fireId, String lease, String error, @Nullable Duration after) {
     requireNonNull(fireId, "fireId");
     requireNonNull(error, "error");
-    if (after != null && !calls.isInReach(after)) {
+    if (after != null && !requests.isInReach(after)) {
       throw new IllegalArgumentException(
           "after: " + after + " (expected: zero or more, and not for ever)");
     }
     ClaimToken token = QueueFiring.parse(lease);
-    return calls.stage(() -> calls.end(fireId, token, error, after));
+    return requests.stage(() -> requests.end(fireId, token, error, after));
   }
 
   /**
@@ -644,7 +644,7 @@ public final class DurableTimer implements AutoCloseable {
     requireNonNull(fireId, "fireId");
     Limits.between("by", by, MIN_LEASE, MAX_LEASE);
     ClaimToken token = QueueFiring.parse(lease);
-    return calls.stage(() -> calls.extend(fireId, token, by));
+    return requests.stage(() -> requests.extend(fireId, token, by));
   }
 
   // The end

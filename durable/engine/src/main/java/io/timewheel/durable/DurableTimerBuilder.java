@@ -475,8 +475,8 @@ public final class DurableTimerBuilder {
     StepExecutor steps = reader instanceof StepExecutor byHand ? byHand : null;
     Closing closing = new Closing(engine, store, timer == null ? wheel : null, owned, steps);
     HandlerCheck check = new HandlerCheck(engine.known, strictHandlers);
-    Requests calls = new Requests(engine, store, answers, codec, maxPending, check, steps);
-    return new DurableTimer(engine, store, calls, closing);
+    Requests requests = new Requests(engine, store, answers, codec, maxPending, check, steps);
+    return new DurableTimer(engine, store, requests, closing);
   }
 
   private static ExecutorService owned(List<ExecutorService> all, String name) {

@@ -205,6 +205,11 @@ public interface TimerStore extends AutoCloseable {
    */
   void resume(String scope);
 
+  /** {@return whether a namespace is paused, by itself or with everything} */
+  static boolean isPaused(Set<String> paused, String namespace) {
+    return paused.contains(namespace) || paused.contains(EVERYTHING);
+  }
+
   /** {@return the namespaces that are paused; {@link #EVERYTHING} if all are} */
   Set<String> paused();
 

@@ -156,7 +156,7 @@ public final class MemoryTables implements Transitions.Context {
 
   @Override
   public boolean paused(String namespace) {
-    return paused.contains(namespace) || paused.contains(TimerStore.EVERYTHING);
+    return TimerStore.isPaused(paused, namespace);
   }
 
   // Reading

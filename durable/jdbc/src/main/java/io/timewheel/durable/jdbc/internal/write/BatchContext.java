@@ -59,7 +59,7 @@ final class BatchContext implements Transitions.Context {
 
   @Override
   public boolean paused(String namespace) {
-    return paused.contains(namespace) || paused.contains(TimerStore.EVERYTHING);
+    return TimerStore.isPaused(paused, namespace);
   }
 
   /** {@return the counters to write} */

@@ -70,7 +70,7 @@ public final class QueueLeases {
       Set<String> paused = shared.holdPauses(to).get();
       Map<TimerKey, LeaseRequest> open = new LinkedHashMap<>();
       for (LeaseRequest request : requests) {
-        if (!paused.contains(request.namespace()) && !paused.contains(TimerStore.EVERYTHING)) {
+        if (!TimerStore.isPaused(paused, request.namespace())) {
           open.put(new TimerKey(request.namespace(), request.queue()), request);
         }
       }

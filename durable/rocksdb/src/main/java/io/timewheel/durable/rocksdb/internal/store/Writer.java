@@ -162,7 +162,7 @@ public final class Writer implements Transitions.Context {
 
   @Override
   public boolean paused(String namespace) {
-    return paused.contains(namespace) || paused.contains(TimerStore.EVERYTHING);
+    return TimerStore.isPaused(paused, namespace);
   }
 
   // Steps
