@@ -10,6 +10,7 @@ import io.timewheel.durable.internal.attempt.HandlerThreads;
 import io.timewheel.durable.internal.attempt.PrefixHandlers;
 import io.timewheel.durable.internal.commit.OtherThreads;
 import io.timewheel.durable.internal.commit.StoreTasks;
+import io.timewheel.durable.internal.commit.Waiting;
 import io.timewheel.durable.internal.engine.Closing;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.internal.engine.EngineExecutors;
@@ -422,6 +423,7 @@ public final class DurableTimerBuilder {
       checked.check();
     }
     built = true;
+    Waiting waiting = Waiting.on(storeExecutor);
     List<ExecutorService> owned = new ArrayList<>();
     Timer wheel =
         timer != null ? timer : HierarchicalWheelTimer.builder().name("timewheel-durable").build();
@@ -447,7 +449,7 @@ public final class DurableTimerBuilder {
       runner = workers;
     }
     Executor answers = runner;
-    if (handlerExecutor != null && !(reader instanceof StepExecutor)) {
+    if (handlerExecutor != null && waiting.hasOtherThreads()) {
       // It may be bounded, and full of handlers that wait for an answer.
       ExecutorService threads = HandlerThreads.create();
       owned.add(threads);
@@ -465,17 +467,16 @@ public final class DurableTimerBuilder {
                 handlers,
                 families,
                 queueCapacity,
-                refuseWhenFull,
+                refuseWhenFull || !waiting.hasOtherThreads(),
                 maxWindow,
                 overduePerSecond,
                 remember,
                 rememberAtMost,
                 client,
                 random));
-    StepExecutor steps = reader instanceof StepExecutor byHand ? byHand : null;
-    Closing closing = new Closing(engine, store, timer == null ? wheel : null, owned, steps);
+    Closing closing = new Closing(engine, store, timer == null ? wheel : null, owned, waiting);
     HandlerCheck check = new HandlerCheck(engine.known, strictHandlers);
-    Requests requests = new Requests(engine, store, answers, codec, maxPending, check, steps);
+    Requests requests = new Requests(engine, store, answers, codec, maxPending, check, waiting);
     return new DurableTimer(engine, store, requests, closing);
   }
 

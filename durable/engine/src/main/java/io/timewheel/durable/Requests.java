@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.attempt.AttemptEnd;
 import io.timewheel.durable.internal.commit.Committer;
+import io.timewheel.durable.internal.commit.Waiting;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.internal.health.Counters;
 import io.timewheel.durable.internal.queue.ConsumerEnds;
@@ -18,7 +19,6 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -44,7 +44,7 @@ final class Requests {
   private final PayloadCodec codec;
   private final long maxPending;
   private final HandlerCheck handlers;
-  private final @Nullable StepExecutor steps;
+  private final Waiting waiting;
 
   Requests(
       Engine engine,
@@ -53,7 +53,7 @@ final class Requests {
       PayloadCodec codec,
       long maxPending,
       HandlerCheck handlers,
-      @Nullable StepExecutor steps) {
+      Waiting waiting) {
     this.engine = engine;
     attempts = engine.attempts;
     this.store = store;
@@ -61,7 +61,7 @@ final class Requests {
     this.codec = codec;
     this.maxPending = maxPending;
     this.handlers = handlers;
-    this.steps = steps;
+    this.waiting = waiting;
   }
 
   // Changes
@@ -408,18 +408,8 @@ final class Requests {
         new LagHistogram(counters.lag.counts(), counters.lag.maxMillis()));
   }
 
-  /** Waits for a future; a caller that drives the engine by hand runs its tasks meanwhile. */
   <T> T await(CompletableFuture<T> future) {
-    if (steps != null) {
-      while (!future.isDone() && steps.runOne()) {
-        // The future may be done by the next one.
-      }
-      if (!future.isDone()) {
-        throw new IllegalStateException(
-            "the store has not answered, and nothing is left to run: move the clock");
-      }
-    }
-    return Futures.join(future);
+    return waiting.await(future);
   }
 
   /**

@@ -12,7 +12,6 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
@@ -123,10 +122,10 @@ public final class CommitLane {
     }
   }
 
-  // Waits while the queue is full; a thread that drives the store itself cannot.
+  /** Waits while the queue is full. */
   private void awaitRoom(PendingChange item, boolean late) {
     while (!hasRoom() && !closed && (!refusing || late)) {
-      if (settings.refuseWhenFull || executor instanceof StepExecutor) {
+      if (settings.refuseWhenFull) {
         throw busy(item, null);
       }
       try {

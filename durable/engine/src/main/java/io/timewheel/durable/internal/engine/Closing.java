@@ -3,10 +3,9 @@ package io.timewheel.durable.internal.engine;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.TimeSource;
 import io.timewheel.Timer;
+import io.timewheel.durable.internal.commit.Waiting;
 import io.timewheel.durable.internal.time.EpochMillis;
-import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,32 +18,30 @@ import org.jspecify.annotations.Nullable;
 
 /** The end of a durable timer: it comes once, in order, and in bounded time. */
 public final class Closing {
-  private static final long LOOK_MILLIS = 5;
-
   private final Engine engine;
   private final TimerStore store;
   private final @Nullable Timer ownedTimer;
   private final List<ExecutorService> ownedExecutors;
-  private final @Nullable StepExecutor steps;
+  private final Waiting waiting;
   private final AtomicBoolean begun = new AtomicBoolean();
   private final CountDownLatch ended = new CountDownLatch(1);
 
   /**
    * @param ownedTimer the wheel, if it ends with the durable timer
    * @param ownedExecutors those that end with it
-   * @param steps what runs everything, if the timer has no threads
+   * @param waiting how a close waits for attempts
    */
   public Closing(
       Engine engine,
       TimerStore store,
       @Nullable Timer ownedTimer,
       List<ExecutorService> ownedExecutors,
-      @Nullable StepExecutor steps) {
+      Waiting waiting) {
     this.engine = engine;
     this.store = store;
     this.ownedTimer = ownedTimer;
     this.ownedExecutors = ownedExecutors;
-    this.steps = steps;
+    this.waiting = waiting;
   }
 
   public void close(Duration patience) {
@@ -67,7 +64,7 @@ public final class Closing {
     }
     try {
       engine.beginClosing();
-      drain(patienceMillis);
+      waiting.until(engine::isIdle, patienceMillis);
     } catch (InterruptedException e) {
       interrupted = true;
     } finally {
@@ -75,21 +72,6 @@ public final class Closing {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
-    }
-  }
-
-  private void drain(long patienceMillis) throws InterruptedException {
-    if (steps != null) {
-      while (!engine.isIdle() && steps.runOne()) {
-        // The caller is the only thread there is.
-      }
-      return;
-    }
-    TimeSource time = TimeSource.system();
-    long begunNanos = time.nanoTime();
-    while (!engine.isIdle()
-        && TimeUnit.NANOSECONDS.toMillis(time.nanoTime() - begunNanos) < patienceMillis) {
-      Thread.sleep(LOOK_MILLIS);
     }
   }
 
