@@ -205,7 +205,12 @@ public interface TimerStore extends AutoCloseable {
    */
   void resume(String scope);
 
-  /** {@return whether a namespace is paused, by itself or with everything} */
+  /**
+   * {@return whether a namespace is paused, by itself or with everything}
+   *
+   * @param paused the paused namespaces, as {@link #paused} returns them
+   * @param namespace the namespace
+   */
   static boolean isPaused(Set<String> paused, String namespace) {
     return paused.contains(namespace) || paused.contains(EVERYTHING);
   }
