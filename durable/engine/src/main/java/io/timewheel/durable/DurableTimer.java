@@ -215,7 +215,13 @@ public final class DurableTimer implements AutoCloseable {
   // What a person asks for
 
   /**
-   * Lets no further attempt of a timer begin until it is resumed.
+   * Pauses a timer. No attempt starts until it is resumed, except one that was claimed before.
+   *
+   * <p>This method does not wait for other nodes. A node claims an attempt shortly before its time,
+   * and the timer is {@link io.timewheel.durable.model.TimerState#RUNNING RUNNING} from then on. If
+   * this node has claimed the attempt and not started it, it gives the attempt back. If another
+   * node has claimed it, the attempt starts or continues there. If it fails, no retry starts. To
+   * wait for all nodes, {@linkplain #pause(String) pause the namespace}.
    *
    * @param namespace its namespace
    * @param id its id

@@ -5,7 +5,7 @@ import io.timewheel.durable.spi.Change;
 
 /** What a person may ask for, of one timer or of many. */
 public enum Verb {
-  /** Lets no further attempt begin. */
+  /** Starts no attempt that is not claimed yet. */
   PAUSE,
   /** Ends a pause; overdue timers fire. */
   RESUME,

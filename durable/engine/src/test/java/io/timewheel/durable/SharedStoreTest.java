@@ -86,6 +86,45 @@ class SharedStoreTest {
   }
 
   @Test
+  void anAttemptThatWasClaimedAheadDoesNotBeginAfterItsOwnerPausesTheTimer() {
+    firstSession.takeShard(0);
+    second.schedule(spec("a"));
+    kit.advanceBy(Duration.ofMillis(950));
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(first.pause("ns", "a")).isEqualTo(VerbResult.DONE);
+    kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(fired).isEmpty();
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PAUSED);
+    assertThat(second.get("ns", "a").orElseThrow().attempt()).isZero();
+  }
+
+  @Test
+  void anAttemptThatWasClaimedAheadBeginsAfterAnotherNodePausesTheTimer() {
+    InMemoryTimerStore owner = data.join();
+    kit.start(
+        owner,
+        builder ->
+            builder.handler(
+                "h",
+                firing -> {
+                  handle("owner", firing);
+                  throw new IllegalStateException("always");
+                }));
+    owner.takeShard(0);
+    second.schedule(spec("a"));
+    kit.advanceBy(Duration.ofMillis(950));
+    assertThat(second.pause("ns", "a")).isEqualTo(VerbResult.DONE);
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    kit.advanceBy(Duration.ofHours(1));
+    assertThat(fired).as("no second attempt").containsExactly("owner a 1 @1000");
+    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PAUSED);
+    assertThat(second.pause("ns", "a")).isEqualTo(VerbResult.UNCHANGED);
+    second.resume("ns", "a");
+    kit.settle();
+    assertThat(fired).hasSize(2).last().isEqualTo("owner a 2 @3600950");
+  }
+
+  @Test
   void aRetryThatAPauseGivesBackDoesNotComeBeforeItsTime() {
     InMemoryTimerStore owner = data.join();
     kit.start(
