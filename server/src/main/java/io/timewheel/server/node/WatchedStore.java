@@ -2,6 +2,7 @@
 package io.timewheel.server.node;
 
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
@@ -14,9 +15,12 @@ import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.InstantSource;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -31,12 +35,19 @@ import org.jspecify.annotations.Nullable;
  * scheduled only; so a retry does not count, nor does what a person held back and let go.
  */
 public final class WatchedStore extends ForwardingTimerStore {
+  /** More than a node commits within a millisecond. */
+  private static final int NOTED_RECORDS = 4_096;
+
   private final String name;
   private final @Nullable JdbcTimerStore shared;
   private final Traffic traffic;
   private final ChangeFeed feed;
   private final InstantSource clock;
   private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
+
+  /** The records that were noted last, oldest first. Guarded by itself. */
+  private final Set<Noted> noted = new LinkedHashSet<>();
+
   private volatile HandlerNames handlers = HandlerNames.NONE;
   private volatile long releasedAtMillis = Long.MIN_VALUE;
 
@@ -101,14 +112,17 @@ public final class WatchedStore extends ForwardingTimerStore {
     return leased;
   }
 
+  /** A state of a timer: its version and revision grow with every change. */
+  private record Noted(TimerKey key, long version, long revision) {}
+
   private void note(Change change, Outcome outcome) {
     TimerRecord record = outcome.record();
-    // A repeated answer comes with the record as it is since.
+    // A repeated answer contains the record as it is since.
     if (record == null || record.changedAt() != change.now()) {
       return;
     }
     String what = what(change, outcome.answer(), record.state());
-    if (what == null) {
+    if (what == null || !isNew(record)) {
       return;
     }
     if (change instanceof Change.Schedule) {
@@ -126,6 +140,19 @@ public final class WatchedStore extends ForwardingTimerStore {
       noteReady(record);
     }
     note(record, change.now(), what);
+  }
+
+  /** {@return false if an answer of the same millisecond contained the record already} */
+  private boolean isNew(TimerRecord record) {
+    synchronized (noted) {
+      boolean isNew = noted.add(new Noted(record.key(), record.version(), record.revision()));
+      if (noted.size() > NOTED_RECORDS) {
+        Iterator<Noted> oldest = noted.iterator();
+        oldest.next();
+        oldest.remove();
+      }
+      return isNew;
+    }
   }
 
   private void note(TimerRecord record, long atMillis, String what) {
@@ -157,7 +184,8 @@ public final class WatchedStore extends ForwardingTimerStore {
   /** What a change did, in a word for clients; null if nothing that they care for. */
   private static @Nullable String what(Change change, Answer answer, TimerState state) {
     return switch (answer) {
-      case CREATED, REPLACED, CANCELLED -> answer.name().toLowerCase(Locale.ROOT);
+      case CREATED, REPLACED -> answer.name().toLowerCase(Locale.ROOT);
+      case CANCELLED -> change instanceof Change.Cancel ? "cancelled" : null;
       case RUNNING -> "cancel_requested";
       case HELD -> "held";
       case APPLIED -> step(change, state);

@@ -6,17 +6,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What is noted of handlers; queues are in the tests of the resources. */
 class WatchedStoreTest {
+  private static final long NOW = System.currentTimeMillis();
+
   private final Node node = new Node(InstantSource.system(), () -> "here");
   private final AtomicInteger failures = new AtomicInteger();
   private final DurableTimer timer =
@@ -80,6 +89,69 @@ class WatchedStoreTest {
     assertThat(node.traffic().exhausted.sum()).isEqualTo(1);
     schedule("b", "nobody", 1);
     awaitLast("b blocked");
+  }
+
+  /** Clients may repeat a call within the millisecond of the first one. */
+  @Test
+  void repeatedCallsOfTheSameMillisecondCountOnce() {
+    Change.Schedule schedule = scheduleLate("a", Change.Condition.NONE, 0);
+    commitTwice(schedule);
+    TimerRecord made = node.store().get(schedule.key());
+    Change.Begin begin =
+        new Change.Begin(
+            made.key(),
+            made.version(),
+            made.revision(),
+            1,
+            new ClaimToken(7, 7),
+            TimerRecord.NONE,
+            NOW);
+    node.store().commit(List.of(begin));
+    commitTwice(new Change.Cancel(made.key(), 0, NOW));
+    commitTwice(
+        new Change.Finish(
+            made.key(),
+            begin.token(),
+            1,
+            Change.Finish.End.SUCCEEDED,
+            TimerRecord.NEVER,
+            null,
+            NOW));
+    node.store().commit(List.of(scheduleLate("b", Change.Condition.NONE, 0)));
+    commitTwice(new Change.Cancel(new TimerKey("shop", "b"), 0, NOW));
+    long version = node.store().get(new TimerKey("shop", "b")).version();
+    commitTwice(scheduleLate("b", Change.Condition.VERSION, version));
+
+    assertThat(changes())
+        .containsExactly(
+            "a created",
+            "a running",
+            "a cancel_requested",
+            "a succeeded",
+            "b created",
+            "b cancelled");
+    assertThat(node.traffic().scheduled.sum()).isEqualTo(2);
+    assertThat(node.traffic().succeeded.sum()).isEqualTo(1);
+  }
+
+  private void commitTwice(Change change) {
+    node.store().commit(List.of(change, change));
+    node.store().commit(List.of(change));
+  }
+
+  private static Change.Schedule scheduleLate(String id, Change.Condition condition, long version) {
+    return new Change.Schedule(
+        new TimerKey("shop", id),
+        new TimerDefinition(
+            "", "h", false, new byte[0], Map.of(), RetryPolicy.DEFAULT, MissedRuns.FIRE_ONCE, 0),
+        NOW + 3_600_000,
+        false,
+        condition,
+        version,
+        false,
+        "request-" + condition,
+        TimerRecord.NEVER,
+        NOW);
   }
 
   @Test
