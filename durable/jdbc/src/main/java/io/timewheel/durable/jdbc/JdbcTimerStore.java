@@ -318,7 +318,8 @@ public final class JdbcTimerStore implements TimerStore {
    * Compares every timer with its shard, the ready index, the history and the counters, as of one
    * moment. Nodes may work meanwhile: their transactions change timers and indexes together, and
    * are seen as a whole or not at all. On a large store it takes minutes, in which the database
-   * cannot remove dead rows.
+   * cannot remove dead rows. Its transaction lifts the time limits of the session, such as {@code
+   * statement_timeout}, {@code transaction_timeout} and {@code max_statement_time}.
    *
    * @return the problems
    * @throws StoreException if the database fails

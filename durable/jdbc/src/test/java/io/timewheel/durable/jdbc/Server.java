@@ -35,6 +35,16 @@ enum Server {
     }
 
     @Override
+    String limitStatements(int millis) {
+      return "SET statement_timeout = " + millis;
+    }
+
+    @Override
+    String sleep(double seconds) {
+      return "SELECT pg_sleep(" + seconds + ")";
+    }
+
+    @Override
     String kill(long connection) {
       return "SELECT pg_terminate_backend(" + connection + ", 10000)";
     }
@@ -65,6 +75,16 @@ enum Server {
     @Override
     String mayStandStill() {
       return POSTGRESQL.mayStandStill();
+    }
+
+    @Override
+    String limitStatements(int millis) {
+      return POSTGRESQL.limitStatements(millis);
+    }
+
+    @Override
+    String sleep(double seconds) {
+      return POSTGRESQL.sleep(seconds);
     }
 
     @Override
@@ -101,6 +121,16 @@ enum Server {
     }
 
     @Override
+    String limitStatements(int millis) {
+      return "SET SESSION max_statement_time = " + millis / 1_000.0;
+    }
+
+    @Override
+    String sleep(double seconds) {
+      return "SELECT sleep(" + seconds + ")";
+    }
+
+    @Override
     String kill(long connection) {
       return "KILL CONNECTION " + connection;
     }
@@ -132,6 +162,12 @@ enum Server {
    * {@return a statement that lifts the limit for standing still of a transaction that has begun}
    */
   abstract String mayStandStill();
+
+  /** {@return a statement that limits the time of each later statement of its session} */
+  abstract String limitStatements(int millis);
+
+  /** {@return a query that takes so long} */
+  abstract String sleep(double seconds);
 
   /** {@return a statement that ends another connection} */
   abstract String kill(long connection);

@@ -7,7 +7,10 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static io.timewheel.durable.jdbc.Fixture.scheduleForQueue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Shards;
@@ -15,6 +18,7 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
@@ -255,6 +259,54 @@ class VerifyTest {
     }
     assertThat(node.store.repair().problems()).isEqualTo(2);
     assertClean();
+  }
+
+  /** A pool of one session with a limit. */
+  private HikariDataSource limited(String limit) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(fixture.database.url());
+    config.setUsername(fixture.database.user());
+    config.setPassword(fixture.database.password());
+    config.setMaximumPoolSize(1);
+    config.setConnectionInitSql(limit);
+    return new HikariDataSource(config);
+  }
+
+  /** Makes each verify take longer than the limit. */
+  private void slowDown() throws SQLException {
+    fixture.execute("ALTER TABLE timewheel_count RENAME TO counts");
+    fixture.execute(
+        "CREATE VIEW timewheel_count AS SELECT c.* FROM counts c, ("
+            + Server.of(this).sleep(0.8)
+            + ") s");
+  }
+
+  @Test
+  void aVerifyMayTakeLongerThanTheTimeLimitOfStatements() throws SQLException {
+    String sleep = Server.of(this).sleep(0.8);
+    slowDown();
+    try (HikariDataSource limited = limited(Server.of(this).limitStatements(500));
+        JdbcTimerStore store = fixture.builder(limited).open()) {
+      assertThat(store.verify().texts()).isEmpty();
+      try (Connection connection = limited.getConnection();
+          Statement statement = connection.createStatement()) {
+        assertThatThrownBy(() -> statement.execute(sleep)).isInstanceOf(SQLException.class);
+      }
+    }
+  }
+
+  @Test
+  void aVerifyMayTakeLongerThanTheTimeLimitOfTransactions() throws SQLException {
+    try (Connection connection = fixture.database.connect()) {
+      DatabaseMetaData server = connection.getMetaData();
+      assumeThat(server.getDatabaseProductName()).isEqualTo("PostgreSQL");
+      assumeThat(server.getDatabaseMajorVersion()).isGreaterThanOrEqualTo(17);
+    }
+    slowDown();
+    try (HikariDataSource limited = limited("SET transaction_timeout = 500");
+        JdbcTimerStore store = fixture.builder(limited).open()) {
+      assertThat(store.verify().texts()).isEmpty();
+    }
   }
 
   @Test

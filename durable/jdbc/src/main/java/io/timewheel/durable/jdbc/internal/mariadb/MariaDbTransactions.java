@@ -42,12 +42,23 @@ final class MariaDbTransactions implements TransactionSql {
         + ", SESSION idle_transaction_timeout = 2";
   }
 
+  /** The limit of a statement, which is a fraction of seconds and changed for snapshots only. */
+  private static final String KEEP_STATEMENT_TIME =
+      "@timewheel_max_statement_time ="
+          + " coalesce(@timewheel_max_statement_time, @@max_statement_time), ";
+
+  private static final String NO_LIMITS =
+      "SESSION idle_transaction_timeout = 0, SESSION max_statement_time = 0";
+
   private static final String NEXT_VERSION = "nextval(timewheel_version)";
 
   private static final String END =
       "SET SESSION tx_isolation = coalesce(@timewheel_isolation, @@tx_isolation), "
           + each("SESSION %1$s = CAST(coalesce(@timewheel_%1$s, @@%1$s) AS SIGNED), ")
+          + "SESSION max_statement_time = CAST(coalesce("
+          + "@timewheel_max_statement_time, @@max_statement_time) AS DECIMAL(14, 6)), "
           + each("@timewheel_%1$s = NULL, ")
+          + "@timewheel_max_statement_time = NULL, "
           + "@timewheel_isolation = NULL";
 
   /** The same for each number. */
@@ -100,6 +111,7 @@ final class MariaDbTransactions implements TransactionSql {
   /** A read that locks takes no snapshot: what others commit while it waits is seen. */
   @Override
   public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
+    Sql.execute(connection, KEEP + KEEP_STATEMENT_TIME + NO_LIMITS);
     Sql.execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
     if (alone) {
       Sql.execute(

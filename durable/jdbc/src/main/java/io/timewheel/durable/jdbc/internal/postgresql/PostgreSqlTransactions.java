@@ -92,6 +92,7 @@ final class PostgreSqlTransactions implements TransactionSql {
         connection,
         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = 0;"
             + " SET LOCAL idle_in_transaction_session_timeout = 0;"
+            + (hasTransactionTimeout(connection) ? " SET LOCAL transaction_timeout = 0;" : "")
             + " LOCK TABLE timewheel_done IN ACCESS SHARE MODE");
     if (alone) {
       // Longer than an autovacuum holds it against a waiting transaction.
@@ -101,6 +102,10 @@ final class PostgreSqlTransactions implements TransactionSql {
               + " LOCK TABLE timewheel_count IN SHARE UPDATE EXCLUSIVE MODE;"
               + " SET LOCAL lock_timeout = DEFAULT");
     }
+  }
+
+  private static boolean hasTransactionTimeout(Connection connection) throws SQLException {
+    return connection.getMetaData().getDatabaseMajorVersion() >= 17;
   }
 
   @Override

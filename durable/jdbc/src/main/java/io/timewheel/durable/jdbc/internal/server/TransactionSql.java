@@ -46,12 +46,13 @@ public interface TransactionSql {
   default void waitForLocks(Statements to, boolean wait) {}
 
   /**
-   * Begins a transaction whose reads all see the tables as of one moment, however long they take.
+   * Begins a transaction whose reads all see the tables as of one moment, however long they take:
+   * it lifts the time limits of the user's session for statements, transactions and idling.
    *
    * @param alone whether it excludes other transactions that begin in this way, until it ends
    */
   void beginSnapshot(Connection connection, boolean alone) throws SQLException;
 
-  /** Gives back the settings that {@link #begin} has changed, after the transaction. */
+  /** Restores the settings that the beginning has changed, after the transaction. */
   default void end(Connection connection) throws SQLException {}
 }
