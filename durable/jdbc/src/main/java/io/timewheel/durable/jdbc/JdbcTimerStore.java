@@ -30,6 +30,7 @@ import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
@@ -330,11 +331,14 @@ public final class JdbcTimerStore implements TimerStore {
 
   /**
    * Verifies, and fixes what can be fixed: rows of the ready index, counters, shards, and keys that
-   * are in the history too. Nodes may work meanwhile. A timer that an open transaction holds is
-   * left as it is. Call {@link #verify} afterwards to learn whether problems remain.
+   * are in the history too. Nodes may work meanwhile. Rows that another transaction holds are left
+   * as they are: waits for them take 5 s at most, all together. Call {@link #verify} afterwards to
+   * learn whether problems remain.
    *
    * @return the problems that were fixed
-   * @throws StoreException if the database fails; what was fixed before stays fixed
+   * @throws IncompleteRepairException if another transaction holds rows, or if the database fails
+   *     after a fix. It contains the problems that were fixed, and they stay fixed. Repair again
+   * @throws StoreException if the database fails, or if another repair runs
    */
   public VerifyReport repair() {
     return new Repair(transactions, server, traits.shards()).repair();

@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.maintenance;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.Problem;
-import io.timewheel.durable.jdbc.internal.maintenance.Findings.ReadyRow;
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
-import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.server.HistorySql;
 import io.timewheel.durable.jdbc.internal.server.ServerErrors;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
-import io.timewheel.durable.jdbc.internal.server.SharedRows;
 import io.timewheel.durable.jdbc.internal.server.TransactionSql;
-import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions.Work;
-import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -42,34 +33,24 @@ import org.jspecify.annotations.Nullable;
  * stays the same whatever is committed later: it is added to the counters. It is added in the
  * transaction of the snapshot, and only one of those repairs at a time, so no difference is added
  * twice. All other problems belong to one timer each. They are fixed in small transactions, which
- * lock the timer, look again, and change only rows that are still wrong. A timer that another
- * transaction holds is left to the next repair.
+ * lock the timer, look again, and change only rows that are still wrong.
+ *
+ * <p>A row that another transaction holds is left to the next repair. The first few of them are
+ * waited for, each as long as the lock limit of a transaction. If a wait fails, the transaction is
+ * rolled back and its problems are fixed one by one, so that one held row costs no other problem.
  */
 public final class Repair {
   private static final int BATCH = 200;
 
-  private static final String ADD_READY =
-      "INSERT INTO %1$s (namespace, %2$s, ready_at, id)"
-          + " SELECT t.namespace, t.handler, t.changed_at, t.id FROM timewheel_timer t"
-          + " WHERE t.namespace = ? AND t.id = ? AND (t.flags & 1) = %3$s"
-          + " AND NOT EXISTS (SELECT 1 FROM %1$s r"
-          + " WHERE r.namespace = t.namespace AND r.%2$s = t.handler"
-          + " AND r.ready_at = t.changed_at AND r.id = t.id)";
-
-  private static final String PAST =
-      "SELECT version, revision, state FROM timewheel_done t WHERE namespace = ? AND id = ? AND "
-          + Rows.NOT_FORGOTTEN
-          + " ORDER BY version %1$s, revision %1$s LIMIT 1";
-
-  private static final String OLDEST_PAST = PAST.formatted("ASC");
-  private static final String NEWEST_PAST = PAST.formatted("DESC");
+  /** Limits the time that held rows cost: a wait takes 0.1 s on PostgreSQL, 1 s on MariaDB. */
+  private static final int MAX_FAILED_WAITS = 5;
 
   private final Transactions transactions;
   private final Formats formats;
   private final TransactionSql sql;
   private final ServerErrors errors;
   private final HistorySql history;
-  private final SharedRows shared;
+  private final TimerRepair timers;
   private final int shards;
 
   public Repair(Transactions transactions, ServerParts server, int shards) {
@@ -78,7 +59,7 @@ public final class Repair {
     sql = server.transactions();
     errors = server.errors();
     history = server.history();
-    shared = server.shared();
+    timers = new TimerRepair(server.shared(), shards);
     this.shards = shards;
   }
 
@@ -98,22 +79,91 @@ public final class Repair {
         });
   }
 
-  /** {@return the problems that it has fixed} */
+  /**
+   * {@return the problems that it has fixed}
+   *
+   * @throws IncompleteRepairException if rows are held, or if the database fails after a fix
+   */
   public VerifyReport repair() {
     Findings fixed = new Findings();
+    Findings held;
+    int failedWaits = 0;
     boolean again;
-    do {
-      Findings found = repairCounters();
-      found.differences.forEach(difference -> fixed.text(difference.text()));
-      long before = fixed.report().problems();
-      for (int from = 0; from < found.problems.size(); from += BATCH) {
-        List<Problem> some =
-            found.problems.subList(from, Math.min(found.problems.size(), from + BATCH));
-        transactions.write(connection -> fix(connection, some)).forEach(fixed::text);
+    try {
+      do {
+        Findings found = repairCounters();
+        found.differences.forEach(difference -> fixed.text(difference.text()));
+        held = new Findings();
+        long before = fixed.report().problems();
+        for (int from = 0; from < found.problems.size(); from += BATCH) {
+          List<Problem> some =
+              found.problems.subList(from, Math.min(found.problems.size(), from + BATCH));
+          failedWaits += fix(some, failedWaits, fixed, held);
+        }
+        again = found.isCapped() && fixed.report().problems() > before;
+      } while (again);
+    } catch (StoreException e) {
+      VerifyReport report = fixed.report();
+      if (report.isClean()) {
+        throw e;
       }
-      again = found.isCapped() && fixed.report().problems() > before;
-    } while (again);
+      throw new IncompleteRepairException(
+          e.kind(),
+          "the repair has fixed %,d problems and failed: %s; run it again"
+              .formatted(report.problems(), e.getMessage()),
+          report,
+          List.of(),
+          e);
+    }
+    checkNoneHeld(held.report(), fixed.report());
     return fixed.report();
+  }
+
+  private static void checkNoneHeld(VerifyReport held, VerifyReport fixed) {
+    if (!held.isClean()) {
+      throw new IncompleteRepairException(
+          StoreException.Kind.TRANSIENT,
+          "other transactions hold the rows of %,d problems: run the repair again when they have ended"
+              .formatted(held.problems()),
+          fixed,
+          held.texts(),
+          null);
+    }
+  }
+
+  /** Thrown out of a transaction that has waited for a lock for too long. */
+  private static final class HeldUpException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    HeldUpException() {
+      super(null, null, false, false);
+    }
+  }
+
+  /**
+   * Fixes some problems together; if a row is held, one by one.
+   *
+   * @param failedWaits the number of waits for locks that have failed before
+   * @return the number of waits that have failed
+   */
+  private int fix(List<Problem> problems, int failedWaits, Findings fixed, Findings held) {
+    boolean waits = failedWaits < MAX_FAILED_WAITS;
+    try {
+      Fixed done = transactions.write(connection -> fix(connection, problems, waits));
+      done.fixed().forEach(fixed::text);
+      done.held().forEach(held::text);
+      return 0;
+    } catch (HeldUpException e) {
+      if (problems.size() == 1) {
+        held.text(problems.get(0).text());
+        return 1;
+      }
+    }
+    int failed = 1;
+    for (Problem problem : problems) {
+      failed += fix(List.of(problem), failedWaits + failed, fixed, held);
+    }
+    return failed;
   }
 
   private Findings repairCounters() {
@@ -168,160 +218,46 @@ public final class Repair {
           .put(difference.state(), difference.missing());
     }
     if (!missing.isEmpty()) {
-      count(connection, missing);
+      timers.count(connection, missing);
     }
     return found;
   }
 
   // One timer each
 
-  /** A timer that is unfinished, and locked. */
-  private record Timer(TimerState state, String handler, long changedAt, ReadyIndex index) {}
+  /** The texts of problems that a transaction has fixed, and of those whose timers are held. */
+  private record Fixed(List<String> fixed, List<String> held) {}
 
-  private List<String> fix(Connection connection, List<Problem> problems) throws SQLException {
-    sql.begin(connection);
-    List<String> fixed = new ArrayList<>();
-    for (Problem problem : problems) {
-      Timer timer = lock(connection, problem.key());
-      boolean isHeld = timer == null && isUnfinished(connection, problem.key());
-      if (!isHeld && fix(connection, problem, timer)) {
-        fixed.add(problem.text());
+  private Fixed fix(Connection connection, List<Problem> problems, boolean waits)
+      throws SQLException {
+    Fixed result = new Fixed(new ArrayList<>(), new ArrayList<>());
+    try {
+      begin(connection, waits);
+      for (Problem problem : problems) {
+        switch (timers.fix(connection, problem)) {
+          case FIXED -> result.fixed().add(problem.text());
+          case HELD -> result.held().add(problem.text());
+          case NONE_LEFT -> {}
+        }
       }
+    } catch (SQLException e) {
+      if (errors.isHeldUp(e)) {
+        throw new HeldUpException();
+      }
+      throw e;
     }
-    return fixed;
+    return result;
   }
 
-  private static @Nullable Timer lock(Connection connection, TimerKey key) throws SQLException {
-    return first(
-        connection,
-        "SELECT state, handler, changed_at, flags FROM timewheel_timer WHERE namespace = ? AND id ="
-            + " ? FOR UPDATE SKIP LOCKED",
-        key,
-        row ->
-            new Timer(
-                Codes.STATES.at(row.getInt(1)),
-                row.getString(2),
-                row.getLong(3),
-                Rows.isQueue(row.getInt(4)) ? ReadyIndex.QUEUES : ReadyIndex.HANDLERS));
-  }
-
-  private static boolean isUnfinished(Connection connection, TimerKey key) throws SQLException {
-    String sql = "SELECT 1 FROM timewheel_timer WHERE namespace = ? AND id = ?";
-    return first(connection, sql, key, row -> true) != null;
-  }
-
-  private boolean fix(Connection connection, Problem problem, @Nullable Timer timer)
-      throws SQLException {
-    TimerKey key = problem.key();
-    return switch (problem.kind()) {
-      case ORPHAN -> removeOrphan(connection, requireNonNull(problem.row()), timer);
-      case UNLISTED -> isReady(timer) && addReady(connection, key);
-      case MISPLACED -> timer != null && place(connection, key);
-      case REPEATED -> removeRepeated(connection, key, timer);
-    };
-  }
-
-  private static boolean addReady(Connection connection, TimerKey key) throws SQLException {
-    boolean added = false;
-    for (ReadyIndex index : ReadyIndex.values()) {
-      added |= update(connection, index.format(ADD_READY), to -> bind(to, key));
+  private void begin(Connection connection, boolean waits) throws SQLException {
+    if (waits) {
+      sql.begin(connection);
+      return;
     }
-    return added;
-  }
-
-  private static boolean isReady(@Nullable Timer timer) {
-    return timer != null && timer.state() == TimerState.READY;
-  }
-
-  private static boolean removeOrphan(Connection connection, ReadyRow row, @Nullable Timer timer)
-      throws SQLException {
-    boolean belongs =
-        timer != null
-            && timer.equals(new Timer(TimerState.READY, row.target(), row.readyAt(), row.index()));
-    return !belongs
-        && update(
-            connection,
-            row.index()
-                .format(
-                    "DELETE FROM %1$s"
-                        + " WHERE namespace = ? AND id = ? AND %2$s = ? AND ready_at = ?"),
-            to -> bind(to, row.key()).text(row.target()).number(row.readyAt()));
-  }
-
-  private boolean place(Connection connection, TimerKey key) throws SQLException {
-    int shard = Shards.of(key, shards);
-    return update(
-        connection,
-        "UPDATE timewheel_timer SET shard = ? WHERE namespace = ? AND id = ?",
-        to -> bind(to.number(shard), key));
-  }
-
-  /** A row of the history. */
-  private record Past(long version, long revision, TimerState state) {}
-
-  /**
-   * Leaves one row of a key: the unfinished timer, so that no timer is lost, or else the newest one
-   * in the history.
-   */
-  private boolean removeRepeated(Connection connection, TimerKey key, @Nullable Timer timer)
-      throws SQLException {
-    Past newest = timer != null ? null : first(connection, NEWEST_PAST, key, Repair::past);
-    Past past;
-    Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
-    while ((past = first(connection, OLDEST_PAST, key, Repair::past)) != null
-        && !past.equals(newest)
-        && remove(connection, key, past)) {
-      counts.merge(past.state(), -1L, Long::sum);
-    }
-    if (counts.isEmpty()) {
-      return false;
-    }
-    count(connection, Map.of(key.namespace(), counts));
-    return true;
-  }
-
-  private static Past past(ResultSet row) throws SQLException {
-    return new Past(row.getLong(1), row.getLong(2), Codes.STATES.at(row.getInt(3)));
-  }
-
-  private static boolean remove(Connection connection, TimerKey key, Past past)
-      throws SQLException {
-    return update(
-        connection,
-        "DELETE FROM timewheel_done"
-            + " WHERE namespace = ? AND id = ? AND version = ? AND revision = ?",
-        to -> bind(to, key).number(past.version()).number(past.revision()));
-  }
-
-  private void count(Connection connection, Map<String, Map<TimerState, Long>> differences)
-      throws SQLException {
     try (Statements to = new Statements(connection)) {
-      shared.count(to, differences);
+      Answer<Long> unused = sql.beginBatch(to, false);
+      sql.waitForLocks(to, false);
       to.send();
-    }
-  }
-
-  private static Parameters bind(Parameters to, TimerKey key) throws SQLException {
-    return to.text(key.namespace()).text(key.id());
-  }
-
-  private static <T> @Nullable T first(
-      Connection connection, String sql, TimerKey key, Statements.Reading<T> reading)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      bind(new Parameters(connection, statement), key);
-      try (ResultSet rows = statement.executeQuery()) {
-        return rows.next() ? reading.read(rows) : null;
-      }
-    }
-  }
-
-  /** {@return whether a row was changed} */
-  private static boolean update(Connection connection, String sql, Statements.Binding binding)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      binding.bind(new Parameters(connection, statement));
-      return statement.executeUpdate() > 0;
     }
   }
 }
