@@ -7,6 +7,7 @@ import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.server.settings.Settings;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -48,6 +50,29 @@ class SharedStoreCommandTest {
     out = output.toString();
     err = errors.toString();
     return exitCode;
+  }
+
+  @Test
+  void refusalsNameTheSettingThatNamesTheDatabase() throws Exception {
+    String url = "jdbc:postgresql://db.example/timewheel";
+    Path file = Files.writeString(directory.resolve("settings"), "store=" + url);
+    String refusal = "timewheel: store export needs a directory (--data), and ";
+    assertThat(export(Map.of("TIMEWHEEL_STORE", url)))
+        .startsWith(refusal + "TIMEWHEEL_STORE names ");
+    assertThat(export(Map.of(Settings.FILE, file.toString())))
+        .startsWith(refusal + file + " names ");
+    assertThat(export(Map.of("TIMEWHEEL_STORE", url), "--store", url))
+        .startsWith(refusal + "--store names a database: use pg_dump or mariadb-dump");
+  }
+
+  private static String export(Map<String, String> environment, String... more) throws IOException {
+    StringWriter errors = new StringWriter();
+    CommandLine line = Main.commandLine(Settings.read(environment));
+    line.setErr(new PrintWriter(errors, true));
+    List<String> words = List.of("store", "export", "-");
+    String[] all = Stream.of(words, List.of(more)).flatMap(List::stream).toArray(String[]::new);
+    assertThat(line.execute(all)).isEqualTo(2);
+    return errors.toString();
   }
 
   @ParameterizedTest

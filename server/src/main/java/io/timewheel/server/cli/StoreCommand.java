@@ -7,8 +7,10 @@ import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.IncompleteExportException;
+import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.server.settings.Settings;
 import io.timewheel.server.store.TemporaryFiles;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
@@ -22,6 +24,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -100,7 +103,21 @@ final class StoreCommand {
 
   private CommandException onlyADirectory(String command, String instead) {
     return new CommandException(
-        ExitCode.USAGE, "store " + command + " needs --data, not --store: " + instead);
+        ExitCode.USAGE,
+        "store %s needs a directory (--data), and %s names a database: %s"
+            .formatted(command, sourceOfDatabase(), instead));
+  }
+
+  /** {@return the option, the variable or the file that names the database} */
+  private String sourceOfDatabase() {
+    if (!isOnLine("--store")
+        && requireNonNull(spec).defaultValueProvider() instanceof Settings settings) {
+      Settings.Found found = settings.find("store");
+      if (found != null) {
+        return found.source();
+      }
+    }
+    return "--store";
   }
 
   @Command(name = "verify", description = "Compares every timer with every index and counter.")
@@ -133,26 +150,46 @@ final class StoreCommand {
   int repair() throws IOException {
     DatabaseOptions database = database();
     if (database != null) {
-      return database.using(store -> repaired(store.repair(), store.verify()));
+      return database.using(store -> repair(store::repair, store::verify));
     }
     try (RocksTimerStore store = Data.alone(data)) {
-      return repaired(store.repair(), store.verify());
+      return repair(store::repair, store::verify);
     }
   }
 
-  private int repaired(VerifyReport fixed, VerifyReport left) {
+  /** Repairs and verifies. It prints the repaired problems even if either fails after that. */
+  int repair(Supplier<VerifyReport> repair, Supplier<VerifyReport> verify) {
+    VerifyReport fixed;
+    String remedy = null;
+    try {
+      fixed = repair.get();
+    } catch (IncompleteRepairException e) {
+      fixed = e.repaired();
+      remedy = Timewheel.reason(e);
+    }
     Printer printer = globals().printer();
-    ObjectNode result = ApiClient.JSON.createObjectNode();
-    result.put("timers", left.timers());
-    result.put("repaired", fixed.problems()).put("problems", left.problems());
+    ObjectNode result = ApiClient.JSON.createObjectNode().put("repaired", fixed.problems());
     fixed.texts().forEach(result.putArray("repairs")::add);
-    left.texts().forEach(result.putArray("texts")::add);
     fixed.texts().forEach(text -> printer.line("repaired: " + text));
+    VerifyReport left;
+    try {
+      left = verify.get();
+    } catch (RuntimeException e) {
+      done(result, "%,d problems repaired".formatted(fixed.problems()));
+      String failure = "the verify after the repair failed: " + Timewheel.reason(e);
+      throw new CommandException(
+          ExitCode.FAILED, remedy == null ? failure : remedy + "; " + failure);
+    }
+    result.put("timers", left.timers()).put("problems", left.problems());
+    left.texts().forEach(result.putArray("texts")::add);
     left.texts().forEach(text -> printer.line("not repaired: " + text));
     done(
         result,
         "%,d timers, %,d problems repaired, %,d left"
             .formatted(left.timers(), fixed.problems(), left.problems()));
+    if (remedy != null) {
+      throw new CommandException(ExitCode.FAILED, remedy);
+    }
     return left.isClean() ? ExitCode.DONE : ExitCode.FAILED;
   }
 

@@ -2,7 +2,11 @@
 package io.timewheel.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.spi.IncompleteRepairException;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -11,8 +15,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,10 +44,14 @@ class StoreCommandTest {
   }
 
   private int execute(String command) {
+    return line().execute(command.split(" "));
+  }
+
+  private CommandLine line() {
     CommandLine line = Timewheel.commandLine(Map.of());
     line.setOut(new PrintWriter(out, true));
     line.setErr(new PrintWriter(err, true));
-    return line.execute(command.split(" "));
+    return line;
   }
 
   private Path store() throws IOException {
@@ -79,6 +89,58 @@ class StoreCommandTest {
       assertThat(files.map(file -> file.getFileName().toString()))
           .containsExactlyInAnyOrder("copy", "data", "out", "timers.jsonl");
     }
+  }
+
+  private static VerifyReport fail() {
+    throw new StoreException(StoreException.Kind.UNAVAILABLE, "no connection", null);
+  }
+
+  @Test
+  void aRepairWhoseVerifyFailsPrintsTheRepairedProblems() {
+    CommandLine line = line();
+    line.parseArgs("store", "repair");
+    StoreCommand command = line.getSubcommands().get("store").getCommand();
+    VerifyReport fixed = new VerifyReport(7, 120, List.of("a: one", "b: two"));
+
+    assertThatThrownBy(() -> command.repair(() -> fixed, StoreCommandTest::fail))
+        .isInstanceOf(CommandException.class)
+        .hasMessage("the verify after the repair failed: no connection");
+    assertThat(out.toString().lines())
+        .containsExactly("repaired: a: one", "repaired: b: two", "120 problems repaired");
+
+    out.getBuffer().setLength(0);
+    line.parseArgs("store", "repair", "-o", "json");
+    assertThatThrownBy(() -> command.repair(() -> fixed, StoreCommandTest::fail))
+        .isInstanceOf(CommandException.class);
+    assertThat(ApiClient.JSON.readTree(out.toString()))
+        .isEqualTo(
+            ApiClient.JSON.readTree("{\"repaired\":120,\"repairs\":[\"a: one\",\"b: two\"]}"));
+  }
+
+  @Test
+  void aRepairThatIsIncompletePrintsTheRepairedProblemsAndTheRemedy() {
+    CommandLine line = line();
+    line.parseArgs("store", "repair");
+    StoreCommand command = line.getSubcommands().get("store").getCommand();
+    Supplier<VerifyReport> repair =
+        () -> {
+          throw new IncompleteRepairException(
+              StoreException.Kind.TRANSIENT,
+              "run it again",
+              new VerifyReport(0, 1, List.of("a: one")),
+              List.of("b: two"),
+              null);
+        };
+
+    assertThatThrownBy(
+            () -> command.repair(repair, () -> new VerifyReport(7, 1, List.of("b: two"))))
+        .isInstanceOf(CommandException.class)
+        .hasMessage("run it again");
+    assertThat(out.toString().lines())
+        .containsExactly(
+            "repaired: a: one", "not repaired: b: two", "7 timers, 1 problems repaired, 1 left");
+    assertThatThrownBy(() -> command.repair(repair, StoreCommandTest::fail))
+        .hasMessage("run it again; the verify after the repair failed: no connection");
   }
 
   @Test
