@@ -12,6 +12,7 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.document.StatsView;
+import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Caller;
@@ -219,7 +220,7 @@ class ViewResourceTest {
     StoreReads reads = new StoreReads();
     reads.serve(timer, 1);
     StatsView view = new StatsView(new Node(clock, () -> "here"));
-    return Running.MAPPER.readTree(view.json(reads, scope, minutes));
+    return Running.MAPPER.readTree(Json.bytes(view.answer(reads, scope, minutes)));
   }
 
   @Test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.server.json.Json;
@@ -11,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -74,7 +74,7 @@ public final class ConfigCommand implements Callable<Integer> {
     }
     PrintWriter out = command.commandLine().getOut();
     if (isJson(command)) {
-      out.println(json(rows));
+      out.println(Json.text(Map.of("settings", rows)));
     } else {
       out.println(ROW.formatted("SETTING", "VALUE", "SOURCE"));
       rows.forEach(row -> out.println(ROW.formatted(row.setting, row.value, row.source)));
@@ -105,24 +105,5 @@ public final class ConfigCommand implements Callable<Integer> {
           : String.join(",", several.stream().map(String::valueOf).toList());
     }
     return value == null ? "-" : value.toString();
-  }
-
-  private static String json(List<Row> rows) {
-    return new String(
-        Json.bytes(
-            json -> {
-              json.writeStartObject();
-              json.writeArrayPropertyStart("settings");
-              for (Row row : rows) {
-                json.writeStartObject();
-                json.writeStringProperty("setting", row.setting);
-                json.writeStringProperty("value", row.value);
-                json.writeStringProperty("source", row.source);
-                json.writeEndObject();
-              }
-              json.writeEndArray();
-              json.writeEndObject();
-            }),
-        UTF_8);
   }
 }

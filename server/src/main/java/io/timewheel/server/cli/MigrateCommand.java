@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -50,6 +49,8 @@ public final class MigrateCommand implements Callable<Integer> {
           "Switches to the format of this release; refused while a node of an older one lives.")
   private boolean finish;
 
+  private record Migrated(int format, boolean pending) {}
+
   @Override
   public Integer call() {
     CommandSpec command = requireNonNull(spec);
@@ -65,7 +66,10 @@ public final class MigrateCommand implements Callable<Integer> {
       } else {
         int format = builder.migrate(finish);
         boolean pending = !builder.migration(true).isEmpty();
-        out.println(ConfigCommand.isJson(command) ? json(format, pending) : text(format, pending));
+        out.println(
+            ConfigCommand.isJson(command)
+                ? Json.text(new Migrated(format, pending))
+                : text(format, pending));
       }
       out.flush();
       return 0;
@@ -92,18 +96,6 @@ public final class MigrateCommand implements Callable<Integer> {
     Throwable cause = failure.getCause();
     Throwable first = cause == null ? null : cause.getCause();
     return failure.getMessage() + (first == null ? "" : ": " + first.getMessage());
-  }
-
-  private static String json(int format, boolean pending) {
-    return new String(
-        Json.bytes(
-            json -> {
-              json.writeStartObject();
-              json.writeNumberProperty("format", format);
-              json.writeBooleanProperty("pending", pending);
-              json.writeEndObject();
-            }),
-        UTF_8);
   }
 
   private static String text(int format, boolean pending) {

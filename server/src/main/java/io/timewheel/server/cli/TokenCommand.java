@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Tokens;
@@ -58,6 +56,8 @@ final class TokenCommand implements Callable<Integer> {
       description = "The file of tokens; it is made if it is not there.")
   private Path tokens = Path.of("tokens");
 
+  private record Made(String name, String role, String token) {}
+
   @Override
   public Integer call() {
     if (spec == null) {
@@ -66,7 +66,8 @@ final class TokenCommand implements Callable<Integer> {
     var line = spec.commandLine();
     try {
       String token = Tokens.add(tokens, name, role, namespaces);
-      line.getOut().println(ConfigCommand.isJson(spec) ? json(token) : token);
+      line.getOut()
+          .println(ConfigCommand.isJson(spec) ? Json.text(new Made(name, role, token)) : token);
       line.getOut().flush();
       return 0;
     } catch (Problem.Failure e) {
@@ -75,18 +76,5 @@ final class TokenCommand implements Callable<Integer> {
       line.getErr().println("timewheel: " + Timewheel.reason(e));
       return e instanceof FileAlreadyExistsException ? ExitCode.CONFLICT : ExitCode.FAILED;
     }
-  }
-
-  private String json(String token) {
-    byte[] bytes =
-        Json.bytes(
-            json -> {
-              json.writeStartObject();
-              json.writeStringProperty("name", name);
-              json.writeStringProperty("role", role);
-              json.writeStringProperty("token", token);
-              json.writeEndObject();
-            });
-    return new String(bytes, UTF_8);
   }
 }

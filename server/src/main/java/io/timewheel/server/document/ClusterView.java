@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.document;
 
+import io.timewheel.api.ClusterAnswer;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.Membership;
 import io.timewheel.durable.spi.HandlerNames;
-import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.node.WatchedStore;
 import java.time.Duration;
@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
 
 /**
  * The nodes of the store and the shards that they fire. A shared store is asked for them; of an
@@ -32,11 +31,15 @@ public final class ClusterView {
    *
    * @throws io.timewheel.durable.spi.StoreException if a shared store does not answer
    */
-  public byte[] json() {
+  public ClusterAnswer answer() {
     WatchedStore store = node.store();
     JdbcTimerStore shared = shared();
     Membership members = shared == null ? alone(store) : members(shared);
-    return Json.bytes(json -> write(json, store, members, shared != null));
+    return new ClusterAnswer(
+        store == null ? null : store.name(),
+        shared != null,
+        members.nodes().stream().map(each -> node(each, members.shards(), shared != null)).toList(),
+        members.shards().stream().map(ClusterView::shard).toList());
   }
 
   /** {@return the store itself, if nodes share it; null if it is embedded, or not there yet} */
@@ -68,68 +71,30 @@ public final class ClusterView {
     return new Membership(List.of(self), shards);
   }
 
-  private void write(
-      JsonGenerator json, @Nullable WatchedStore store, Membership members, boolean shared) {
-    json.writeStartObject();
-    if (store != null) {
-      json.writeStringProperty("store", store.name());
-    }
-    json.writeBooleanProperty("shared", shared);
-    json.writeArrayPropertyStart("nodes");
-    for (Membership.Node each : members.nodes()) {
-      node(json, each, members.shards(), shared);
-    }
-    json.writeEndArray();
-    json.writeArrayPropertyStart("shards");
-    for (Membership.Shard shard : members.shards()) {
-      json.writeStartObject();
-      json.writeNumberProperty("shard", shard.shard());
-      if (shard.owner() != null) {
-        json.writeStringProperty("owner", shard.owner());
-      }
-      if (shard.epoch() > 0) {
-        json.writeNumberProperty("epoch", shard.epoch());
-      }
-      json.writeEndObject();
-    }
-    json.writeEndArray();
-    json.writeEndObject();
+  private ClusterAnswer.Node node(
+      Membership.Node each, List<Membership.Shard> shards, boolean shared) {
+    List<String> handlers = new ArrayList<>(new TreeSet<>(each.handlers().names()));
+    new TreeSet<>(each.handlers().prefixes()).forEach(prefix -> handlers.add(prefix + "*"));
+    boolean self = each.self(); // the others do not tell
+    return new ClusterAnswer.Node(
+        each.id(),
+        self,
+        self ? node.address() : null,
+        self ? Node.version() : null,
+        self ? node.startedAt() : null,
+        shared ? each.leaseUntil() : null,
+        each.clockOffset(),
+        each.alive(),
+        each.client(),
+        handlers,
+        shards.stream()
+            .filter(shard -> each.id().equals(shard.owner()))
+            .map(Membership.Shard::shard)
+            .toList());
   }
 
-  private void node(
-      JsonGenerator json, Membership.Node each, List<Membership.Shard> shards, boolean shared) {
-    json.writeStartObject();
-    json.writeStringProperty("id", each.id());
-    json.writeBooleanProperty("self", each.self());
-    if (each.self()) { // the others do not tell
-      json.writeStringProperty("address", node.address());
-      String version = Node.version();
-      if (version != null) {
-        json.writeStringProperty("version", version);
-      }
-      json.writeStringProperty("startedAt", node.startedAt().toString());
-    }
-    if (shared) {
-      json.writeStringProperty("leaseUntil", each.leaseUntil().toString());
-    }
-    json.writeStringProperty("clockOffset", each.clockOffset().toString());
-    json.writeBooleanProperty("alive", each.alive());
-    json.writeBooleanProperty("client", each.client());
-    json.writeArrayPropertyStart("handlers");
-    for (String name : new TreeSet<>(each.handlers().names())) {
-      json.writeString(name);
-    }
-    for (String prefix : new TreeSet<>(each.handlers().prefixes())) {
-      json.writeString(prefix + "*");
-    }
-    json.writeEndArray();
-    json.writeArrayPropertyStart("shards");
-    for (Membership.Shard shard : shards) {
-      if (each.id().equals(shard.owner())) {
-        json.writeNumber(shard.shard());
-      }
-    }
-    json.writeEndArray();
-    json.writeEndObject();
+  private static ClusterAnswer.Shard shard(Membership.Shard shard) {
+    return new ClusterAnswer.Shard(
+        shard.shard(), shard.owner(), shard.epoch() > 0 ? shard.epoch() : null);
   }
 }

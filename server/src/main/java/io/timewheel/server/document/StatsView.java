@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.document;
 
+import io.timewheel.api.StatsAnswer;
 import io.timewheel.durable.DurableStats;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.model.DurableTimerException;
@@ -13,11 +14,12 @@ import io.timewheel.server.security.Scope;
 import io.timewheel.server.store.StoreReads;
 import java.time.Instant;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
 
 /** The figures of this node, and the counts of the timers that a caller may see. */
 public final class StatsView {
@@ -30,33 +32,33 @@ public final class StatsView {
   /** What only the store knows. */
   private record Counted(Map<TimerState, Long> states, Set<String> paused, long overdue) {}
 
-  /** {@return the figures as JSON} */
-  public byte[] json(StoreReads reads, Scope scope, boolean minutes) {
+  /** {@return the figures} */
+  public StatsAnswer answer(StoreReads reads, Scope scope, boolean withMinutes) {
     DurableTimer timer = reads.timer();
     Instant now = timer.now();
     Counted counted = count(reads, scope, now);
     DurableStats stats = timer.stats();
-    return Json.bytes(
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("now", now.toString());
-          self(json);
-          json.writeBooleanProperty("storeAvailable", stats.storeAvailable() && counted != null);
-          if (counted != null) {
-            json.writeArrayPropertyStart("paused");
-            counted.paused.forEach(json::writeString);
-            json.writeEndArray();
-            states(json, counted.states);
-            json.writeNumberProperty("overdue", counted.overdue);
-          }
-          queues(json, stats);
-          totals(json, stats);
-          traffic(json);
-          if (minutes) {
-            minutes(json);
-          }
-          json.writeEndObject();
-        });
+    WatchedStore store = node.store();
+    return new StatsAnswer(
+        now,
+        node.startedAt(),
+        Node.version(),
+        node.id(),
+        store == null ? null : store.name(),
+        stats.storeAvailable() && counted != null,
+        counted == null ? null : List.copyOf(counted.paused),
+        counted == null ? null : states(counted.states),
+        counted == null ? null : counted.overdue,
+        stats.window(),
+        stats.backlog(),
+        stats.waiting(),
+        stats.running(),
+        stats.queued(),
+        stats.ownQueued(),
+        totals(stats),
+        rates(),
+        lag(),
+        withMinutes ? node.traffic().minutes().stream().map(StatsView::minute).toList() : null);
   }
 
   /** Asks the store; null if it does not answer, which is a figure too. */
@@ -83,83 +85,50 @@ public final class StatsView {
     }
   }
 
-  public static void states(JsonGenerator json, Map<TimerState, Long> counts) {
-    json.writeObjectPropertyStart("states");
+  /** {@return the number of timers in each state, by name} */
+  public static Map<String, Long> states(Map<TimerState, Long> counts) {
+    Map<String, Long> states = new LinkedHashMap<>();
     for (TimerState state : TimerState.values()) {
-      json.writeNumberProperty(Json.name(state), counts.getOrDefault(state, 0L));
+      states.put(Json.name(state), counts.getOrDefault(state, 0L));
     }
-    json.writeEndObject();
+    return states;
   }
 
-  private void self(JsonGenerator json) {
-    json.writeStringProperty("startedAt", node.startedAt().toString());
-    String version = Node.version();
-    if (version != null) {
-      json.writeStringProperty("version", version);
-    }
-    json.writeStringProperty("node", node.id());
-    WatchedStore store = node.store();
-    if (store != null) {
-      json.writeStringProperty("store", store.name());
-    }
+  private StatsAnswer.Totals totals(DurableStats stats) {
+    return new StatsAnswer.Totals(
+        node.traffic().scheduled.sum(),
+        node.traffic().fired.sum(),
+        node.traffic().succeeded.sum(),
+        node.traffic().failed.sum(),
+        node.traffic().exhausted.sum(),
+        stats.blocked(),
+        stats.lost(),
+        stats.skipped(),
+        stats.staleOwner(),
+        stats.unknownOutcomes(),
+        stats.clockJumps());
   }
 
-  private static void queues(JsonGenerator json, DurableStats stats) {
-    json.writeNumberProperty("window", stats.window());
-    json.writeNumberProperty("backlog", stats.backlog());
-    json.writeNumberProperty("waiting", stats.waiting());
-    json.writeNumberProperty("running", stats.running());
-    json.writeNumberProperty("queued", stats.queued());
-    json.writeNumberProperty("ownQueued", stats.ownQueued());
-  }
-
-  private void totals(JsonGenerator json, DurableStats stats) {
-    json.writeObjectPropertyStart("totals");
-    json.writeNumberProperty("scheduled", node.traffic().scheduled.sum());
-    json.writeNumberProperty("fired", node.traffic().fired.sum());
-    json.writeNumberProperty("succeeded", node.traffic().succeeded.sum());
-    json.writeNumberProperty("failed", node.traffic().failed.sum());
-    json.writeNumberProperty("exhausted", node.traffic().exhausted.sum());
-    json.writeNumberProperty("blocked", stats.blocked());
-    json.writeNumberProperty("lost", stats.lost());
-    json.writeNumberProperty("skipped", stats.skipped());
-    json.writeNumberProperty("staleOwner", stats.staleOwner());
-    json.writeNumberProperty("unknownOutcomes", stats.unknownOutcomes());
-    json.writeNumberProperty("clockJumps", stats.clockJumps());
-    json.writeEndObject();
-  }
-
-  private void traffic(JsonGenerator json) {
+  private StatsAnswer.Rates rates() {
     Traffic.Rates rates = node.traffic().rates();
-    json.writeObjectPropertyStart("rates");
-    json.writeNumberProperty("scheduled", rates.scheduled());
-    json.writeNumberProperty("fired", rates.fired());
-    json.writeNumberProperty("failed", rates.failed());
-    json.writeEndObject();
-    Traffic.Lag lag = node.traffic().lag();
-    json.writeObjectPropertyStart("lag");
-    json.writeStringProperty("p50", lag.percentile(50).toString());
-    json.writeStringProperty("p99", lag.percentile(99).toString());
-    json.writeStringProperty("max", lag.max().toString());
-    json.writeNumberProperty("count", lag.count());
-    json.writeEndObject();
+    return new StatsAnswer.Rates(rates.scheduled(), rates.fired(), rates.failed());
   }
 
-  private void minutes(JsonGenerator json) {
-    json.writeArrayPropertyStart("minutes");
-    for (Traffic.Minute minute : node.traffic().minutes()) {
-      json.writeStartObject();
-      json.writeStringProperty("at", minute.at().toString());
-      json.writeNumberProperty("scheduled", minute.scheduled());
-      json.writeNumberProperty("fired", minute.fired());
-      json.writeNumberProperty("failed", minute.failed());
-      if (minute.lag().count() > 0) {
-        json.writeStringProperty("lagP50", minute.lag().percentile(50).toString());
-        json.writeStringProperty("lagP99", minute.lag().percentile(99).toString());
-        json.writeStringProperty("lagMax", minute.lag().max().toString());
-      }
-      json.writeEndObject();
-    }
-    json.writeEndArray();
+  private StatsAnswer.Lag lag() {
+    Traffic.Lag lag = node.traffic().lag();
+    return new StatsAnswer.Lag(lag.percentile(50), lag.percentile(99), lag.max(), lag.count());
+  }
+
+  private static StatsAnswer.Minute minute(Traffic.Minute minute) {
+    Traffic.Lag lag = minute.lag();
+    boolean any = lag.count() > 0;
+    return new StatsAnswer.Minute(
+        minute.at(),
+        minute.scheduled(),
+        minute.fired(),
+        minute.failed(),
+        any ? lag.percentile(50) : null,
+        any ? lag.percentile(99) : null,
+        any ? lag.max() : null);
   }
 }

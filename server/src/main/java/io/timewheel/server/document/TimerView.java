@@ -1,125 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.document;
 
+import io.timewheel.api.Firing;
+import io.timewheel.api.RawJson;
+import io.timewheel.api.Retry;
+import io.timewheel.api.TimerAnswer;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.webhook.StoredTarget;
 import java.time.Instant;
+import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import tools.jackson.core.JsonGenerator;
+import org.jspecify.annotations.Nullable;
 
-/** Timers and firings as JSON. */
+/** Timers and firings as answers. */
 public final class TimerView {
   private static final int NEXT_RUNS = 5;
+  private static final byte[] NOTHING = {};
 
   private TimerView() {}
 
-  /** Writes all there is to say about a timer. */
-  public static void whole(JsonGenerator json, TimerInfo timer) {
-    json.writeStartObject();
-    fields(json, timer);
-    Json.payload(json, timer.payload());
-    if (!timer.recurrence().isEmpty()) {
-      json.writeArrayPropertyStart("next");
-      timer.next(NEXT_RUNS).forEach(run -> json.writeString(run.toString()));
-      json.writeEndArray();
+  /** {@return all there is to say about a timer} */
+  public static TimerAnswer whole(TimerInfo timer) {
+    return answer(timer, true, true);
+  }
+
+  /** {@return a timer of a list} */
+  public static TimerAnswer brief(TimerInfo timer, boolean payload) {
+    return answer(timer, payload, false);
+  }
+
+  private static TimerAnswer answer(TimerInfo timer, boolean withPayload, boolean whole) {
+    // As it was sent, except a delay, which comes back as the time that it ended at.
+    String recurrence = timer.recurrence();
+    String rest = recurrence.substring(recurrence.indexOf(' ') + 1);
+    boolean cron = recurrence.startsWith("cron ");
+    boolean every = recurrence.startsWith("every ");
+    boolean delay = recurrence.startsWith("delay ");
+    int zone = rest.lastIndexOf(' ');
+    byte[] payload = withPayload ? timer.payload() : NOTHING;
+    RawJson json = Json.payload(payload);
+    return new TimerAnswer(
+        timer.key().namespace(),
+        timer.key().id(),
+        timer.version(),
+        Json.name(timer.state()),
+        timer.dueAt(),
+        timer.fireAt().orElse(null),
+        timer.attempt(),
+        timer.createdAt(),
+        timer.changedAt(),
+        timer.lastError().orElse(null),
+        cron ? rest.substring(0, zone) : null,
+        cron ? rest.substring(zone + 1) : null,
+        every ? rest : null,
+        delay ? rest : null,
+        cron || every || delay ? null : timer.dueAt(),
+        target(timer),
+        new Retry(timer.retry().maxAttempts(), timer.retry().backoff(), timer.retry().maxBackoff()),
+        Json.name(timer.missed()),
+        timer.grace(),
+        StoredTarget.userHeaders(timer.headers()),
+        json,
+        base64(payload, json),
+        whole && !recurrence.isEmpty() ? timer.next(NEXT_RUNS) : null,
+        whole ? timer.attempts().stream().map(TimerView::attempt).toList() : null);
+  }
+
+  /** The values of headers are never shown. */
+  private static TimerAnswer.Target target(TimerInfo timer) {
+    Map<String, String> stored = timer.headers();
+    String queue = timer.queue().orElse(null);
+    String url = stored.get(StoredTarget.URL);
+    if (url == null) {
+      String handler = timer.handler().orElse(null);
+      return new TimerAnswer.Target(queue, null, null, null, null, handler);
     }
-    json.writeArrayPropertyStart("attempts");
-    timer.attempts().forEach(attempt -> attempt(json, attempt));
-    json.writeEndArray();
-    json.writeEndObject();
-  }
-
-  /** Writes what a list has of a timer. */
-  public static void brief(JsonGenerator json, TimerInfo timer, boolean payload) {
-    json.writeStartObject();
-    fields(json, timer);
-    if (payload) {
-      Json.payload(json, timer.payload());
+    Map<String, @Nullable String> headers = new LinkedHashMap<>();
+    for (String name : stored.keySet()) {
+      if (name.startsWith(StoredTarget.HEADER)) {
+        headers.put(name.substring(StoredTarget.HEADER.length()), null);
+      }
     }
-    json.writeEndObject();
+    return new TimerAnswer.Target(
+        queue,
+        url,
+        stored.get(StoredTarget.SECRET),
+        stored.get(StoredTarget.TIMEOUT),
+        headers,
+        null);
   }
 
-  private static void fields(JsonGenerator json, TimerInfo timer) {
-    json.writeStringProperty("namespace", timer.key().namespace());
-    json.writeStringProperty("id", timer.key().id());
-    json.writeNumberProperty("version", timer.version());
-    json.writeStringProperty("state", Json.name(timer.state()));
-    json.writeStringProperty("dueAt", timer.dueAt().toString());
-    timer.fireAt().ifPresent(at -> json.writeStringProperty("fireAt", at.toString()));
-    json.writeNumberProperty("attempt", timer.attempt());
-    json.writeStringProperty("createdAt", timer.createdAt().toString());
-    json.writeStringProperty("changedAt", timer.changedAt().toString());
-    timer.lastError().ifPresent(error -> json.writeStringProperty("lastError", error));
-    time(json, timer);
-    Target.write(json, timer);
-    json.writeObjectPropertyStart("retry");
-    json.writeNumberProperty("maxAttempts", timer.retry().maxAttempts());
-    json.writeStringProperty("backoff", timer.retry().backoff().toString());
-    json.writeStringProperty("maxBackoff", timer.retry().maxBackoff().toString());
-    json.writeEndObject();
-    json.writeStringProperty("missed", Json.name(timer.missed()));
-    json.writeStringProperty("grace", timer.grace().toString());
-    texts(json, "headers", StoredTarget.userHeaders(timer.headers()));
+  /** A payload that is not JSON did not come by this API. */
+  private static @Nullable String base64(byte[] payload, @Nullable RawJson json) {
+    return json != null || payload.length == 0 ? null : Base64.getEncoder().encodeToString(payload);
   }
 
-  /** As it was sent, but for a delay, which comes back as the time that it ended at. */
-  private static void time(JsonGenerator json, TimerInfo timer) {
-    String text = timer.recurrence();
-    String rest = text.substring(text.indexOf(' ') + 1);
-    if (text.startsWith("cron ")) {
-      int zone = rest.lastIndexOf(' ');
-      json.writeStringProperty("cron", rest.substring(0, zone));
-      json.writeStringProperty("zone", rest.substring(zone + 1));
-    } else if (text.startsWith("every ")) {
-      json.writeStringProperty("every", rest);
-    } else if (text.startsWith("delay ")) {
-      json.writeStringProperty("fixedDelay", rest);
-    } else {
-      json.writeStringProperty("at", timer.dueAt().toString());
-    }
+  private static TimerAnswer.Attempt attempt(Attempt attempt) {
+    return new TimerAnswer.Attempt(
+        attempt.number(),
+        Instant.ofEpochMilli(attempt.scheduledAtMillis()),
+        Instant.ofEpochMilli(attempt.beganAtMillis()),
+        Instant.ofEpochMilli(attempt.endedAtMillis()),
+        Json.name(attempt.end()),
+        attempt.error());
   }
 
-  private static void attempt(JsonGenerator json, Attempt attempt) {
-    json.writeStartObject();
-    json.writeNumberProperty("attempt", attempt.number());
-    json.writeStringProperty("scheduledAt", instant(attempt.scheduledAtMillis()));
-    json.writeStringProperty("beganAt", instant(attempt.beganAtMillis()));
-    json.writeStringProperty("endedAt", instant(attempt.endedAtMillis()));
-    json.writeStringProperty("end", Json.name(attempt.end()));
-    if (attempt.error() != null) {
-      json.writeStringProperty("error", attempt.error());
-    }
-    json.writeEndObject();
-  }
-
-  public static void firing(JsonGenerator json, QueueFiring claimed) {
+  public static Firing firing(QueueFiring claimed) {
     var firing = claimed.firing();
-    json.writeStartObject();
-    json.writeStringProperty("fireId", firing.fireId().toString());
-    json.writeStringProperty("namespace", firing.namespace());
-    json.writeStringProperty("id", firing.id());
-    json.writeNumberProperty("version", firing.version());
-    json.writeNumberProperty("attempt", firing.attempt());
-    json.writeStringProperty("scheduledAt", firing.scheduledAt().toString());
-    json.writeStringProperty("firedAt", firing.firedAt().toString());
-    json.writeBooleanProperty("late", firing.isLate());
-    Json.payload(json, firing.payload());
-    texts(json, "headers", firing.headers());
-    json.writeStringProperty("leaseToken", claimed.leaseToken());
-    json.writeStringProperty("leasedUntil", claimed.leasedUntil().toString());
-    json.writeEndObject();
-  }
-
-  static void texts(JsonGenerator json, String name, Map<String, String> texts) {
-    json.writeObjectPropertyStart(name);
-    texts.forEach(json::writeStringProperty);
-    json.writeEndObject();
-  }
-
-  private static String instant(long millis) {
-    return Instant.ofEpochMilli(millis).toString();
+    RawJson json = Json.payload(firing.payload());
+    return new Firing(
+        firing.fireId().toString(),
+        firing.namespace(),
+        firing.id(),
+        firing.version(),
+        firing.attempt(),
+        firing.scheduledAt(),
+        firing.firedAt(),
+        firing.isLate(),
+        json,
+        base64(firing.payload(), json),
+        firing.headers(),
+        claimed.leaseToken(),
+        claimed.leasedUntil());
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.document;
 
+import io.timewheel.api.WheelAnswer;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
@@ -10,14 +11,13 @@ import io.timewheel.server.store.StoreReads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
-import tools.jackson.core.JsonGenerator;
 
 /**
  * When timers fire, as levels of slots: what the console draws as a wheel.
@@ -94,7 +94,13 @@ public final class WheelView {
       long[] counts,
       long before,
       long beyond,
-      long staleNanos) {}
+      long staleNanos) {
+
+    WheelAnswer.Level answer() {
+      List<Long> slots = Arrays.stream(counts).boxed().toList();
+      return new WheelAnswer.Level(Json.name(level), level.length(), from, asOf, slots);
+    }
+  }
 
   /**
    * A view.
@@ -109,18 +115,15 @@ public final class WheelView {
     this.nanoTime = nanoTime;
   }
 
-  /** {@return the wheel as JSON, once it is counted} */
-  public CompletableFuture<byte[]> json(StoreReads reads, Scope scope) {
+  /** {@return the wheel, once it is counted} */
+  public CompletableFuture<WheelAnswer> answer(StoreReads reads, Scope scope) {
     List<CompletableFuture<Counted>> levels = new ArrayList<>();
     for (Level level : Level.values()) {
       levels.add(level(reads, scope, level));
     }
     return CompletableFuture.allOf(levels.toArray(new CompletableFuture<?>[0]))
         .thenApply(
-            all ->
-                Json.bytes(
-                    json ->
-                        write(json, reads.timer(), levels.stream().map(x -> x.join()).toList())));
+            all -> answer(reads.timer(), levels.stream().map(CompletableFuture::join).toList()));
   }
 
   private CompletableFuture<Counted> level(StoreReads reads, Scope scope, Level level) {
@@ -158,31 +161,14 @@ public final class WheelView {
     return new Counted(level, now, from, counts, before, beyond, endedNanos + goodNanos);
   }
 
-  private void write(JsonGenerator json, DurableTimer timer, List<Counted> levels) {
-    json.writeStartObject();
-    json.writeStringProperty("now", timer.now().toString());
+  private WheelAnswer answer(DurableTimer timer, List<Counted> levels) {
     WatchedStore store = node.store();
-    if (store != null) {
-      json.writeStringProperty("window", store.traits().window().toString());
-    }
-    json.writeNumberProperty("inMemory", timer.stats().window());
-    json.writeNumberProperty("overdue", levels.get(0).before);
-    json.writeArrayPropertyStart("levels");
-    for (Counted counted : levels) {
-      json.writeStartObject();
-      json.writeStringProperty("name", counted.level.name().toLowerCase(Locale.ROOT));
-      json.writeStringProperty("slot", counted.level.length());
-      json.writeStringProperty("from", counted.from.toString());
-      json.writeStringProperty("asOf", counted.asOf.toString());
-      json.writeArrayPropertyStart("counts");
-      for (long count : counted.counts) {
-        json.writeNumber(count);
-      }
-      json.writeEndArray();
-      json.writeEndObject();
-    }
-    json.writeEndArray();
-    json.writeNumberProperty("beyond", levels.get(levels.size() - 1).beyond);
-    json.writeEndObject();
+    return new WheelAnswer(
+        timer.now(),
+        store == null ? null : store.traits().window(),
+        timer.stats().window(),
+        levels.get(0).before,
+        levels.stream().map(Counted::answer).toList(),
+        levels.get(levels.size() - 1).beyond);
   }
 }

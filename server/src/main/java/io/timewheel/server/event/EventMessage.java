@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.event;
 
+import io.timewheel.api.TimerEvent;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.node.ChangeFeed;
 import java.nio.charset.StandardCharsets;
@@ -12,21 +13,15 @@ final class EventMessage {
 
   /** {@return the event of a change} */
   static byte[] of(String id, ChangeFeed.Change change) {
-    return of(id, "timer", json(change));
-  }
-
-  private static byte[] json(ChangeFeed.Change change) {
-    return Json.bytes(
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("at", Instant.ofEpochMilli(change.atMillis()).toString());
-          json.writeStringProperty("namespace", change.key().namespace());
-          json.writeStringProperty("id", change.key().id());
-          json.writeNumberProperty("version", change.version());
-          json.writeStringProperty("state", Json.name(change.state()));
-          json.writeStringProperty("change", change.what());
-          json.writeEndObject();
-        });
+    TimerEvent event =
+        new TimerEvent(
+            Instant.ofEpochMilli(change.atMillis()),
+            change.key().namespace(),
+            change.key().id(),
+            change.version(),
+            Json.name(change.state()),
+            change.what());
+    return of(id, "timer", Json.bytes(event));
   }
 
   /** {@return an event; its data must be one line} */

@@ -24,7 +24,7 @@ final class ErrorResponder extends ErrorHandler {
   public boolean handle(Request request, Response response, Callback callback) {
     int status = response.getStatus();
     String detail = DETAILS.getOrDefault(status, HttpStatus.getMessage(status));
-    byte[] body = Json.bytes(Problem.of(status, "not_served", detail)::write);
+    byte[] body = Json.bytes(Problem.of(status, "not_served", detail).details());
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, Problem.MEDIA_TYPE);
     response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
     response.getHeaders().put("X-Content-Type-Options", "nosniff");

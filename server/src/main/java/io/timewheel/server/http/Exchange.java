@@ -30,7 +30,6 @@ import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tools.jackson.core.JsonGenerator;
 
 /** One request, and the way to answer it: once, and from any thread. */
 public final class Exchange {
@@ -252,10 +251,11 @@ public final class Exchange {
     BodyReader.discard(
         request,
         bodies.maxTime(),
-        () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem::write)));
+        () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.details())));
   }
 
-  public void json(int status, Consumer<JsonGenerator> content) {
+  /** Answers with a record as JSON. */
+  public void json(int status, Record content) {
     send(status, Json.MEDIA_TYPE, Json.bytes(content));
   }
 

@@ -58,7 +58,7 @@ public final class IdempotencyKeys {
     CompletableFuture<Consumer<Exchange>> mine = new CompletableFuture<>();
     CompletableFuture<Consumer<Exchange>> before = keep(request, mine);
     if (before != null) {
-      exchange.note("repeated", true);
+      exchange.note("repeated", "true");
       exchange.on(before, answer -> answer.accept(exchange));
       return;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.http;
 
-import io.timewheel.server.json.JsonReader;
+import io.timewheel.api.ApiJson;
 import io.timewheel.server.problem.Problem;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -80,7 +80,7 @@ public final class Query {
   public @Nullable Instant instant(String name) {
     String text = text(name);
     try {
-      return text == null ? null : JsonReader.instantOf(text);
+      return text == null ? null : ApiJson.parseInstant(text);
     } catch (RuntimeException e) {
       throw wrong(name, text, "an instant such as 2026-12-01T09:00:00Z");
     }

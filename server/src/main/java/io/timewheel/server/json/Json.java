@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.json;
 
+import io.timewheel.api.ApiJson;
+import io.timewheel.api.RawJson;
 import io.timewheel.server.problem.Problem;
-import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.util.Base64;
 import java.util.Locale;
-import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.ObjectReadContext;
-import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.json.JsonMapper;
 
 /** JSON as this server reads and writes it. */
 public final class Json {
@@ -25,25 +25,24 @@ public final class Json {
   /** How deep objects and arrays may be nested. */
   static final int MAX_DEPTH = 64;
 
-  private static final JsonFactory FACTORY =
-      JsonFactory.builder()
-          .streamReadConstraints(
-              StreamReadConstraints.builder()
-                  .maxNestingDepth(MAX_DEPTH)
-                  .maxNumberLength(1_000)
-                  .maxNameLength(64 * 1024)
+  static final JsonMapper MAPPER =
+      ApiJson.builder(
+              JsonFactory.builder()
+                  .streamReadConstraints(
+                      StreamReadConstraints.builder()
+                          .maxNestingDepth(MAX_DEPTH)
+                          .maxNumberLength(1_000)
+                          .maxNameLength(64 * 1024)
+                          .build())
                   .build())
+          .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .build();
 
   /** For logs: no character can move a terminal's cursor, or pass for the end of a line. */
-  private static final JsonFactory ASCII =
-      JsonFactory.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
+  private static final ObjectWriter ASCII = MAPPER.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII);
 
   private Json() {}
-
-  static JsonParser parser(String text) {
-    return FACTORY.createParser(ObjectReadContext.empty(), text);
-  }
 
   /** Strictly: what is not UTF-8 is refused, and another encoding is not guessed. */
   public static String decode(byte[] bytes) {
@@ -54,20 +53,19 @@ public final class Json {
     }
   }
 
-  public static byte[] bytes(Consumer<JsonGenerator> content) {
-    return bytes(FACTORY, content);
+  /** {@return a record or a map as JSON in UTF-8} */
+  public static byte[] bytes(Object value) {
+    return MAPPER.writeValueAsBytes(value);
   }
 
-  public static byte[] ascii(Consumer<JsonGenerator> content) {
-    return bytes(ASCII, content);
+  /** {@return a record or a map as JSON} */
+  public static String text(Object value) {
+    return MAPPER.writeValueAsString(value);
   }
 
-  private static byte[] bytes(JsonFactory factory, Consumer<JsonGenerator> content) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
-    try (JsonGenerator json = factory.createGenerator(ObjectWriteContext.empty(), bytes)) {
-      content.accept(json);
-    }
-    return bytes.toByteArray();
+  /** {@return a record or a map as JSON in ASCII} */
+  public static String ascii(Object value) {
+    return ASCII.writeValueAsString(value);
   }
 
   /** {@return the name of a constant in JSON} */
@@ -75,33 +73,18 @@ public final class Json {
     return constant.name().toLowerCase(Locale.ROOT);
   }
 
-  /**
-   * Writes a payload as it was sent. One that is not JSON, because it did not come by this API, is
-   * written as base64 under another name.
-   */
-  public static void payload(JsonGenerator json, byte[] payload) {
-    if (payload.length == 0) {
-      return;
-    }
+  /** {@return a payload as a JSON value; null if it is empty or not JSON} */
+  public static @Nullable RawJson payload(byte[] payload) {
     String text = new String(payload, StandardCharsets.UTF_8);
-    if (isDocument(text)) {
-      json.writeName("payload");
-      json.writeRawValue(text);
-    } else {
-      json.writeStringProperty("payloadBase64", Base64.getEncoder().encodeToString(payload));
-    }
-  }
-
-  private static boolean isDocument(String text) {
-    try (JsonParser parser = parser(text)) {
+    try (JsonParser parser = MAPPER.createParser(text)) {
       if (parser.nextToken() == null) {
-        return false;
+        return null;
       }
       parser.skipChildren();
       parser.finishToken();
-      return parser.nextToken() == null;
+      return parser.nextToken() == null ? new RawJson(text) : null;
     } catch (JacksonException e) {
-      return false;
+      return null;
     }
   }
 }

@@ -3,6 +3,7 @@ package io.timewheel.server.problem;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.api.ProblemDetails;
 import io.timewheel.durable.model.DurableTimerException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,7 +11,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.eclipse.jetty.http.HttpStatus;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
 
 /**
  * Why a request was not done, as RFC 9457 has it.
@@ -123,24 +123,15 @@ public record Problem(
     return new Failure(this);
   }
 
-  public void write(JsonGenerator json) {
-    json.writeStartObject();
-    json.writeStringProperty("type", "urn:timewheel:problem:" + code);
-    json.writeStringProperty("title", HttpStatus.getMessage(status));
-    json.writeNumberProperty("status", status);
-    json.writeStringProperty("detail", detail);
-    if (field != null) {
-      json.writeStringProperty("field", field);
-    }
-    more.forEach(
-        (name, value) -> {
-          if (value instanceof Long number) {
-            json.writeNumberProperty(name, number);
-          } else {
-            json.writeStringProperty(name, value.toString());
-          }
-        });
-    json.writeEndObject();
+  /** {@return the problem as an answer} */
+  public ProblemDetails details() {
+    return new ProblemDetails(
+        "urn:timewheel:problem:" + code,
+        HttpStatus.getMessage(status),
+        status,
+        detail,
+        field,
+        more);
   }
 
   /** Carries a problem to whoever answers. */

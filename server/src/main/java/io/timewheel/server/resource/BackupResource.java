@@ -3,6 +3,8 @@ package io.timewheel.server.resource;
 
 import static java.time.temporal.ChronoUnit.SECONDS;
 
+import io.timewheel.api.BackupAnswer;
+import io.timewheel.api.BackupRequest;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.http.Exchange;
@@ -55,33 +57,17 @@ public final class BackupResource {
     embedded = new Embedded(data, store);
   }
 
-  /** What is sent. */
-  private static final class Sent {
-    private @Nullable String name;
-
-    boolean field(String field, JsonReader value) {
-      if (!field.equals("name")) {
-        return false;
-      }
-      name = value.string();
-      return true;
-    }
-  }
-
   private void backup(Exchange exchange) {
     exchange.query();
     Authorization.checkAllNamespaces(exchange.caller());
     exchange.body(
         MAX_BODY,
         text -> {
-          Sent sent = new Sent();
-          if (!text.isEmpty()) {
-            JsonReader.document(text, sent::field);
-          }
+          String sent = JsonReader.readOptional(text, BackupRequest.class).name();
           String name =
-              sent.name == null
+              sent == null
                   ? clock.instant().truncatedTo(SECONDS).toString().replace(':', '-')
-                  : sent.name;
+                  : sent;
           if (!NAME.matcher(name).matches() || !StoreCopies.isFree(name)) {
             throw Problem.invalid(
                     "name",
@@ -89,7 +75,7 @@ public final class BackupResource {
                 .failure();
           }
           exchange.note("backup", name);
-          answer(exchange, name, copy(name));
+          exchange.json(201, new BackupAnswer(name, copy(name).toString()));
         });
   }
 
@@ -117,16 +103,5 @@ public final class BackupResource {
       throw Problem.unavailable(String.valueOf(e.getMessage())).failure();
     }
     return target;
-  }
-
-  private static void answer(Exchange exchange, String name, Path directory) {
-    exchange.json(
-        201,
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("name", name);
-          json.writeStringProperty("directory", directory.toString());
-          json.writeEndObject();
-        });
   }
 }

@@ -3,30 +3,35 @@ package io.timewheel.server.resource;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 
+import io.timewheel.api.BatchAnswer;
+import io.timewheel.api.BatchItem;
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.server.document.TimerRequest;
+import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Preconditions;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.json.Parsed;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.annotation.JsonDeserialize;
 
 /** Many timers put in one request, each on its own. */
 public final class BatchResource {
@@ -48,6 +53,16 @@ public final class BatchResource {
 
   public void addTo(Router router) {
     router.add(Route.of("POST", TimerListResource.TIMERS + ":batch", Role.WRITE), this::batch);
+  }
+
+  /** A batch as it is sent; each of its timers may be refused alone. */
+  private record Batch(
+      @JsonDeserialize(using = Timers.class) @Nullable List<Parsed<BatchItem>> timers) {}
+
+  private static final class Timers extends Parsed.Elements<BatchItem> {
+    Timers() {
+      super(BatchItem.class);
+    }
   }
 
   /** An item, and what became of it so far. */
@@ -74,37 +89,34 @@ public final class BatchResource {
   }
 
   private List<Item> items(String namespace, @Nullable String requestId, String body) {
-    List<String> texts = new ArrayList<>();
-    JsonReader.document(
-        body,
-        (name, value) -> {
-          if (!name.equals("timers")) {
-            return false;
-          }
-          value.array(() -> texts.add(value.raw()));
-          return true;
-        });
-    if (texts.isEmpty() || texts.size() > MAX_ITEMS) {
+    List<Parsed<BatchItem>> timers =
+        requireNonNullElse(JsonReader.read(body, Batch.class).timers, List.of());
+    if (timers.isEmpty() || timers.size() > MAX_ITEMS) {
       throw Problem.invalid(
-              "timers", "timers: " + texts.size() + " (expected: 1 to " + MAX_ITEMS + ")")
+              "timers", "timers: " + timers.size() + " (expected: 1 to " + MAX_ITEMS + ")")
           .failure();
     }
     Map<String, Integer> times = new HashMap<>();
-    return texts.stream().map(text -> item(namespace, requestId, times, text)).toList();
+    return timers.stream().map(sent -> item(namespace, requestId, times, sent)).toList();
   }
 
   private Item item(
-      String namespace, @Nullable String requestId, Map<String, Integer> times, String text) {
-    String id = null;
+      String namespace,
+      @Nullable String requestId,
+      Map<String, Integer> times,
+      Parsed<BatchItem> sent) {
+    BatchItem timer = sent.value();
+    if (timer == null) {
+      return new Item(null, null, sent.problem());
+    }
+    String id = timer.id();
     try {
-      TimerRequest request = TimerRequest.readItem(text);
-      id = request.id();
       if (id == null) {
         throw Problem.invalid("id", "id: none (expected: the id of the timer)").failure();
       }
       String checked = Names.checked("id", id);
-      TimerSpec spec = request.spec(namespace, checked, secrets);
-      Preconditions.of(request.ifMatch(), request.ifNoneMatch())
+      TimerSpec spec = TimerSpecs.of(namespace, checked, timer.timer(), secrets);
+      Preconditions.of(timer.ifMatch(), timer.ifNoneMatch())
           .apply(spec, () -> reads.get(new TimerKey(namespace, checked)));
       if (requestId != null) {
         spec.requestId(requestId(requestId, times.merge(id, 1, Integer::sum)));
@@ -122,43 +134,30 @@ public final class BatchResource {
 
   private static void answer(
       Exchange exchange, List<Item> items, List<BatchResult<ScheduleResult>> results) {
+    Iterator<BatchResult<ScheduleResult>> done = results.iterator();
     exchange.json(
         200,
-        json -> {
-          json.writeStartObject();
-          json.writeArrayPropertyStart("results");
-          int done = 0;
-          for (Item item : items) {
-            json.writeStartObject();
-            if (item.id != null) {
-              json.writeStringProperty("id", item.id);
-            }
-            if (item.problem != null) {
-              problem(json, item.problem);
-            } else {
-              result(json, results.get(done++));
-            }
-            json.writeEndObject();
-          }
-          json.writeEndArray();
-          json.writeEndObject();
-        });
+        new BatchAnswer(
+            items.stream()
+                .map(
+                    item ->
+                        item.problem != null
+                            ? refused(item.id, item.problem)
+                            : result(item.id, done.next()))
+                .toList()));
   }
 
-  private static void result(JsonGenerator json, BatchResult<ScheduleResult> result) {
+  private static BatchAnswer.Result result(
+      @Nullable String id, BatchResult<ScheduleResult> result) {
     ScheduleResult scheduled = result.result();
     if (scheduled == null) {
-      problem(json, Problem.of(requireNonNull(result.error())));
-    } else {
-      boolean created = scheduled.outcome() == ScheduleResult.Outcome.CREATED;
-      json.writeNumberProperty("status", created ? 201 : 200);
-      json.writeNumberProperty("version", scheduled.version());
+      return refused(id, Problem.of(requireNonNull(result.error())));
     }
+    boolean created = scheduled.outcome() == ScheduleResult.Outcome.CREATED;
+    return new BatchAnswer.Result(id, created ? 201 : 200, scheduled.version(), null);
   }
 
-  private static void problem(JsonGenerator json, Problem problem) {
-    json.writeNumberProperty("status", problem.status());
-    json.writeName("error");
-    problem.write(json);
+  private static BatchAnswer.Result refused(@Nullable String id, Problem problem) {
+    return new BatchAnswer.Result(id, problem.status(), null, problem.details());
   }
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.resource;
 
+import static java.util.Objects.requireNonNullElse;
+
+import io.timewheel.api.BulkAnswer;
+import io.timewheel.api.BulkRequest;
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
@@ -17,11 +21,10 @@ import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,87 +61,45 @@ public final class BulkResource {
         exchange -> bulk(exchange, change));
   }
 
-  /** What is sent. */
-  private static final class Body {
-    private final List<String> states = new ArrayList<>();
-    private @Nullable String prefix;
-    private @Nullable Instant dueFrom;
-    private @Nullable Instant dueTo;
-    private @Nullable String handler;
-    private @Nullable Long expect;
-    private boolean filtered;
-
-    boolean field(String name, JsonReader value) {
-      switch (name) {
-        case "filter" -> {
-          filtered = true;
-          value.object(this::filterField);
-        }
-        case "expect" -> expect = value.integer();
-        default -> {
-          return false;
-        }
-      }
-      return true;
-    }
-
-    private boolean filterField(String name, JsonReader value) {
-      switch (name) {
-        case "state" -> {
-          if (value.isArray()) {
-            value.array(() -> states.add(value.text()));
-          } else if (!value.isNull()) {
-            states.addAll(List.of(value.text().split(",")));
-          }
-        }
-        case "prefix" -> prefix = value.string();
-        case "dueFrom" -> dueFrom = value.instant();
-        case "dueTo" -> dueTo = value.instant();
-        case "handler" -> handler = value.string();
-        default -> {
-          return false;
-        }
-      }
-      return true;
-    }
-
-    void note(Exchange exchange) {
-      exchange.note("states", states);
-      exchange.note("prefix", prefix);
-      exchange.note("dueFrom", dueFrom);
-      exchange.note("dueTo", dueTo);
-      exchange.note("handler", handler);
-    }
-
-    TimerFilter filter(String namespace) {
-      if (!filtered) {
-        throw Problem.invalid("filter", "filter: none (expected: one; {} is for all)").failure();
-      }
-      return TimerListResource.filter(namespace, states, prefix, dueFrom, dueTo, handler)
-          .withoutPayload();
-    }
-  }
-
   private void bulk(Exchange exchange, Change change) {
     DurableTimer timer = reads.timer();
     String namespace = exchange.namespace();
     exchange.body(
         MAX_BODY,
         text -> {
-          Body body = new Body();
-          JsonReader.document(text, body::field);
-          TimerFilter filter = body.filter(namespace);
-          body.note(exchange);
+          BulkRequest request = JsonReader.read(text, BulkRequest.class);
+          TimerFilter filter = filter(exchange, namespace, request.filter());
           idempotencyKeys.answer(
               exchange,
               () -> {
-                long count = count(filter, body.expect);
+                long count = count(filter, request.expect());
                 long[] changed = {0};
                 pages(filter, keys -> changed[0] += change.apply(timer, keys));
                 exchange.note("changed", changed[0]);
-                return CompletableFuture.completedStage(each -> changed(each, count, changed[0]));
+                BulkAnswer answer = new BulkAnswer(count, changed[0]);
+                return CompletableFuture.completedStage(each -> each.json(200, answer));
               });
         });
+  }
+
+  private static TimerFilter filter(
+      Exchange exchange, String namespace, BulkRequest.@Nullable Filter sent) {
+    if (sent == null) {
+      throw Problem.invalid("filter", "filter: none (expected: one; {} is for all)").failure();
+    }
+    List<String> states =
+        requireNonNullElse(sent.state(), List.<String>of()).stream()
+            .flatMap(Pattern.compile(",")::splitAsStream)
+            .toList();
+    TimerFilter filter =
+        TimerListResource.filter(
+            namespace, states, sent.prefix(), sent.dueFrom(), sent.dueTo(), sent.handler());
+    exchange.note("states", states);
+    exchange.note("prefix", sent.prefix());
+    exchange.note("dueFrom", sent.dueFrom());
+    exchange.note("dueTo", sent.dueTo());
+    exchange.note("handler", sent.handler());
+    return filter.withoutPayload();
   }
 
   private long count(TimerFilter filter, @Nullable Long expected) {
@@ -150,17 +111,6 @@ public final class BulkResource {
           .failure();
     }
     return count[0];
-  }
-
-  private static void changed(Exchange exchange, long count, long changed) {
-    exchange.json(
-        200,
-        json -> {
-          json.writeStartObject();
-          json.writeNumberProperty("count", count);
-          json.writeNumberProperty("changed", changed);
-          json.writeEndObject();
-        });
   }
 
   private void pages(TimerFilter filter, Consumer<List<TimerKey>> each) {

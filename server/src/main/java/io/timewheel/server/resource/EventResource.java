@@ -123,7 +123,7 @@ public final class EventResource {
 
     void begin() {
       if (stream.tells(Topic.STATS)) {
-        stream.stats(stats.json(reads, stream.scope(), false));
+        stream.stats(figures(stream.scope()));
       }
       exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
       exchange.begin(200);
@@ -194,8 +194,7 @@ public final class EventResource {
       for (Connected each : streams) {
         EventStream stream = each.stream;
         if (stream.tells(Topic.STATS)) {
-          stream.stats(
-              figures.computeIfAbsent(stream.scope(), scope -> stats.json(reads, scope, false)));
+          stream.stats(figures.computeIfAbsent(stream.scope(), this::figures));
         }
       }
     } catch (RuntimeException e) {
@@ -205,10 +204,14 @@ public final class EventResource {
     }
   }
 
+  private byte[] figures(Scope scope) {
+    return Json.bytes(stats.answer(reads, scope, false));
+  }
+
   private void tellCluster() {
     byte[] nodes;
     try {
-      nodes = cluster.json();
+      nodes = Json.bytes(cluster.answer());
     } catch (StoreException e) {
       return; // the figures say that the store does not answer
     }

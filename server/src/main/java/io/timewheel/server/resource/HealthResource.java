@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.resource;
 
+import io.timewheel.api.HealthAnswer;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -38,12 +39,6 @@ public final class HealthResource {
   }
 
   private static void state(Exchange exchange, String text) {
-    exchange.json(
-        200,
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("status", text);
-          json.writeEndObject();
-        });
+    exchange.json(200, new HealthAnswer(text));
   }
 }

@@ -2,7 +2,12 @@
 package io.timewheel.server.resource;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 
+import io.timewheel.api.ClaimAnswer;
+import io.timewheel.api.ClaimRequest;
+import io.timewheel.api.LeaseRequest;
+import io.timewheel.api.OutcomeAnswer;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.QueueFiring;
@@ -26,17 +31,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
 /** Queues: claims, which wait without a thread, and what becomes of the leases. */
 public final class QueueResource {
   private static final int MAX_BODY = 64 * 1024;
-  private static final long MAX_CLAIM = 1_000L;
+  private static final int MAX_CLAIM = 1_000;
+  private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration MIN_LEASE = Duration.ofSeconds(1);
   private static final Duration MAX_LEASE = Duration.ofHours(12);
+  private static final Duration WAIT = Duration.ofSeconds(20);
   private static final Duration MAX_WAIT = Duration.ofMinutes(1);
   private static final int MAX_ERROR = 4_000;
+  private static final Pattern LEASE_TOKEN = Pattern.compile("[0-9a-f]{32}");
 
   private final Supplier<DurableTimer> timers;
   private final IdempotencyKeys idempotencyKeys;
@@ -55,11 +64,9 @@ public final class QueueResource {
     router.add(
         Route.of("POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.WRITE),
         this::claim);
-    for (String verb : List.of("ack", "nack", "extend")) {
-      router.add(
-          Route.of("POST", "/v1/namespaces/{ns}/firings/{fireId}:" + verb, Role.WRITE),
-          exchange -> end(exchange, verb));
-    }
+    add(router, "ack", LeaseRequest.Ack.class, (timer, id, ack, token) -> timer.ack(id, token));
+    add(router, "nack", LeaseRequest.Nack.class, QueueResource::nack);
+    add(router, "extend", LeaseRequest.Extend.class, QueueResource::extend);
   }
 
   public int waiting() {
@@ -128,49 +135,15 @@ public final class QueueResource {
       exchange.uneventful();
     }
     exchange.note("ids", firings.stream().map(firing -> firing.firing().id()).toList());
-    byte[] body =
-        Json.bytes(
-            json -> {
-              json.writeStartObject();
-              json.writeArrayPropertyStart("firings");
-              firings.forEach(firing -> TimerView.firing(json, firing));
-              json.writeEndArray();
-              json.writeEndObject();
-            });
+    byte[] body = Json.bytes(new ClaimAnswer(firings.stream().map(TimerView::firing).toList()));
     // Nobody has them if the answer did not go out.
     exchange.send(
         200, Json.MEDIA_TYPE, body, Callback.from(() -> {}, failure -> timer.giveBack(firings)));
   }
 
-  /** What a claim asks for. */
-  private static final class Request {
-    private int max = 10;
-    private Duration leaseDuration = Duration.ofSeconds(30);
-    private Duration wait = Duration.ofSeconds(20);
-
-    boolean field(String name, JsonReader value) {
-      switch (name) {
-        case "max" -> {
-          Long number = value.integer();
-          max = number == null ? max : between(name, number, 1L, MAX_CLAIM).intValue();
-        }
-        case "leaseDuration" ->
-            leaseDuration = duration(name, value.duration(), leaseDuration, MIN_LEASE, MAX_LEASE);
-        case "wait" -> wait = duration(name, value.duration(), wait, Duration.ZERO, MAX_WAIT);
-        default -> {
-          return false;
-        }
-      }
-      return true;
-    }
-  }
-
-  private static Duration duration(
-      String name, @Nullable Duration given, Duration absent, Duration min, Duration max) {
-    return given == null ? absent : between(name, given, min, max);
-  }
-
-  private static <T extends Comparable<T>> T between(String name, T value, T min, T max) {
+  private static <T extends Comparable<T>> T between(
+      String name, @Nullable T given, T absent, T min, T max) {
+    T value = given == null ? absent : given;
     if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
       throw Problem.invalid(name, name + ": " + value + " (expected: " + min + " to " + max + ")")
           .failure();
@@ -185,81 +158,38 @@ public final class QueueResource {
     exchange.body(
         MAX_BODY,
         body -> {
-          Request request = new Request();
-          if (!body.isEmpty()) {
-            JsonReader.document(body, request::field);
-          }
+          ClaimRequest request = JsonReader.readOptional(body, ClaimRequest.class);
+          int max = between("max", request.max(), 10, 1, MAX_CLAIM);
+          Duration lease =
+              between("leaseDuration", request.leaseDuration(), LEASE, MIN_LEASE, MAX_LEASE);
+          Duration wait = between("wait", request.maxWait(), WAIT, Duration.ZERO, MAX_WAIT);
           if (waiting.size() >= maxWaiting) {
             throw Problem.of(429, "too_many_claims", "as many claims wait as may")
                 .header("Retry-After", "1")
                 .failure();
           }
           CompletionStage<List<QueueFiring>> firings =
-              timer.claim(namespace, queue, request.max, request.leaseDuration, request.wait);
+              timer.claim(namespace, queue, max, lease, wait);
           new Claim(exchange, timer, firings.toCompletableFuture()).begin();
         });
   }
 
   // Leases
 
-  /** What the end of a lease carries. */
-  private static final class End {
-    private final String verb;
-    private @Nullable String leaseToken;
-    private @Nullable String error;
-    private @Nullable Duration after;
-    private @Nullable Duration leaseDuration;
-
-    End(String verb) {
-      this.verb = verb;
-    }
-
-    boolean field(String name, JsonReader value) {
-      if (name.equals("leaseToken")) {
-        leaseToken = value.string();
-      } else if (name.equals("error") && verb.equals("nack")) {
-        error = value.string();
-      } else if (name.equals("after") && verb.equals("nack")) {
-        after = value.duration();
-      } else if (name.equals("leaseDuration") && verb.equals("extend")) {
-        leaseDuration = value.duration();
-      } else {
-        return false;
-      }
-      return true;
-    }
-
-    CompletionStage<LeaseResult> apply(DurableTimer timer, FireId fireId) {
-      if (leaseToken == null) {
-        throw Problem.invalid(
-                "leaseToken", "leaseToken: is missing (expected: the one of the firing)")
-            .failure();
-      }
-      if (!leaseToken.matches("[0-9a-f]{32}")) {
-        return CompletableFuture.completedStage(LeaseResult.LOST); // nobody ever had it
-      }
-      return switch (verb) {
-        case "ack" -> timer.ack(fireId, leaseToken);
-        case "nack" -> timer.nack(fireId, leaseToken, reason(), after);
-        default -> {
-          if (leaseDuration == null) {
-            throw Problem.invalid(
-                    "leaseDuration", "leaseDuration: is missing (expected: a duration)")
-                .failure();
-          }
-          yield timer.extend(
-              fireId, leaseToken, between("leaseDuration", leaseDuration, MIN_LEASE, MAX_LEASE));
-        }
-      };
-    }
-
-    private String reason() {
-      String text = error == null ? "the consumer gave no reason" : error;
-      return text.length() > MAX_ERROR ? text.substring(0, MAX_ERROR) : text;
-    }
+  /** Ends a lease, or extends it. */
+  private interface LeaseCall<T> {
+    CompletionStage<LeaseResult> apply(
+        DurableTimer timer, FireId fireId, T request, String leaseToken);
   }
 
-  private void end(Exchange exchange, String verb) {
+  private <T extends LeaseRequest> void add(
+      Router router, String verb, Class<T> type, LeaseCall<T> call) {
+    router.add(
+        Route.of("POST", "/v1/namespaces/{ns}/firings/{fireId}:" + verb, Role.WRITE),
+        exchange -> end(exchange, type, call));
+  }
+
+  private <T extends LeaseRequest> void end(Exchange exchange, Class<T> type, LeaseCall<T> call) {
     DurableTimer timer = timers.get();
     String namespace = exchange.namespace();
     FireId fireId = fireId(namespace, exchange.path("fireId"));
@@ -267,13 +197,46 @@ public final class QueueResource {
     exchange.body(
         MAX_BODY,
         body -> {
-          End end = new End(verb);
-          JsonReader.document(body, end::field);
+          T request = JsonReader.read(body, type);
+          String token = request.leaseToken();
           idempotencyKeys.answer(
               exchange,
-              end.leaseToken == null ? "" : end.leaseToken,
-              () -> end.apply(timer, fireId).thenApply(result -> each -> ended(each, result)));
+              token == null ? "" : token,
+              () -> {
+                String checked = leaseToken(token);
+                CompletionStage<LeaseResult> result =
+                    LEASE_TOKEN.matcher(checked).matches()
+                        ? call.apply(timer, fireId, request, checked)
+                        : CompletableFuture.completedStage(LeaseResult.LOST); // nobody ever had it
+                return result.thenApply(ended -> each -> ended(each, ended));
+              });
         });
+  }
+
+  private static String leaseToken(@Nullable String token) {
+    if (token == null) {
+      throw Problem.invalid(
+              "leaseToken", "leaseToken: is missing (expected: the one of the firing)")
+          .failure();
+    }
+    return token;
+  }
+
+  private static CompletionStage<LeaseResult> nack(
+      DurableTimer timer, FireId fireId, LeaseRequest.Nack nack, String token) {
+    String error = requireNonNullElse(nack.error(), "the consumer gave no reason");
+    String kept = error.length() > MAX_ERROR ? error.substring(0, MAX_ERROR) : error;
+    return timer.nack(fireId, token, kept, nack.after());
+  }
+
+  private static CompletionStage<LeaseResult> extend(
+      DurableTimer timer, FireId fireId, LeaseRequest.Extend extend, String token) {
+    Duration sent = extend.leaseDuration();
+    if (sent == null) {
+      throw Problem.invalid("leaseDuration", "leaseDuration: is missing (expected: a duration)")
+          .failure();
+    }
+    return timer.extend(fireId, token, between("leaseDuration", sent, LEASE, MIN_LEASE, MAX_LEASE));
   }
 
   /** What is no fire id, or one of another namespace, names nothing here. */
@@ -291,14 +254,7 @@ public final class QueueResource {
 
   private static void ended(Exchange exchange, LeaseResult result) {
     switch (result) {
-      case DONE ->
-          exchange.json(
-              200,
-              json -> {
-                json.writeStartObject();
-                json.writeStringProperty("outcome", "done");
-                json.writeEndObject();
-              });
+      case DONE -> exchange.json(200, new OutcomeAnswer("done"));
       case LOST ->
           exchange.problem(
               Problem.of(409, "lease_lost", "the lease ran out, or was ended in another way"));

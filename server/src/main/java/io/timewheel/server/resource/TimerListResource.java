@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.resource;
 
+import io.timewheel.api.HistogramAnswer;
+import io.timewheel.api.TimerListAnswer;
 import io.timewheel.durable.TimerFilter;
-import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.document.TimerView;
@@ -17,6 +18,7 @@ import io.timewheel.server.store.StoreReads;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -61,16 +63,9 @@ public final class TimerListResource {
     TimerList page = page(payload ? filter : filter.withoutPayload(), pageSize, token);
     exchange.json(
         200,
-        json -> {
-          json.writeStartObject();
-          json.writeArrayPropertyStart("timers");
-          for (TimerInfo timer : page.timers()) {
-            TimerView.brief(json, timer, payload);
-          }
-          json.writeEndArray();
-          page.nextPage().ifPresent(next -> json.writeStringProperty("nextPageToken", next));
-          json.writeEndObject();
-        });
+        new TimerListAnswer(
+            page.timers().stream().map(timer -> TimerView.brief(timer, payload)).toList(),
+            page.nextPage().orElse(null)));
   }
 
   private TimerList page(TimerFilter filter, int pageSize, @Nullable String token) {
@@ -133,27 +128,20 @@ public final class TimerListResource {
       throw Query.wrong("to", to.toString(), "a millisecond for each bucket at least");
     }
     long[] counts = reads.ask(timer -> timer.histogram(namespace, from, to, buckets));
-    exchange.json(
-        200,
-        json -> {
-          json.writeStartObject();
-          json.writeArrayPropertyStart("buckets");
-          for (int i = 0; i < buckets; i++) {
-            json.writeStartObject();
-            json.writeStringProperty("from", bound(fromMillis, span, i, buckets));
-            json.writeStringProperty("to", bound(fromMillis, span, i + 1, buckets));
-            json.writeNumberProperty("count", counts[i]);
-            json.writeEndObject();
-          }
-          json.writeEndArray();
-          json.writeEndObject();
-        });
+    List<HistogramAnswer.Bucket> answer = new ArrayList<>(buckets);
+    for (int i = 0; i < buckets; i++) {
+      answer.add(
+          new HistogramAnswer.Bucket(
+              bound(fromMillis, span, i, buckets),
+              bound(fromMillis, span, i + 1, buckets),
+              counts[i]));
+    }
+    exchange.json(200, new HistogramAnswer(answer));
   }
 
   /** As the engine divides the span. */
-  private static String bound(long fromMillis, long span, int i, int buckets) {
-    return Instant.ofEpochMilli(fromMillis + span / buckets * i + span % buckets * i / buckets)
-        .toString();
+  private static Instant bound(long fromMillis, long span, int i, int buckets) {
+    return Instant.ofEpochMilli(fromMillis + span / buckets * i + span % buckets * i / buckets);
   }
 
   private static long millis(String name, Instant time) {

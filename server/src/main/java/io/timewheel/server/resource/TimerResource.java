@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.resource;
 
+import io.timewheel.api.OutcomeAnswer;
+import io.timewheel.api.TimerRequest;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.server.document.TimerRequest;
+import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKeys;
@@ -64,7 +66,8 @@ public final class TimerResource {
     exchange.body(
         MAX_BODY,
         body -> {
-          TimerSpec spec = TimerRequest.read(body).spec(key.namespace(), key.id(), secrets);
+          TimerRequest sent = JsonReader.read(body, TimerRequest.class);
+          TimerSpec spec = TimerSpecs.of(key.namespace(), key.id(), sent, secrets);
           conditions.apply(spec, () -> reads.get(key));
           if (requestId != null) {
             spec.requestId(requestId);
@@ -77,7 +80,7 @@ public final class TimerResource {
     int status = result.outcome() == ScheduleResult.Outcome.CREATED ? 201 : 200;
     TimerInfo info = reads.get(key).orElseThrow(() -> Problem.notFound().failure());
     exchange.etag(result.version());
-    exchange.json(status, json -> TimerView.whole(json, info));
+    exchange.json(status, TimerView.whole(info));
   }
 
   private void get(Exchange exchange) {
@@ -89,7 +92,7 @@ public final class TimerResource {
   static void show(Exchange exchange, Optional<TimerInfo> found) {
     TimerInfo info = found.orElseThrow(() -> Problem.notFound().failure());
     exchange.etag(info.version());
-    exchange.json(200, json -> TimerView.whole(json, info));
+    exchange.json(200, TimerView.whole(info));
   }
 
   private void delete(Exchange exchange) {
@@ -115,13 +118,7 @@ public final class TimerResource {
     if (outcome == CancelResult.Outcome.NOT_FOUND) {
       exchange.problem(Problem.notFound().with("outcome", "not_found"));
     } else {
-      exchange.json(
-          200,
-          json -> {
-            json.writeStartObject();
-            json.writeStringProperty("outcome", Json.name(outcome));
-            json.writeEndObject();
-          });
+      exchange.json(200, new OutcomeAnswer(Json.name(outcome)));
     }
   }
 }

@@ -3,6 +3,7 @@ package io.timewheel.server.resource;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.api.MoveRequest;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
@@ -22,7 +23,6 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongFunction;
-import org.jspecify.annotations.Nullable;
 
 /** Verb a person asks of one timer. */
 public final class TimerVerbResource {
@@ -68,34 +68,19 @@ public final class TimerVerbResource {
         });
   }
 
-  /** Where to, as it is sent. */
-  private static final class Move {
-    private @Nullable Instant at;
-    private @Nullable Duration after;
-
-    boolean field(String name, JsonReader value) {
-      switch (name) {
-        case "at" -> at = value.instant();
-        case "after" -> after = value.duration();
-        default -> {
-          return false;
-        }
-      }
-      return true;
+  private static Instant to(MoveRequest move, Instant now) {
+    Instant at = move.at();
+    Duration after = move.after();
+    if ((at == null) == (after == null)) {
+      throw Problem.invalid("at", "expected exactly one of at, after").failure();
     }
-
-    Instant to(Instant now) {
-      if ((at == null) == (after == null)) {
-        throw Problem.invalid("at", "expected exactly one of at, after").failure();
-      }
-      if (at != null) {
-        return at;
-      }
-      try {
-        return now.plus(after);
-      } catch (RuntimeException e) {
-        throw Problem.invalid("after", "after: " + after + " (expected: less)").failure();
-      }
+    if (at != null) {
+      return at;
+    }
+    try {
+      return now.plus(after);
+    } catch (RuntimeException e) {
+      throw Problem.invalid("after", "after: " + after + " (expected: less)").failure();
     }
   }
 
@@ -106,9 +91,7 @@ public final class TimerVerbResource {
     exchange.body(
         MAX_BODY,
         body -> {
-          Move move = new Move();
-          JsonReader.document(body, move::field);
-          Instant to = move.to(timer.now());
+          Instant to = to(JsonReader.read(body, MoveRequest.class), timer.now());
           answer(exchange, key, conditions, version -> timer.moveAsync(key, to, version));
         });
   }

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.timewheel.api.NamespacesAnswer;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.model.TimerState;
@@ -63,37 +64,31 @@ public final class ViewResource {
     Set<String> paused = reads.ask(DurableTimer::paused);
     exchange.json(
         200,
-        json -> {
-          json.writeStartObject();
-          json.writeArrayPropertyStart("namespaces");
-          counts.forEach(
-              (namespace, states) -> {
-                json.writeStartObject();
-                json.writeStringProperty("namespace", namespace);
-                json.writeBooleanProperty(
-                    "paused", paused.contains(namespace) || paused.contains(""));
-                StatsView.states(json, states);
-                json.writeEndObject();
-              });
-          json.writeEndArray();
-          json.writeEndObject();
-        });
+        new NamespacesAnswer(
+            counts.entrySet().stream()
+                .map(
+                    each ->
+                        new NamespacesAnswer.Namespace(
+                            each.getKey(),
+                            paused.contains(each.getKey()) || paused.contains(""),
+                            StatsView.states(each.getValue())))
+                .toList()));
   }
 
   private void stats(Exchange exchange) {
     Scope scope = Scope.of(exchange.caller(), exchange.query("namespace").text("namespace"));
-    exchange.send(200, Json.MEDIA_TYPE, stats.json(reads, scope, true));
+    exchange.json(200, stats.answer(reads, scope, true));
   }
 
   private void wheel(Exchange exchange) {
     Scope scope = Scope.of(exchange.caller(), exchange.query("namespace").text("namespace"));
-    exchange.on(wheel.json(reads, scope), json -> exchange.send(200, Json.MEDIA_TYPE, json));
+    exchange.on(wheel.answer(reads, scope), answer -> exchange.json(200, answer));
   }
 
   private void cluster(Exchange exchange) {
     exchange.query();
     var unused = reads.timer(); // 503 until it is there
-    exchange.send(200, Json.MEDIA_TYPE, cluster.json());
+    exchange.json(200, cluster.answer());
   }
 
   private void metrics(Exchange exchange) {

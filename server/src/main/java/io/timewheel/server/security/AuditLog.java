@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.security;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.timewheel.server.json.Json;
 import io.timewheel.server.settings.LogOutput;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tools.jackson.core.JsonGenerator;
 
 /**
  * Who changed what: a line of JSON for each request that may change something, also for one that
@@ -50,33 +47,17 @@ public final class AuditLog {
       int status) {}
 
   public static void write(Entry entry) {
-    LOG.info("{}", new String(Json.ascii(json -> write(json, entry)), UTF_8));
-  }
-
-  private static void write(JsonGenerator json, Entry entry) {
     String path = entry.path;
-    json.writeStartObject();
-    json.writeStringProperty("at", Instant.now().truncatedTo(ChronoUnit.MILLIS).toString());
-    json.writeStringProperty("who", entry.caller);
-    json.writeStringProperty("from", entry.address);
-    json.writeStringProperty("request", entry.requestId);
-    json.writeStringProperty("did", entry.operation);
-    json.writeStringProperty("path", path.substring(0, Math.min(path.length(), MAX_PATH)));
-    entry.names.forEach(json::writeStringProperty);
-    entry.notes.forEach((name, value) -> note(json, name, value));
-    json.writeNumberProperty("status", entry.status);
-    json.writeEndObject();
-  }
-
-  private static void note(JsonGenerator json, String name, Object value) {
-    if (value instanceof List<?> list) {
-      json.writeArrayPropertyStart(name);
-      list.forEach(each -> json.writeString(each.toString()));
-      json.writeEndArray();
-    } else if (value instanceof Long number) {
-      json.writeNumberProperty(name, number);
-    } else {
-      json.writeStringProperty(name, value.toString());
-    }
+    Map<String, Object> line = new LinkedHashMap<>();
+    line.put("at", Instant.now().truncatedTo(ChronoUnit.MILLIS));
+    line.put("who", entry.caller);
+    line.put("from", entry.address);
+    line.put("request", entry.requestId);
+    line.put("did", entry.operation);
+    line.put("path", path.substring(0, Math.min(path.length(), MAX_PATH)));
+    line.putAll(entry.names);
+    line.putAll(entry.notes);
+    line.put("status", entry.status);
+    LOG.info("{}", Json.ascii(line));
   }
 }

@@ -23,11 +23,14 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /**
  * The tokens of a file, each a line of JSON: its name, its role, its namespaces unless it is for
@@ -90,7 +93,7 @@ public final class Tokens {
         continue;
       }
       try {
-        Entry entry = new Line().read(line);
+        Entry entry = Line.read(line);
         if (!names.add(entry.caller.name())) {
           throw Problem.malformed("name: " + entry.caller.name() + " comes twice").failure();
         }
@@ -102,48 +105,47 @@ public final class Tokens {
     return entries;
   }
 
-  /** A line, field by field. */
-  private static final class Line {
-    private @Nullable String name;
-    private @Nullable String role;
-    private @Nullable String hash;
-    private @Nullable Set<String> namespaces;
+  /** A line of the file. */
+  private record Line(
+      @Nullable String name,
+      @Nullable String role,
+      @Nullable JsonNode namespaces,
+      @Nullable String sha256) {
 
-    Entry read(String line) {
-      JsonReader.document(line, this::field);
+    static Entry read(String text) {
+      Line line = JsonReader.read(text, Line.class);
+      String name = line.name;
       if (name == null || !name.matches(NAME)) {
         throw wrong("name", "letters, digits and any of . _ @ -, 64 at most");
       }
-      if (hash == null || !hash.matches("[0-9a-f]{64}")) {
+      if (line.sha256 == null || !line.sha256.matches("[0-9a-f]{64}")) {
         throw wrong("sha256", "64 hexadecimal digits");
       }
-      if (namespaces != null && namespaces.isEmpty()) {
-        throw wrong("namespaces", "one at least, or no such field for all");
-      }
       return new Entry(
-          new Caller(name, role(role), namespaces == null ? Set.of() : Set.copyOf(namespaces)),
-          HexFormat.of().parseHex(hash));
+          new Caller(name, roleOf(line.role), namespaces(line.namespaces)),
+          HexFormat.of().parseHex(line.sha256));
     }
 
-    private boolean field(String field, JsonReader value) {
-      switch (field) {
-        case "name" -> name = value.string();
-        case "role" -> role = value.string();
-        case "sha256" -> hash = value.string();
-        case "namespaces" -> {
-          Set<String> all = new HashSet<>();
-          value.array(() -> all.add(Names.checked("namespaces", value.text())));
-          namespaces = all;
-        }
-        default -> {
-          return false;
-        }
+    /** Null is not absent here: a mistake must not admit a token to all namespaces. */
+    private static Set<String> namespaces(@Nullable JsonNode sent) {
+      if (sent == null) {
+        return Set.of();
       }
-      return true;
+      if (!sent.isArray() || sent.isEmpty()) {
+        throw wrong("namespaces", "one at least, or no such field for all");
+      }
+      Set<String> namespaces = new HashSet<>();
+      for (JsonNode each : sent) {
+        if (!each.isString()) {
+          throw wrong("namespaces", "texts");
+        }
+        namespaces.add(Names.checked("namespaces", each.asString()));
+      }
+      return Set.copyOf(namespaces);
     }
   }
 
-  private static Role role(@Nullable String text) {
+  private static Role roleOf(@Nullable String text) {
     for (Role role : List.of(Role.READ, Role.WRITE, Role.ADMIN)) {
       if (role.name().toLowerCase(Locale.ROOT).equals(text)) {
         return role;
@@ -175,7 +177,7 @@ public final class Tokens {
     new SecureRandom().nextBytes(random);
     String token = "tw_" + Base64.getUrlEncoder().withoutPadding().encodeToString(random);
     String line = line(name, role, namespaces, token);
-    Entry made = new Line().read(line);
+    Entry made = Line.read(line);
     SecretFile secret = new SecretFile(file);
     secret.create();
     secret.check();
@@ -196,21 +198,14 @@ public final class Tokens {
   }
 
   private static String line(String name, String role, Set<String> namespaces, String token) {
-    byte[] line =
-        Json.bytes(
-            json -> {
-              json.writeStartObject();
-              json.writeStringProperty("name", name);
-              json.writeStringProperty("role", role);
-              if (!namespaces.isEmpty()) {
-                json.writeArrayPropertyStart("namespaces");
-                new TreeSet<>(namespaces).forEach(json::writeString);
-                json.writeEndArray();
-              }
-              json.writeStringProperty("sha256", HexFormat.of().formatHex(sha256(token)));
-              json.writeEndObject();
-            });
-    return new String(line, UTF_8);
+    Map<String, Object> line = new LinkedHashMap<>();
+    line.put("name", name);
+    line.put("role", role);
+    if (!namespaces.isEmpty()) {
+      line.put("namespaces", new TreeSet<>(namespaces));
+    }
+    line.put("sha256", HexFormat.of().formatHex(sha256(token)));
+    return Json.text(line);
   }
 
   private static byte[] sha256(String token) {

@@ -4,9 +4,11 @@ package io.timewheel.server.document;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.api.WheelAnswer;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.security.Scope;
 import io.timewheel.server.store.StoreReads;
@@ -72,14 +74,14 @@ class WheelViewTest {
 
   /** {@return how many levels were counted for a look at the wheel} */
   private int counted(Scope scope) {
-    var unused = wheel.json(reads(timer), scope);
+    var unused = wheel.answer(reads(timer), scope);
     return runWaiting();
   }
 
   private JsonNode json(Scope scope) {
-    CompletableFuture<byte[]> json = wheel.json(reads(timer), scope);
+    CompletableFuture<WheelAnswer> answer = wheel.answer(reads(timer), scope);
     runWaiting();
-    return MAPPER.readTree(json.join());
+    return MAPPER.readTree(Json.bytes(answer.join()));
   }
 
   @Test
@@ -143,17 +145,17 @@ class WheelViewTest {
     DurableTimer before = DurableTimer.builder(store).clock(early).build();
     before.schedule(TimerSpec.of("a", "late").at(NOW.minusSeconds(5)).queue("q"));
     try (DurableTimer after = DurableTimer.builder(store.reopen()).clock(clock).build()) {
-      CompletableFuture<byte[]> json = wheel.json(reads(after), Scope.ALL);
+      CompletableFuture<WheelAnswer> answer = wheel.answer(reads(after), Scope.ALL);
       runWaiting();
-      assertThat(MAPPER.readTree(json.join()).get("overdue").asLong()).isEqualTo(1);
+      assertThat(answer.join().overdue()).isEqualTo(1);
     }
     before.close();
   }
 
   @Test
   void aLevelIsCountedOnceForAllWhoAsk() {
-    var first = wheel.json(reads(timer), Scope.ALL);
-    var second = wheel.json(reads(timer), Scope.ALL);
+    var first = wheel.answer(reads(timer), Scope.ALL);
+    var second = wheel.answer(reads(timer), Scope.ALL);
     assertThat(runWaiting()).isEqualTo(4);
     assertThat(first).isCompleted();
     assertThat(second).isCompleted();
@@ -179,7 +181,7 @@ class WheelViewTest {
   @Test
   void aCountThatFailedIsTriedAgain() {
     timer.close();
-    var failed = wheel.json(reads(timer), Scope.ALL);
+    var failed = wheel.answer(reads(timer), Scope.ALL);
     runWaiting();
     assertThatThrownBy(failed::join).isInstanceOf(CompletionException.class);
     assertThat(counted(Scope.ALL)).isEqualTo(4);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.api;
+
+import java.util.List;
+
+/**
+ * Timers that one request creates or replaces, each on its own.
+ *
+ * @param timers 1 to 1,000 timers
+ */
+public record BatchRequest(List<BatchItem> timers) {}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.api;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timers that a bulk operation changes.
+ *
+ * @param filter the timers; an empty filter selects all unfinished ones
+ * @param expect the number of timers; if it differs, the server changes none
+ */
+public record BulkRequest(@Nullable Filter filter, @Nullable Long expect) {
+  /**
+   * A filter. A timer must match all of its fields.
+   *
+   * @param state the states, or {@code all}; in JSON also one text with commas
+   * @param prefix the beginning of the ID
+   * @param dueFrom the first due time
+   * @param dueTo the end of the due times, exclusive
+   * @param handler the name of the handler
+   */
+  public record Filter(
+      @JsonFormat(with = JsonFormat.Feature.ACCEPT_SINGLE_VALUE_AS_ARRAY)
+          @JsonSetter(contentNulls = Nulls.FAIL)
+          @Nullable List<String> state,
+      @Nullable String prefix,
+      @Nullable Instant dueFrom,
+      @Nullable Instant dueTo,
+      @Nullable String handler) {
+    /** Selects all unfinished timers. */
+    public static final Filter ALL = new Filter(null, null, null, null, null);
+  }
+}

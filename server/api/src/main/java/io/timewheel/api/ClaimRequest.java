@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.api;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim of firings. The server has a default for each absent field.
+ *
+ * @param max the most firings, from 1 to 1,000
+ * @param leaseDuration the duration of the claim leases, from 1 s to 12 h
+ * @param maxWait the longest wait for a first firing, up to 1 min
+ */
+public record ClaimRequest(
+    @Nullable Integer max,
+    @Nullable Duration leaseDuration,
+    @JsonProperty("wait") @Nullable Duration maxWait) {}

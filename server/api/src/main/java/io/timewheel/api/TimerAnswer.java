@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.api;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A timer as the server returns it. A list omits {@code next} and {@code attempts}.
+ *
+ * @param namespace the namespace
+ * @param id the ID
+ * @param version the version; each change of the timer increases it
+ * @param state the state
+ * @param dueAt the time at which the timer is due
+ * @param fireAt the time of the next attempt, if it differs
+ * @param attempt the number of attempts of this run
+ * @param createdAt the time of the first request
+ * @param changedAt the time of the last change
+ * @param lastError the error of the last failed attempt
+ * @param cron the cron expression
+ * @param zone the time zone of {@code cron}
+ * @param every the period
+ * @param fixedDelay the delay between two runs
+ * @param at the time of the only run
+ * @param target the queue, the URL or the handler
+ * @param retry when a failed attempt is repeated
+ * @param missed the rule for missed runs
+ * @param grace the lag after which a run is missed
+ * @param headers texts that each firing carries
+ * @param payload the payload
+ * @param payloadBase64 the payload in Base64, if it is not JSON
+ * @param next the next runs of a recurring timer
+ * @param attempts the ended attempts
+ */
+public record TimerAnswer(
+    String namespace,
+    String id,
+    long version,
+    String state,
+    Instant dueAt,
+    @Nullable Instant fireAt,
+    int attempt,
+    Instant createdAt,
+    Instant changedAt,
+    @Nullable String lastError,
+    @Nullable String cron,
+    @Nullable String zone,
+    @Nullable String every,
+    @Nullable String fixedDelay,
+    @Nullable Instant at,
+    Target target,
+    Retry retry,
+    String missed,
+    Duration grace,
+    Map<String, String> headers,
+    @Nullable RawJson payload,
+    @Nullable String payloadBase64,
+    @Nullable List<Instant> next,
+    @Nullable List<Attempt> attempts) {
+
+  /**
+   * The target of a timer: a queue, a URL or a handler.
+   *
+   * @param queue the name of the queue
+   * @param url the URL of the webhook
+   * @param secret the name of the secret that signs the webhook requests
+   * @param timeout the longest duration of a webhook request
+   * @param headers the names of further headers; their values are null
+   * @param handler the name of the handler in a program
+   */
+  public record Target(
+      @Nullable String queue,
+      @Nullable String url,
+      @Nullable String secret,
+      @Nullable String timeout,
+      @Nullable Map<String, @Nullable String> headers,
+      @Nullable String handler) {}
+
+  /**
+   * An ended attempt.
+   *
+   * @param attempt its number, from 1
+   * @param scheduledAt the time at which the timer was due
+   * @param beganAt the time of its start
+   * @param endedAt the time of its completion
+   * @param end its result
+   * @param error its error
+   */
+  public record Attempt(
+      int attempt,
+      Instant scheduledAt,
+      Instant beganAt,
+      Instant endedAt,
+      String end,
+      @Nullable String error) {}
+}

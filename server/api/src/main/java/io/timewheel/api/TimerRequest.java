@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.api;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A timer as a client sends it: exactly one of {@code after}, {@code at}, {@code every} and {@code
+ * cron}, and a target. The server ignores the fields that only {@link TimerAnswer} has.
+ *
+ * @param after the delay from the arrival of the request
+ * @param at the time of the only run
+ * @param every the period
+ * @param cron the cron expression
+ * @param zone the time zone of {@code cron}; UTC if absent
+ * @param target the queue or the URL
+ * @param payload a JSON value of up to 64 KB
+ * @param retry when a failed attempt is repeated
+ * @param missed the rule for missed runs: {@code fire_once}, {@code fire_all} or {@code skip}
+ * @param grace the lag after which a run is missed
+ * @param headers texts that each firing carries
+ */
+@JsonIgnoreProperties({
+  "namespace",
+  "id",
+  "version",
+  "state",
+  "dueAt",
+  "fireAt",
+  "attempt",
+  "createdAt",
+  "changedAt",
+  "lastError",
+  "next",
+  "attempts"
+})
+public record TimerRequest(
+    @Nullable Duration after,
+    @Nullable Instant at,
+    @Nullable Duration every,
+    @Nullable String cron,
+    @Nullable String zone,
+    @Nullable Target target,
+    @Nullable RawJson payload,
+    @Nullable Retry retry,
+    @Nullable String missed,
+    @Nullable Duration grace,
+    @JsonSetter(contentNulls = Nulls.FAIL) @Nullable Map<String, String> headers) {
+
+  /**
+   * The target of a timer: a queue, or a URL with its secret.
+   *
+   * @param queue the name of the queue
+   * @param url the URL of the webhook
+   * @param secret the name of the secret that signs the webhook requests
+   * @param timeout the longest duration of a webhook request
+   * @param headers further headers of the webhook requests
+   */
+  public record Target(
+      @Nullable String queue,
+      @Nullable String url,
+      @Nullable String secret,
+      @Nullable Duration timeout,
+      @JsonSetter(contentNulls = Nulls.FAIL) @Nullable Map<String, String> headers) {}
+}

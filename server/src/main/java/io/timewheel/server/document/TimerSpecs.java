@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.document;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.timewheel.api.RawJson;
+import io.timewheel.api.Retry;
+import io.timewheel.api.TimerRequest;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.problem.Names;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.webhook.StoredTarget;
+import io.timewheel.server.webhook.WebhookHandler;
+import io.timewheel.server.webhook.WebhookTarget;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Turns a timer that a client sends into a request to the engine. */
+public final class TimerSpecs {
+  private static final int MAX_PAYLOAD = 64 * 1024;
+
+  private TimerSpecs() {}
+
+  /**
+   * {@return the request to the engine, which checks the rest}
+   *
+   * @param secrets whether webhooks can be signed by a name
+   */
+  public static TimerSpec of(
+      String namespace, String id, TimerRequest timer, Predicate<String> secrets) {
+    TimerSpec spec = TimerSpec.of(namespace, id);
+    payload(spec, timer.payload());
+    time(spec, timer);
+    target(spec, timer.target(), userHeaders(timer), secrets);
+    missedRuns(spec, timer);
+    return spec.retry(retry(timer.retry())).evenIfFinished();
+  }
+
+  private static void payload(TimerSpec spec, @Nullable RawJson sent) {
+    if (sent != null) {
+      byte[] payload = sent.text().getBytes(StandardCharsets.UTF_8);
+      if (payload.length > MAX_PAYLOAD) {
+        throw Problem.tooLarge("payload", MAX_PAYLOAD).at("payload").failure();
+      }
+      spec.payload(payload);
+    }
+  }
+
+  private static void time(TimerSpec spec, TimerRequest timer) {
+    Duration after = timer.after();
+    Instant at = timer.at();
+    Duration every = timer.every();
+    String cron = timer.cron();
+    int kinds = 0;
+    for (Object kind : new Object[] {after, at, every, cron}) {
+      kinds += kind == null ? 0 : 1;
+    }
+    if (kinds != 1) {
+      throw Problem.invalid("at", "expected exactly one of after, at, every, cron").failure();
+    }
+    if (cron != null) {
+      ZoneId zone = zone(timer.zone());
+      checked("cron", () -> spec.cron(cron, zone));
+    } else if (timer.zone() != null) {
+      throw Problem.invalid("zone", "zone: only a cron has one").failure();
+    } else if (after != null) {
+      spec.after(after);
+    } else if (at != null) {
+      spec.at(at);
+    } else if (every != null) {
+      checked("every", () -> spec.every(every));
+    }
+  }
+
+  /** The engine names its argument, which is not always that of the request. */
+  private static void checked(String field, Runnable setting) {
+    try {
+      setting.run();
+    } catch (IllegalArgumentException e) {
+      throw Problem.of(e).at(field).failure();
+    }
+  }
+
+  private static ZoneId zone(@Nullable String zone) {
+    try {
+      return ZoneId.of(requireNonNullElse(zone, "UTC"));
+    } catch (RuntimeException e) {
+      throw Problem.invalid("zone", "zone: " + zone + " (expected: such as Europe/Berlin)")
+          .failure();
+    }
+  }
+
+  /** A timer that fires once misses no run: a rule for them is checked, and has no effect. */
+  private static void missedRuns(TimerSpec spec, TimerRequest timer) {
+    MissedRuns missed = missed(timer.missed());
+    Duration grace = timer.grace();
+    if (grace != null && grace.isNegative()) {
+      throw Problem.invalid("grace", "grace: " + grace + " (expected: zero or more)").failure();
+    }
+    if (timer.every() != null || timer.cron() != null) {
+      spec.missed(missed);
+    }
+    if (grace != null) {
+      spec.grace(grace);
+    }
+  }
+
+  private static MissedRuns missed(@Nullable String text) {
+    for (MissedRuns rule : MissedRuns.values()) {
+      if (text == null || Json.name(rule).equals(text)) {
+        return text == null ? MissedRuns.FIRE_ONCE : rule;
+      }
+    }
+    throw Problem.invalid("missed", "missed: " + text + " (expected: fire_once, fire_all or skip)")
+        .failure();
+  }
+
+  private static RetryPolicy retry(@Nullable Retry retry) {
+    RetryPolicy absent = RetryPolicy.DEFAULT;
+    if (retry == null) {
+      return absent;
+    }
+    int maxAttempts = requireNonNullElse(retry.maxAttempts(), absent.maxAttempts());
+    Duration backoff = requireNonNullElse(retry.backoff(), absent.backoff());
+    Duration longest = absent.maxBackoff();
+    Duration maxBackoff =
+        requireNonNullElse(retry.maxBackoff(), backoff.compareTo(longest) > 0 ? backoff : longest);
+    try {
+      return new RetryPolicy(maxAttempts, backoff, maxBackoff);
+    } catch (IllegalArgumentException e) {
+      Problem problem = Problem.of(e);
+      throw problem.at("retry." + problem.field()).failure();
+    }
+  }
+
+  private static Map<String, String> userHeaders(TimerRequest timer) {
+    Map<String, String> headers = requireNonNullElse(timer.headers(), Map.of());
+    for (String name : headers.keySet()) {
+      if (name.startsWith(":")) {
+        throw Problem.invalid("headers", "headers: " + name + " (expected: no colon in front)")
+            .failure();
+      }
+    }
+    return headers;
+  }
+
+  /** Sets target and headers, which share a place in the store. */
+  private static void target(
+      TimerSpec spec,
+      TimerRequest.@Nullable Target target,
+      Map<String, String> userHeaders,
+      Predicate<String> secrets) {
+    if (target == null) {
+      throw Problem.invalid("target", "target: none (expected: a queue or a url)").failure();
+    }
+    Map<String, String> webhook = webhook(target);
+    String queue = target.queue();
+    if ((queue == null) == (target.url() == null)) {
+      throw Problem.invalid("target", "target: expected exactly one of queue, url").failure();
+    }
+    if (queue == null) {
+      WebhookTarget checked = checked(webhook, secrets);
+      webhook.putAll(userHeaders);
+      spec.handler(WebhookHandler.nameFor(checked.origin())).headers(webhook);
+    } else if (webhook.isEmpty()) {
+      spec.queue(Names.checked("target.queue", queue)).headers(userHeaders);
+    } else {
+      throw Problem.invalid("target", "target: a queue has no secret, headers or timeout")
+          .failure();
+    }
+  }
+
+  private static Map<String, String> webhook(TimerRequest.Target target) {
+    Map<String, String> webhook = new LinkedHashMap<>();
+    put(webhook, StoredTarget.URL, target.url());
+    put(webhook, StoredTarget.SECRET, target.secret());
+    put(webhook, StoredTarget.TIMEOUT, target.timeout());
+    if (target.headers() != null) {
+      target.headers().forEach((name, text) -> webhook.put(StoredTarget.HEADER + name, text));
+    }
+    return webhook;
+  }
+
+  private static void put(Map<String, String> webhook, String name, @Nullable Object value) {
+    if (value != null) {
+      webhook.put(name, value.toString());
+    }
+  }
+
+  private static WebhookTarget checked(Map<String, String> webhook, Predicate<String> secrets) {
+    if (!secrets.test(webhook.getOrDefault(StoredTarget.SECRET, ""))) {
+      throw Problem.invalid( // does not say what was sent: it may be the secret itself
+              "target.secret", "target.secret (expected: a name in the server's --webhook-secrets)")
+          .failure();
+    }
+    try {
+      return StoredTarget.of(webhook);
+    } catch (IllegalArgumentException e) {
+      Problem problem = Problem.of(e);
+      throw (problem.field() == null ? problem.at("target.url") : problem).failure();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.json;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.SerializableString;
+import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.core.sym.PropertyNameMatcher;
+import tools.jackson.core.util.JsonParserDelegate;
+
+/**
+ * Refuses an object with a duplicate name. The parser does not look into values that are skipped: a
+ * payload is stored as it is.
+ */
+final class UniqueNamesParser extends JsonParserDelegate {
+  /** The names so far of the object at each depth. */
+  private final List<Set<String>> names = new ArrayList<>();
+
+  /** A duplicate name; the parser stands at it. */
+  static final class DuplicateNameException extends StreamReadException {
+    private static final long serialVersionUID = 1;
+
+    DuplicateNameException(JsonParser parser) {
+      super(parser, "duplicate name");
+    }
+  }
+
+  UniqueNamesParser(JsonParser parser) {
+    super(parser);
+  }
+
+  @Override
+  public JsonToken nextToken() {
+    JsonToken token = delegate.nextToken();
+    if (token == JsonToken.START_OBJECT) {
+      names().clear();
+    } else if (token == JsonToken.PROPERTY_NAME && !names().add(delegate.currentName())) {
+      throw new DuplicateNameException(this);
+    }
+    return token;
+  }
+
+  private Set<String> names() {
+    int depth = delegate.streamReadContext().getNestingDepth();
+    while (names.size() <= depth) {
+      names.add(new HashSet<>());
+    }
+    return names.get(depth);
+  }
+
+  @Override
+  public @Nullable String nextName() {
+    return nextToken() == JsonToken.PROPERTY_NAME ? delegate.currentName() : null;
+  }
+
+  @Override
+  public boolean nextName(SerializableString name) {
+    return name.getValue().equals(nextName());
+  }
+
+  @Override
+  public int nextNameMatch(PropertyNameMatcher matcher) {
+    String name = nextName();
+    if (name != null) {
+      return matcher.matchName(name);
+    }
+    return hasToken(JsonToken.END_OBJECT)
+        ? PropertyNameMatcher.MATCH_END_OBJECT
+        : PropertyNameMatcher.MATCH_ODD_TOKEN;
+  }
+}
