@@ -6,4 +6,7 @@ module io.timewheel.api {
   requires static org.jspecify;
 
   exports io.timewheel.api;
+
+  opens io.timewheel.api to
+      tools.jackson.databind; // which makes the deserializers
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.api.ApiJson;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -24,7 +26,7 @@ import tools.jackson.databind.node.MissingNode;
 final class ApiClient {
   /** Numbers come out as they went in, however long they are. */
   static final JsonMapper JSON =
-      JsonMapper.builder()
+      ApiJson.builder(new JsonFactory())
           .enable(JsonNodeFeature.USE_BIG_DECIMAL_FOR_FLOATS)
           .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
           .build();
@@ -38,18 +40,18 @@ final class ApiClient {
   private final @Nullable String token;
   private final HttpClient http;
 
-  /** A request as the commands make them. */
+  /** A request as the commands make them; its body is a record or a map. */
   record Call(
       String method,
       String path,
-      @Nullable JsonNode body,
+      @Nullable Object body,
       @Nullable String headerName,
       @Nullable String headerValue) {
     static Call get(String path) {
       return new Call("GET", path, null, null, null);
     }
 
-    static Call post(String path, JsonNode body) {
+    static Call post(String path, Object body) {
       return new Call("POST", path, body, null, null);
     }
 
@@ -57,8 +59,8 @@ final class ApiClient {
       return new Call(method, path, null, null, null);
     }
 
-    Call with(JsonNode json) {
-      return new Call(method, path, json, headerName, headerValue);
+    Call with(Object record) {
+      return new Call(method, path, record, headerName, headerValue);
     }
 
     Call withHeader(String name, String value) {

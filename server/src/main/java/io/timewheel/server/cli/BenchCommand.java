@@ -3,8 +3,14 @@ package io.timewheel.server.cli;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 
+import io.timewheel.api.BatchItem;
+import io.timewheel.api.BatchRequest;
+import io.timewheel.api.BulkRequest;
+import io.timewheel.api.RawJson;
+import io.timewheel.api.TimerRequest;
 import io.timewheel.server.cli.ApiClient.Call;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -16,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -35,6 +42,21 @@ final class BenchCommand implements Callable<Integer> {
   private static final int REPORTS = 5;
   private static final int PATIENCE_SECONDS = 10;
   private static final int CANCEL_SECONDS = 20;
+
+  private static final BulkRequest EVERYTHING = new BulkRequest(BulkRequest.Filter.ALL, null);
+  private static final TimerRequest TIMER =
+      new TimerRequest(
+          Duration.ofHours(24),
+          null,
+          null,
+          null,
+          null,
+          new TimerRequest.Target("bench", null, null, null, null),
+          new RawJson('"' + "0123456789".repeat(6) + "0123\""),
+          null,
+          null,
+          null,
+          null);
 
   @ParentCommand private @Nullable Timewheel root;
 
@@ -93,7 +115,7 @@ final class BenchCommand implements Callable<Integer> {
               1,
               number ->
                   client.call(
-                      Call.of("PUT", ApiClient.timer(namespace, "s" + number)).with(timer()))));
+                      Call.of("PUT", ApiClient.timer(namespace, "s" + number)).with(TIMER))));
     } finally {
       cancel(client);
       try {
@@ -123,7 +145,7 @@ final class BenchCommand implements Callable<Integer> {
   private void cancel(ApiClient client) {
     say("cancelling them");
     try {
-      client.call(Call.post(cancelPath(), everything()));
+      client.call(Call.post(cancelPath(), EVERYTHING));
     } catch (CommandException e) {
       sayHowToCancel(client);
       throw e;
@@ -135,17 +157,11 @@ final class BenchCommand implements Callable<Integer> {
   private void sayHowToCancel(ApiClient client) {
     say(
         "they may be there still; to cancel them:%n  curl -X POST '%s' -H 'Content-Type: application/json' -d '%s'"
-            .formatted(client.url(cancelPath()), everything()));
+            .formatted(client.url(cancelPath()), ApiClient.JSON.writeValueAsString(EVERYTHING)));
   }
 
   private String cancelPath() {
     return "/v1/namespaces/" + namespace + "/timers:cancel";
-  }
-
-  private static ObjectNode everything() {
-    ObjectNode everything = ApiClient.JSON.createObjectNode();
-    everything.putObject("filter");
-    return everything;
   }
 
   private void say(String what) {
@@ -213,18 +229,10 @@ final class BenchCommand implements Callable<Integer> {
     return Math.round(nanos / 1e4) / 100.0;
   }
 
-  private static ObjectNode batch(int number) {
-    ObjectNode batch = ApiClient.JSON.createObjectNode();
-    ArrayNode list = batch.putArray("timers");
-    for (int i = 0; i < MAX_BATCH; i++) {
-      list.add(timer().put("id", "b" + number + "-" + i));
-    }
-    return batch;
-  }
-
-  private static ObjectNode timer() {
-    ObjectNode timer = ApiClient.JSON.createObjectNode().put("after", "PT24H");
-    timer.putObject("target").put("queue", "bench");
-    return timer.put("payload", "0123456789012345678901234567890123456789012345678901234567890123");
+  private static BatchRequest batch(int number) {
+    return new BatchRequest(
+        IntStream.range(0, MAX_BATCH)
+            .mapToObj(i -> BatchItem.of("b" + number + "-" + i, TIMER))
+            .toList());
   }
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.api.RawJson;
+import io.timewheel.api.Retry;
+import io.timewheel.api.TimerRequest;
 import io.timewheel.server.cli.ApiClient.Call;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -16,7 +21,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Makes a timer, or replaces it. */
 @Command(
@@ -57,7 +61,7 @@ final class CreateCommand implements Callable<Integer> {
   private Map<String, String> targetHeaders = new LinkedHashMap<>();
 
   @Option(names = "--timeout", paramLabel = "DURATION", description = "Of a call of --url.")
-  private @Nullable String timeout;
+  private @Nullable Duration timeout;
 
   @ArgGroup private @Nullable Payload payload;
 
@@ -68,10 +72,10 @@ final class CreateCommand implements Callable<Integer> {
   private @Nullable Integer maxAttempts;
 
   @Option(names = "--backoff", paramLabel = "DURATION")
-  private @Nullable String backoff;
+  private @Nullable Duration backoff;
 
   @Option(names = "--max-backoff", paramLabel = "DURATION")
-  private @Nullable String maxBackoff;
+  private @Nullable Duration maxBackoff;
 
   @Option(
       names = "--missed",
@@ -80,20 +84,20 @@ final class CreateCommand implements Callable<Integer> {
   private @Nullable String missed;
 
   @Option(names = "--grace", paramLabel = "DURATION", description = "Later than this is missed.")
-  private @Nullable String grace;
+  private @Nullable Duration grace;
 
   @ArgGroup private @Nullable Condition condition;
 
   /** The schedule. */
   static final class When {
     @Option(names = "--after", paramLabel = "DURATION", description = "From now, as PT30M.")
-    private @Nullable String after;
+    private @Nullable Duration after;
 
     @Option(names = "--at", paramLabel = "INSTANT", description = "As 2026-12-01T09:00:00Z.")
-    private @Nullable String at;
+    private @Nullable Instant at;
 
     @Option(names = "--every", paramLabel = "DURATION", description = "At a fixed rate.")
-    private @Nullable String every;
+    private @Nullable Duration every;
 
     @Option(names = "--cron", paramLabel = "CRON", description = "As '0 9 * * MON-FRI'.")
     private @Nullable String cron;
@@ -129,8 +133,7 @@ final class CreateCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Globals globals = TimersCommand.globalsOf(timers);
-    ObjectNode body = body(globals);
-    Call call = Call.of("PUT", ApiClient.timer(namespace, id)).with(body);
+    Call call = Call.of("PUT", ApiClient.timer(namespace, id)).with(timer(globals));
     if (condition != null) {
       call =
           condition.absent
@@ -141,43 +144,28 @@ final class CreateCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  private ObjectNode body(Globals globals) {
-    ObjectNode body = ApiClient.JSON.createObjectNode();
-    put(body, "after", when.after);
-    put(body, "at", when.at);
-    put(body, "every", when.every);
-    put(body, "cron", when.cron);
-    put(body, "zone", zone);
-    ObjectNode target = body.putObject("target");
-    put(target, "queue", where.queue);
-    put(target, "url", where.url);
-    put(target, "secret", secret);
-    put(target, "timeout", timeout);
-    if (!targetHeaders.isEmpty()) {
-      ObjectNode sent = target.putObject("headers");
-      targetHeaders.forEach(sent::put);
-    }
-    if (payload != null) {
-      body.set("payload", payload(globals, payload));
-    }
-    if (!headers.isEmpty()) {
-      ObjectNode sent = body.putObject("headers");
-      headers.forEach(sent::put);
-    }
-    if (maxAttempts != null || backoff != null || maxBackoff != null) {
-      ObjectNode retry = body.putObject("retry");
-      if (maxAttempts != null) {
-        retry.put("maxAttempts", maxAttempts);
-      }
-      put(retry, "backoff", backoff);
-      put(retry, "maxBackoff", maxBackoff);
-    }
-    put(body, "missed", missed);
-    put(body, "grace", grace);
-    return body;
+  private TimerRequest timer(Globals globals) {
+    return new TimerRequest(
+        when.after,
+        when.at,
+        when.every,
+        when.cron,
+        zone,
+        new TimerRequest.Target(where.queue, where.url, secret, timeout, orNull(targetHeaders)),
+        payload == null ? null : payload(globals, payload),
+        maxAttempts == null && backoff == null && maxBackoff == null
+            ? null
+            : new Retry(maxAttempts, backoff, maxBackoff),
+        missed,
+        grace,
+        orNull(headers));
   }
 
-  private static tools.jackson.databind.JsonNode payload(Globals globals, Payload payload) {
+  private static @Nullable Map<String, String> orNull(Map<String, String> texts) {
+    return texts.isEmpty() ? null : texts;
+  }
+
+  private static RawJson payload(Globals globals, Payload payload) {
     try {
       String text = payload.text;
       if (payload.file != null) {
@@ -186,17 +174,13 @@ final class CreateCommand implements Callable<Integer> {
                 ? new String(System.in.readAllBytes(), StandardCharsets.UTF_8)
                 : Files.readString(payload.file);
       }
-      return ApiClient.JSON.readTree(text == null ? "null" : text);
+      String json = text == null ? "null" : text;
+      var unused = ApiClient.JSON.readTree(json); // or it is refused here
+      return new RawJson(json);
     } catch (IOException e) {
       throw globals.usage("--payload-file: cannot be read: " + Timewheel.reason(e));
     } catch (JacksonException e) {
       throw globals.usage("--payload: " + e.getOriginalMessage() + " (expected: JSON)");
-    }
-  }
-
-  private static void put(ObjectNode object, String name, @Nullable String value) {
-    if (value != null) {
-      object.put(name, value);
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.api.BackupRequest;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.cli.ApiClient.Call;
@@ -76,7 +77,7 @@ final class Data implements AutoCloseable {
   }
 
   private static void make(Path directory, Path copy, ApiClient server) {
-    var sent = ApiClient.JSON.createObjectNode().put("name", copy.getFileName().toString());
+    BackupRequest sent = new BackupRequest(copy.getFileName().toString());
     String made;
     try {
       made = server.call(Call.post("/v1/backups", sent)).path("directory").asString("");

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.api.ClaimRequest;
+import io.timewheel.api.LeaseRequest;
 import io.timewheel.server.cli.ApiClient.Call;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +13,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /** A consumer of a queue, by hand. */
 @Command(
@@ -40,19 +42,13 @@ final class QueuesCommand {
               paramLabel = "DURATION",
               defaultValue = "PT30S",
               description = "Duration of the claim lease (${DEFAULT-VALUE}).")
-          String leaseDuration,
+          Duration leaseDuration,
       @Option(
               names = "--wait",
               paramLabel = "DURATION",
               defaultValue = "PT0S",
               description = "How long to wait if there is none, PT1M at most (${DEFAULT-VALUE}).")
-          String wait) {
-    ObjectNode body =
-        ApiClient.JSON
-            .createObjectNode()
-            .put("max", max)
-            .put("leaseDuration", leaseDuration)
-            .put("wait", wait);
+          Duration wait) {
     JsonNode answer =
         globals()
             .client()
@@ -63,7 +59,7 @@ final class QueuesCommand {
                         + "/queues/"
                         + ApiClient.segment(queue)
                         + "/firings:claim",
-                    body));
+                    new ClaimRequest(max, leaseDuration, wait)));
     List<JsonNode> rows = new ArrayList<>();
     answer.path("firings").forEach(rows::add);
     if (rows.isEmpty()) {
@@ -82,7 +78,7 @@ final class QueuesCommand {
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "FIREID") String fireId,
       @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken) {
-    return end(namespace, fireId, "ack", body(leaseToken));
+    return end(namespace, fireId, "ack", new LeaseRequest.Ack(leaseToken));
   }
 
   @Command(name = "nack", description = "It failed: tried again by the timer's policy.")
@@ -92,15 +88,8 @@ final class QueuesCommand {
       @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken,
       @Option(names = "--error", paramLabel = "TEXT") @Nullable String error,
       @Option(names = "--after", paramLabel = "DURATION", description = "When to try again.")
-          @Nullable String after) {
-    ObjectNode body = body(leaseToken);
-    if (error != null) {
-      body.put("error", error);
-    }
-    if (after != null) {
-      body.put("after", after);
-    }
-    return end(namespace, fireId, "nack", body);
+          @Nullable Duration after) {
+    return end(namespace, fireId, "nack", new LeaseRequest.Nack(leaseToken, error, after));
   }
 
   @Command(name = "extend", description = "It needs more time.")
@@ -109,15 +98,11 @@ final class QueuesCommand {
       @Parameters(paramLabel = "FIREID") String fireId,
       @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken,
       @Option(names = "--lease-duration", paramLabel = "DURATION", required = true)
-          String leaseDuration) {
-    return end(namespace, fireId, "extend", body(leaseToken).put("leaseDuration", leaseDuration));
+          Duration leaseDuration) {
+    return end(namespace, fireId, "extend", new LeaseRequest.Extend(leaseToken, leaseDuration));
   }
 
-  private static ObjectNode body(String leaseToken) {
-    return ApiClient.JSON.createObjectNode().put("leaseToken", leaseToken);
-  }
-
-  private int end(String namespace, String fireId, String verb, ObjectNode body) {
+  private int end(String namespace, String fireId, String verb, LeaseRequest body) {
     String path =
         "/v1/namespaces/"
             + ApiClient.segment(namespace)

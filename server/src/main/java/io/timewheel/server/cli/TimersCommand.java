@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.api.MoveRequest;
 import io.timewheel.server.cli.ApiClient.Call;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -43,10 +47,10 @@ final class TimersCommand {
   /** Where a timer is moved to. */
   static final class To {
     @Option(names = "--at", paramLabel = "INSTANT", description = "As 2026-12-01T09:00:00Z.")
-    private @Nullable String at;
+    private @Nullable Instant at;
 
     @Option(names = "--after", paramLabel = "DURATION", description = "From now, as PT30M.")
-    private @Nullable String after;
+    private @Nullable Duration after;
   }
 
   @Command(name = "get", description = "Shows a timer with its attempts.")
@@ -125,44 +129,38 @@ final class TimersCommand {
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "ID") String id,
       @ArgGroup(multiplicity = "1") To to) {
-    ObjectNode body = ApiClient.JSON.createObjectNode();
-    if (to.at != null) {
-      body.put("at", to.at);
-    } else {
-      body.put("after", to.after);
-    }
-    return verb(namespace, id, "move", body);
+    return verb(namespace, id, "move", new MoveRequest(to.at, to.after));
   }
 
   @Command(name = "run", description = "Runs a timer now; a series keeps its times.")
   int run(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "ID") String id) {
-    return verb(namespace, id, "run", ApiClient.JSON.createObjectNode());
+    return verb(namespace, id, "run", Map.of());
   }
 
   @Command(name = "pause", description = "Lets a timer not fire until it is resumed.")
   int pause(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "ID") String id) {
-    return verb(namespace, id, "pause", ApiClient.JSON.createObjectNode());
+    return verb(namespace, id, "pause", Map.of());
   }
 
   @Command(name = "resume", description = "Ends a pause; what is overdue fires.")
   int resume(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "ID") String id) {
-    return verb(namespace, id, "resume", ApiClient.JSON.createObjectNode());
+    return verb(namespace, id, "resume", Map.of());
   }
 
   @Command(name = "retry", description = "Fires what failed once more.")
   int retry(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "ID") String id) {
-    return verb(namespace, id, "retry", ApiClient.JSON.createObjectNode());
+    return verb(namespace, id, "retry", Map.of());
   }
 
-  private int verb(String namespace, String id, String verb, ObjectNode body) {
+  private int verb(String namespace, String id, String verb, Object body) {
     Call call = Call.post(ApiClient.timer(namespace, id) + ":" + verb, body);
     globals().printer().fields(globals().client().call(call));
     return ExitCode.DONE;

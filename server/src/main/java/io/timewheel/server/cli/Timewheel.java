@@ -3,6 +3,7 @@ package io.timewheel.server.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.api.ApiJson;
 import io.timewheel.durable.spi.StoreException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -10,6 +11,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
@@ -18,6 +23,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The command {@code timewheel}. */
 @Command(
@@ -77,6 +83,9 @@ public final class Timewheel implements Runnable {
     CommandLine line = new CommandLine(new Timewheel());
     more.forEach(line::addSubcommand);
     line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.registerConverter(Duration.class, text -> parsed(text, Duration::parse, "PT30M"));
+    line.registerConverter(
+        Instant.class, text -> parsed(text, ApiJson::parseInstant, "2026-12-01T09:00:00Z"));
     line.setExpandAtFiles(false); // an id or a payload may begin with @
     line.setExecutionExceptionHandler(
         (error, command, parsed) -> {
@@ -98,6 +107,14 @@ public final class Timewheel implements Runnable {
           return ExitCode.USAGE;
         });
     return line;
+  }
+
+  private static <T> T parsed(String text, Function<String, T> parser, String example) {
+    try {
+      return parser.apply(text);
+    } catch (DateTimeParseException e) {
+      throw new TypeConversionException(text + " (expected: such as " + example + ")");
+    }
   }
 
   /**

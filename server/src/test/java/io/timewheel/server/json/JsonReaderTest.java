@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.json;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.timewheel.api.BatchItem;
+import io.timewheel.api.RawJson;
+import io.timewheel.api.TimerRequest;
+import io.timewheel.server.problem.Problem;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.annotation.JsonDeserialize;
+
+class JsonReaderTest {
+  private record Batch(
+      @JsonDeserialize(using = Timers.class) @Nullable List<Parsed<BatchItem>> timers) {}
+
+  private static final class Timers extends Parsed.Elements<BatchItem> {
+    Timers() {
+      super(BatchItem.class);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      nullValues = "-",
+      value = {
+        "{\"color\":1}                                | 400 | color",
+        "{\"target\":{\"queue\":\"q\",\"color\":1}}   | 400 | target.color",
+        "{\"after\":\"PT1S\",\"after\":\"PT2S\"}      | 400 | after",
+        "{\"headers\":{\"a\":\"b\",\"a\":\"b\"}}      | 400 | headers.a",
+        "{\"target\":{\"headers\":{\"a\":null}}}      | 400 | target.headers.a",
+        "{\"target\":\"\"}                            | 400 | target",
+        "{\"target\":[{}]}                            | 400 | target",
+        "{\"zone\":1}                                 | 400 | zone",
+        "{\"after\":1}                                | 400 | after",
+        "{\"after\":\"\"}                             | 422 | after",
+        "{\"at\":\"noon\"}                            | 422 | at",
+        "{\"retry\":{\"maxAttempts\":\"5\"}}          | 400 | retry.maxAttempts",
+        "{\"retry\":{\"maxAttempts\":5.0}}            | 400 | retry.maxAttempts",
+        "{\"retry\":{\"maxAttempts\":5000000000}}     | 422 | retry.maxAttempts",
+        "{} {}                                        | 400 | -",
+        "[]                                           | 400 | -",
+        "{\"after\":                                  | 400 | -",
+      })
+  void aRefusalNamesItsField(String text, int status, @Nullable String field) {
+    Problem problem =
+        requireNonNull(
+                catchThrowableOfType(
+                    Problem.Failure.class, () -> JsonReader.read(text, TimerRequest.class)))
+            .problem();
+
+    assertThat(problem.status()).isEqualTo(status);
+    assertThat(problem.field()).isEqualTo(field);
+  }
+
+  @Test
+  void aPayloadKeepsItsText() {
+    String payload = "{\"a\" : 1.50, \"a\":\n[ ]}";
+
+    TimerRequest timer =
+        JsonReader.read("{\"payload\": " + payload + " ,\"zone\":null}", TimerRequest.class);
+
+    assertThat(timer.payload()).isEqualTo(new RawJson(payload));
+    assertThat(timer.zone()).isNull();
+  }
+
+  @Test
+  void aPayloadOfNullIsNotAbsent() {
+    assertThat(JsonReader.read("{\"payload\":null}", TimerRequest.class).payload())
+        .isEqualTo(new RawJson("null"));
+    assertThat(JsonReader.read("{}", TimerRequest.class).payload()).isNull();
+  }
+
+  @Test
+  void anElementIsRefusedAlone() {
+    List<Parsed<BatchItem>> timers =
+        requireNonNull(
+            JsonReader.read(
+                    """
+                    {"timers":[
+                      {"id":"a","payload":{"x":1}},
+                      {"id":"b","target":{"headers":{"h":{"deep":[1]}},"queue":"q"},"zone":"UTC"},
+                      {"id":"c","id":"d","id":"e"},
+                      {"id":"f","retry":{"maxAttempts":5000000000}},
+                      7, [{"id":"g"}], null,
+                      {"id":"h","color":{"x":1},"payload":[2]},
+                      {"id":"i","payload":[3],"ifMatch":4}
+                    ]}\
+                    """,
+                    Batch.class)
+                .timers);
+
+    assertThat(timers)
+        .map(timer -> timer.value() == null ? null : timer.value().id())
+        .containsExactly("a", null, null, null, null, null, null, null, "i");
+    assertThat(timers)
+        .map(timer -> timer.problem() == null ? null : timer.problem().field())
+        .containsExactly(
+            null, "target.headers.h", "id", "retry.maxAttempts", null, null, null, "color", null);
+    BatchItem last = requireNonNull(timers.get(8).value());
+    assertThat(last.payload()).isEqualTo(new RawJson("[3]"));
+    assertThat(last.ifMatch()).isEqualTo("\"4\"");
+  }
+}
