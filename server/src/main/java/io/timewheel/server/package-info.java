@@ -11,12 +11,12 @@
  *   <li>{@code settings}: settings, secrets and logs
  *   <li>{@code webhook}: calls of the URLs of timers
  *   <li>{@code problem}: refusals of requests
- *   <li>{@code json}: JSON documents, read strictly
+ *   <li>{@code json}: JSON documents, read strictly into the records of {@code io.timewheel.api}
  *   <li>{@code security}: tokens, callers, roles and the audit log
  *   <li>{@code http}: connections, and the steps of a request
  *   <li>{@code store}: the place of the timers, its copies and its reads
  *   <li>{@code node}: the commits that this process has made
- *   <li>{@code document}: the JSON of timers and of figures
+ *   <li>{@code document}: the records of the API from and to the types of the engine
  *   <li>{@code event}: streams of changes
  *   <li>{@code resource}: the operations of the API
  *   <li>{@code cli}: the commands

@@ -38,19 +38,19 @@ final class UniqueNamesParser extends JsonParserDelegate {
   public JsonToken nextToken() {
     JsonToken token = delegate.nextToken();
     if (token == JsonToken.START_OBJECT) {
-      names().clear();
-    } else if (token == JsonToken.PROPERTY_NAME && !names().add(delegate.currentName())) {
+      while (names.size() <= depth()) {
+        names.add(Set.of());
+      }
+      names.set(depth(), new HashSet<>());
+    } else if (token == JsonToken.PROPERTY_NAME
+        && !names.get(depth()).add(delegate.currentName())) {
       throw new DuplicateNameException(this);
     }
     return token;
   }
 
-  private Set<String> names() {
-    int depth = delegate.streamReadContext().getNestingDepth();
-    while (names.size() <= depth) {
-      names.add(new HashSet<>());
-    }
-    return names.get(depth);
+  private int depth() {
+    return delegate.streamReadContext().getNestingDepth();
   }
 
   @Override
