@@ -33,7 +33,7 @@ public final class HandlerThreads {
   }
 
   private static ExecutorService pool() {
-    return Executors.newCachedThreadPool(HandlerThreads::newThread);
+    return new HandlerPool(HandlerThreads::newThread);
   }
 
   private static Thread newThread(Runnable work) {

