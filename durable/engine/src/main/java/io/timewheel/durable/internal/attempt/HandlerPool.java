@@ -151,7 +151,7 @@ final class HandlerPool extends AbstractExecutorService {
       try {
         startThread();
       } catch (RuntimeException | Error e) {
-        // Those that run go on with what waits, and the next task that comes tries again.
+        // The running threads go on with the waiting tasks, and the next task tries again.
       }
     }
     return task;

@@ -301,7 +301,7 @@ public final class HandlerQueue {
     }
   }
 
-  /** What was claimed stays so: an executor that is full for a moment costs no commit. */
+  /** A claimed attempt stays so: an executor that is full for a moment costs no commit. */
   private void tryAgainLater(AttemptRun run, Throwable why) {
     long waitMillis;
     synchronized (this) {
@@ -405,7 +405,7 @@ public final class HandlerQueue {
 
   // The end
 
-  /** Lets nothing begin; gives back what was claimed and has not begun. */
+  /** Lets nothing begin; gives back claimed attempts that have not begun. */
   void close() {
     synchronized (this) {
       closed = true;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets so many entries be handled at a time. The others wait and stay in their windows, which
- * bounds what is on its way to a slow store.
+ * bounds the changes on their way to a slow store.
  */
 public final class InFlightLimit {
   private static final int LIMIT = 1_000;

@@ -177,7 +177,7 @@ final class Window {
     }
   }
 
-  // What is offered
+  // Offers
 
   /** A record as it was left by a commit. */
   void observe(TimerRecord record) {
@@ -303,7 +303,7 @@ final class Window {
     fromStart = true;
   }
 
-  /** Leaves what is later to another window. */
+  /** Leaves later entries to another window. */
   void endAt(long millis) {
     endMillis = millis;
     dropOthers();
@@ -341,7 +341,7 @@ final class Window {
         && entries.size() > roomBelow();
   }
 
-  /** Whether a time is in what was read. */
+  /** Whether a time is in the part that was read. */
   boolean reaches(long fireAt) {
     return loaded != null && fireAt <= loaded.fireAt();
   }

@@ -27,7 +27,7 @@ class HandlerPoolTest {
 
   private Thread newThread(Runnable work) {
     if (noThreads.get()) {
-      throw new OutOfMemoryError("a test wants it so");
+      throw new OutOfMemoryError("on purpose");
     }
     Thread thread = new Thread(work);
     thread.setDaemon(true);
@@ -111,7 +111,7 @@ class HandlerPoolTest {
     pool.execute(
         () -> {
           done.countDown();
-          throw new IllegalStateException("a test wants it so");
+          throw new IllegalStateException("on purpose");
         });
     pool.execute(done::countDown);
     done.await();
