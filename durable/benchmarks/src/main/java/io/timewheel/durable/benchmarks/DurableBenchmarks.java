@@ -27,7 +27,7 @@ final class DurableBenchmarks {
         --variants TEXT    only variants that contain this
         --rounds N         at most so many
         --churn-minutes N  how long churn runs (2)
-        --dir DIRECTORY    where the stores are: the disk that is measured
+        --dir DIRECTORY    the disk that is measured; the stores are in its folder "stores"
         --into FILE        adds to what that file has
         --out FILE         the results (durable/benchmarks/results/<time>.json)
         --report FILE      measure nothing: print the tables of a file
@@ -69,7 +69,7 @@ final class DurableBenchmarks {
     List<Plan.Cell> cells =
         Plan.of(quick, minutes).stream().filter(cell -> chosen(cell, options)).toList();
     int rounds = options.number("rounds", 3);
-    Path directory = Path.of(options.text("dir", "durable/benchmarks/target/stores"));
+    Path directory = stores(options.text("dir", "durable/benchmarks/target"));
     Path out =
         Path.of(
             options.text(
@@ -156,6 +156,11 @@ final class DurableBenchmarks {
             cell.subject().id(),
             directory.toString(),
             cell.parameters().toString()));
+  }
+
+  /** A folder of its own, since its files are deleted before and after each measurement. */
+  static Path stores(String directory) {
+    return Path.of(directory).resolve("stores");
   }
 
   static void delete(Path directory) throws IOException {

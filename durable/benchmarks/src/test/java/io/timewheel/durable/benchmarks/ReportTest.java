@@ -4,6 +4,7 @@ package io.timewheel.durable.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -133,5 +134,14 @@ final class ReportTest {
     assertThat(options.names("only", "lag")).isFalse();
     assertThatThrownBy(() -> DurableBenchmarks.parse("--quik")).hasMessageContaining("--quik");
     assertThatThrownBy(() -> DurableBenchmarks.parse("--only")).hasMessageContaining("--only");
+  }
+
+  @Test
+  void deletesNothingButItsOwnStores(@TempDir Path directory) throws Exception {
+    Path other = Files.writeString(directory.resolve("other"), "of the user");
+    Path stores = Files.createDirectories(DurableBenchmarks.stores(directory.toString()));
+    DurableBenchmarks.delete(stores);
+    assertThat(stores).doesNotExist();
+    assertThat(other).exists();
   }
 }
