@@ -11,9 +11,13 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.security.Tokens;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -224,12 +228,12 @@ class ServeTest {
   void timersOfAnApplicationFireWhileAServerRunsAndAfterItIsKilled() throws Exception {
     Database database = TestDatabases.postgresql().createDatabase();
     Semaphore fired = new Semaphore(0);
+    Semaphore shardMoves = new Semaphore(0);
     try (HikariDataSource pool = database.pool(8);
         DurableTimer application =
-            DurableTimer.builder(JdbcTimerStore.postgresql(pool))
+            DurableTimer.builder(notingMoves(JdbcTimerStore.postgresql(pool), shardMoves))
                 .handler("a", firing -> fired.release())
                 .start()) {
-      int all = application.stats().shards();
       Process server =
           programs.run(
               Map.of("TIMEWHEEL_STORE_PASSWORD", database.password()),
@@ -241,9 +245,7 @@ class ServeTest {
               "--store-user",
               database.user());
       assertThat(address(server)).isNotNull();
-      while (application.stats().shards() == all) {
-        Thread.sleep(20);
-      }
+      shardMoves.acquire();
       scheduleForHandler(application, "alive");
       fired.acquire(100);
       scheduleForHandler(application, "killed");
@@ -251,6 +253,26 @@ class ServeTest {
       fired.acquire(100);
       assertThat(application.stats().failed()).isZero();
     }
+  }
+
+  /** A store that notes each shard that it takes from its node for another one. */
+  private static TimerStore notingMoves(TimerStore store, Semaphore moves) {
+    return new ForwardingTimerStore(store) {
+      @Override
+      public void start(StoreListener listener) {
+        super.start(
+            (StoreListener)
+                Proxy.newProxyInstance(
+                    StoreListener.class.getClassLoader(),
+                    new Class<?>[] {StoreListener.class},
+                    (proxy, method, arguments) -> {
+                      if (method.getName().equals("releasing")) {
+                        moves.release();
+                      }
+                      return method.invoke(listener, arguments);
+                    }));
+      }
+    };
   }
 
   private static void scheduleForHandler(DurableTimer timer, String prefix) {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -106,9 +107,17 @@ class HandlersOfNodesTest {
     start("a");
     JdbcTimerStore store = store();
     TransactionTimers timers = TransactionTimers.of(store);
+    Semaphore inserted = new Semaphore(0);
     DurableTimer other =
         DurableTimer.builder(store)
-            .finishingHandler("b", timers.handler(HandlersOfNodesTest::insert), 8)
+            .finishingHandler(
+                "b",
+                timers.handler(
+                    (firing, connection) -> {
+                      insert(firing, connection);
+                      inserted.release();
+                    }),
+                8)
             .start();
     nodes.put("b", other);
     List<TimerSpec> specs = new ArrayList<>();
@@ -116,9 +125,10 @@ class HandlersOfNodesTest {
       specs.add(TimerSpec.of("shop", "b" + i).handler("b").after(Duration.ofSeconds(1)));
     }
     other.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
-    while (other.counts().get("shop").getOrDefault(TimerState.COMPLETED, 0L) < specs.size()) {
-      Thread.sleep(20);
-    }
+    inserted.acquire(specs.size());
+    other.close(); // which waits for the record of each end
+    assertThat(nodes.get("a").counts().get("shop"))
+        .isEqualTo(Map.of(TimerState.COMPLETED, (long) specs.size()));
     assertThat(other.stats().failed()).as("attempts that found an effect").isZero();
     assertThat(nodes.get("a").stats().shards()).as("of the node without handler b").isPositive();
   }

@@ -11,7 +11,7 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.function.Consumer;
 
 /**
- * What all attempts of an engine share.
+ * The parts of the engine that claim, run and end attempts, for all classes that do one of these.
  *
  * @param onFreed is told the name of a handler that has a free slot again
  */

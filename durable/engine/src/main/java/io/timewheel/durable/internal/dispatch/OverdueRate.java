@@ -25,7 +25,7 @@ final class OverdueRate {
   private int left;
 
   /**
-   * @param next takes what is let through
+   * @param next takes each entry at its turn
    */
   OverdueRate(Delays delays, int perSecond, Consumer<DueEntry> next) {
     this.delays = delays;

@@ -8,7 +8,7 @@ import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.spi.TimerStore;
 
 /**
- * What all shards of an engine share.
+ * The parts of the engine that all shards use.
  *
  * @param lookAtClock looks whether the clock has jumped: the next read uses the present time
  */

@@ -62,8 +62,8 @@ public final class MissedRule {
   /**
    * Decides about an entry whose handling has begun, on an executor if it must be read for that.
    *
-   * @param run begins what runs now
-   * @param left is called when nothing runs, and the entry has been answered
+   * @param run begins the run
+   * @param left is called if nothing runs, once the shard has the answer
    */
   public void decide(DueEntry entry, Run run, Runnable left) {
     boolean mayBeMissed =

@@ -8,7 +8,7 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
 
-/** Passes what the store notifies this session of to the parts of the engine. */
+/** Passes the notifications of the store to the parts of the engine. */
 final class StoreEvents implements StoreListener {
   private final Engine engine;
   private final boolean client;
