@@ -198,7 +198,7 @@ public final class TimerSpecs {
 
   private static WebhookTarget checked(Map<String, String> webhook, Predicate<String> secrets) {
     if (!secrets.test(webhook.getOrDefault(StoredTarget.SECRET, ""))) {
-      throw Problem.invalid( // does not say what was sent: it may be the secret itself
+      throw Problem.invalid( // without the value that was sent: it may be the secret itself
               "target.secret", "target.secret (expected: a name in the server's --webhook-secrets)")
           .failure();
     }

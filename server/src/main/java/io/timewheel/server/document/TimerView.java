@@ -23,7 +23,7 @@ public final class TimerView {
 
   private TimerView() {}
 
-  /** {@return all there is to say about a timer} */
+  /** {@return all fields of a timer} */
   public static TimerAnswer whole(TimerInfo timer) {
     return answer(timer, true, true);
   }

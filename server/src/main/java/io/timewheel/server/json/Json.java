@@ -44,7 +44,7 @@ public final class Json {
 
   private Json() {}
 
-  /** Strictly: what is not UTF-8 is refused, and another encoding is not guessed. */
+  /** Strictly: text that is not UTF-8 is refused, and another encoding is not guessed. */
   public static String decode(byte[] bytes) {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();

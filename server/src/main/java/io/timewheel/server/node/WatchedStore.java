@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store whose commits are noted: as {@link ChangeFeed.Change}s, and in the counts of {@link
- * Traffic}. Here all changes of this node come by, whoever asked for them, once they are safe.
+ * Traffic}. All changes of this node come by here, once they are safe.
  *
  * <p>How late a timer was is known where its record tells when it was to be looked at: when an
  * attempt of a handler begins. A record that has become ready for its queue tells when its run was

@@ -73,7 +73,7 @@ public final class QueueResource {
     return waiting.size();
   }
 
-  /** Answers those who wait, and those to come, with nothing. */
+  /** Answers all waiting and all later calls with nothing. */
   public void drain() {
     draining = true;
     waiting.forEach(Claim::callOff);

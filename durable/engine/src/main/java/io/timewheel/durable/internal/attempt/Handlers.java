@@ -141,7 +141,7 @@ public final class Handlers {
     return all;
   }
 
-  /** Into how many parts the room for what is overdue is shared. */
+  /** Into how many parts the room for overdue timers is divided. */
   public int shares() {
     return named.size() + SHARES_OF_A_FAMILY * families.size() + 1;
   }

@@ -274,7 +274,7 @@ public final class Ownership {
 
   private Optional<Lease> renewed(
       Connection connection, Lease last, long sentNanos, long sentMillis) throws SQLException {
-    sql.begin(connection); // who stands still here keeps nobody out for long
+    sql.begin(connection); // a thread that stands still here delays others for a short time
     OwnershipRows.Row row = rows.lock(connection, last.node());
     if (row == null || row.nonce() != last.nonce()) {
       return Optional.empty(); // lost in a failover; another node may have the number by now

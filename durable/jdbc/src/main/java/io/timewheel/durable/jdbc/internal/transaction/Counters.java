@@ -49,7 +49,7 @@ public final class Counters {
     private final LongAdder timers = new LongAdder();
     private final LongAdder nanos = new LongAdder();
 
-    /** A read of what is due. */
+    /** A read of due timers. */
     public interface Read {
       List<DueTimer> run() throws SQLException;
     }

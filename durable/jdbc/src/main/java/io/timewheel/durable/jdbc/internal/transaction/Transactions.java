@@ -211,7 +211,7 @@ public final class Transactions {
   private @Nullable Boolean look(String id, AtomicInteger confirmations) throws SQLException {
     Connection connection = open(false);
     try {
-      sql.begin(connection); // whoever stands still here keeps nobody out for long
+      sql.begin(connection); // a thread that stands still here delays others for a short time
       Boolean committed = commits.isCommitted(connection, id);
       connection.rollback();
       if (committed != null && committed) {
