@@ -49,7 +49,7 @@ class CronOraclesTest {
 
   private static boolean isReadOtherwiseBySpring(String text) {
     String weekdays = text.substring(text.lastIndexOf(' '));
-    return text.matches(".*(L-(2[89]|30)|(29|3[01])W).*")
+    return text.matches(".*(L-(2[89]|30)|\\b(1|29|3[01])W).*")
         || weekdays.matches("(?i).*(\\*|0|SUN)/.*");
   }
 
@@ -100,6 +100,8 @@ class CronOraclesTest {
           # Days that not every month has, where Spring stands still or leaves months out.
           0 0 0 L-29 * *     | UTC | 2026-01-30T00:00Z | SPRING53 | 2026-03-02T00:00Z | 2026-01-30T00:00Z | 2026-03-02T00:00Z
           0 0 0 31W * *      | UTC | 2026-03-31T00:00Z | SPRING53 | 2026-05-29T00:00Z | 2026-07-31T00:00Z | refused
+          # The weekday nearest to Saturday the 1st, searched from the 2nd.
+          0 0 0 1W * *       | UTC | 2007-09-02T06:38Z | SPRING53 | 2007-09-03T00:00Z | 2007-10-01T00:00Z | 2007-09-03T00:00Z
           # L in lists.
           0 0 0 1,L * *      | UTC | 2026-01-01T00:00Z | SPRING53 | 2026-01-31T00:00Z | 2026-01-31T00:00Z | 2026-02-01T00:00Z
           # Bare L as a weekday.
