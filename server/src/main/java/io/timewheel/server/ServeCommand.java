@@ -93,7 +93,7 @@ final class ServeCommand implements Callable<Integer> {
     }
     server.serve(timer, location.readsAtATime());
     Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(server, timer), "timewheel-stop"));
-    System.out.println("Timewheel ready on http://" + config.urlHost() + ":" + server.port());
+    System.out.println("Timewheel ready on " + config.url(server.port()));
     System.out.flush();
     new CountDownLatch(1).await(); // the hook ends it
     return 0;

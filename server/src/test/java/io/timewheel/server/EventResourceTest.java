@@ -281,6 +281,7 @@ class EventResourceTest {
                     c.listen(),
                     0,
                     c.hosts(),
+                    c.ingress(),
                     c.maxConnections(),
                     0,
                     0,

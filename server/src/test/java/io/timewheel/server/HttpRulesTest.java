@@ -130,7 +130,17 @@ class HttpRulesTest {
     "LOCALHOST:1, 200",
     "127.0.0.1, 200",
     "[::1]:7400, 200",
+    "192.0.2.7, 200",
+    "192.0.2.7:7400, 200",
+    "[2001:db8::7], 200",
+    "[2001:db8::7]:7400, 200",
+    "[::ffff:192.0.2.7]:7400, 200",
     "evil.example, 421",
+    "192.0.2.256, 421",
+    "192.0.2, 421",
+    "3221225991, 421",
+    "0x7f.0.0.1, 421",
+    "010.0.0.1, 421",
     "127.0.0.1.evil.example, 421",
     "localhost.evil.example, 421"
   })
@@ -157,7 +167,44 @@ class HttpRulesTest {
     assertThat(put(AFTER, "Host: localhost", json, name + ": " + value))
         .startsWith("HTTP/1.1 " + status);
     assertThat(request("GET /healthz HTTP/1.1", "Host: localhost", name + ": " + value))
-        .startsWith("HTTP/1.1 200 ");
+        .startsWith("HTTP/1.1 " + (value.equals("cross-site") ? 403 : 200) + " ");
+  }
+
+  @Test
+  void refusalsOfAForeignNameContainBothNames() {
+    assertThat(request("GET /healthz HTTP/1.1", "Host: evil.example"))
+        .contains("Host: evil.example", "127.0.0.1", "--host");
+    String changedHost =
+        put(
+            AFTER,
+            "Host: localhost:7400",
+            "Content-Type: application/json",
+            "Origin: https://timers.example");
+    assertThat(changedHost)
+        .startsWith("HTTP/1.1 403 ")
+        .contains("Origin: https://timers.example", "https://localhost:7400");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "GET, /, navigate, 200",
+    "HEAD, /, navigate, 200",
+    "GET, /, no-cors, 403",
+    "GET, /, , 403",
+    "POST, /, navigate, 403",
+    "GET, /console/main.js, no-cors, 403",
+    "GET, /v1/stats, navigate, 403",
+    "GET, /v1/stats, cors, 403",
+    "GET, /metrics, no-cors, 403"
+  })
+  void anotherSiteMayOnlyOpenTheConsole(String method, String path, String mode, int status) {
+    assertThat(
+            request(
+                method + " " + path + " HTTP/1.1",
+                "Host: localhost",
+                "Sec-Fetch-Site: cross-site",
+                "Sec-Fetch-Mode: " + mode))
+        .startsWith("HTTP/1.1 " + status + " ");
   }
 
   @ParameterizedTest

@@ -344,6 +344,7 @@ class OpenApiTest {
                     c.listen(),
                     0,
                     c.hosts(),
+                    c.ingress(),
                     c.maxConnections(),
                     0,
                     0,

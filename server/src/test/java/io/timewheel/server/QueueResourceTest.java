@@ -249,6 +249,7 @@ class QueueResourceTest {
                     c.listen(),
                     0,
                     c.hosts(),
+                    c.ingress(),
                     c.maxConnections(),
                     0,
                     0,

@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.webhook.AddressPolicy;
-import io.timewheel.server.webhook.Cidr;
 import io.timewheel.server.webhook.WebhookAnswer;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookMessage;

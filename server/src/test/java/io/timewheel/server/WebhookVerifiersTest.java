@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.standardwebhooks.Webhook;
 import io.timewheel.server.Receiver.Call;
+import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.webhook.AddressPolicy;
-import io.timewheel.server.webhook.Cidr;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -104,6 +104,6 @@ public final class ConfigCommand implements Callable<Integer> {
           ? "-"
           : String.join(",", several.stream().map(String::valueOf).toList());
     }
-    return value == null ? "-" : value.toString();
+    return value == null || value.equals("") ? "-" : value.toString();
   }
 }

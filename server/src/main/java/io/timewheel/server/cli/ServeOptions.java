@@ -2,12 +2,13 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.LogOutput;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.store.StoreLocation;
 import io.timewheel.server.webhook.AddressPolicy;
-import io.timewheel.server.webhook.Cidr;
 import io.timewheel.server.webhook.WebhookSecrets;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -46,6 +47,21 @@ public final class ServeOptions {
       split = ",",
       description = "A name that clients call this server by, besides loopback names; repeatable.")
   private Set<String> hosts = new HashSet<>();
+
+  @Option(
+      names = "--base-path",
+      paramLabel = "PATH",
+      description = "The path in front of all others, such as /timers (default: none).",
+      converter = BasePathConverter.class)
+  private String basePath = "";
+
+  @Option(
+      names = "--trusted-proxy",
+      paramLabel = "CIDR",
+      split = ",",
+      description = "Proxies whose X-Forwarded-For header is honoured; repeatable.",
+      converter = CidrConverter.class)
+  private List<Cidr> trustedProxies = new ArrayList<>();
 
   @Option(
       names = "--data",
@@ -150,6 +166,18 @@ public final class ServeOptions {
     }
   }
 
+  /** Reads a path in front of others. */
+  private static final class BasePathConverter implements ITypeConverter<String> {
+    @Override
+    public String convert(String text) {
+      try {
+        return new Ingress(text.strip(), List.of()).basePath();
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    }
+  }
+
   /** Reads a block of addresses. */
   private static final class CidrConverter implements ITypeConverter<Cidr> {
     @Override
@@ -170,6 +198,7 @@ public final class ServeOptions {
         listen,
         port,
         names,
+        new Ingress(basePath, trustedProxies),
         loopback.maxConnections(),
         loopback.maxWaitingClaims(),
         loopback.maxStreams(),

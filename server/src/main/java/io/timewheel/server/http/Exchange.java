@@ -41,6 +41,7 @@ public final class Exchange {
 
   private final Authenticator authenticator;
   private final BodyBudget bodies;
+  private final String clientAddress;
   private final Request request;
   private final Response response;
   private final Callback callback;
@@ -56,11 +57,13 @@ public final class Exchange {
   Exchange(
       Authenticator authenticator,
       BodyBudget bodies,
+      String clientAddress,
       Request request,
       Response response,
       Callback callback) {
     this.authenticator = authenticator;
     this.bodies = bodies;
+    this.clientAddress = clientAddress;
     this.request = request;
     this.response = response;
     this.callback = callback;
@@ -202,7 +205,7 @@ public final class Exchange {
     AuditLog.write(
         new AuditLog.Entry(
             caller.name(),
-            Request.getRemoteAddr(request),
+            clientAddress,
             id,
             route.method() + " " + route.pattern(),
             String.valueOf(request.getHttpURI().getPath()),
@@ -242,16 +245,23 @@ public final class Exchange {
     problem.headers().forEach(response.getHeaders()::put);
     if (problem.status() == 500) {
       LOG.error(
-          "{} {} failed, request {}",
+          "{} {} failed, request {} from {}",
           request.getMethod(),
           request.getHttpURI().getPath(),
           id,
+          clientAddress,
           problem.cause());
     }
     BodyReader.discard(
         request,
         bodies.maxTime(),
         () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.details())));
+  }
+
+  /** Answers with another path on this server. */
+  void redirect(String path) {
+    response.getHeaders().put(HttpHeader.LOCATION, path);
+    send(308, "text/plain", new byte[0]);
   }
 
   /** Answers with a record as JSON. */

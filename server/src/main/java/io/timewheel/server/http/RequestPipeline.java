@@ -22,6 +22,8 @@ public final class RequestPipeline extends Handler.Abstract {
   private final Authenticator authenticator;
   private final Connections connections;
   private final OriginCheck origins;
+  private final BasePath basePath;
+  private final ClientAddress addresses;
   private final BodyBudget bodies;
 
   public RequestPipeline(
@@ -30,12 +32,15 @@ public final class RequestPipeline extends Handler.Abstract {
     this.authenticator = authenticator;
     this.connections = connections;
     this.origins = new OriginCheck(config);
+    this.basePath = new BasePath(config.ingress().basePath());
+    this.addresses = new ClientAddress(config.ingress().trustedProxies());
     this.bodies = new BodyBudget(config.maxBodyBytes(), config.maxBodyTime());
   }
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
-    Exchange exchange = new Exchange(authenticator, bodies, request, response, callback);
+    Exchange exchange =
+        new Exchange(authenticator, bodies, addresses.of(request), request, response, callback);
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
     response.getHeaders().put("Content-Security-Policy", OriginCheck.API_POLICY);
     response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
@@ -46,13 +51,17 @@ public final class RequestPipeline extends Handler.Abstract {
 
   private void serve(Exchange exchange) {
     Request request = exchange.request();
-    origins.check(request);
+    String path = basePath.strip(request.getHttpURI().getPath());
+    origins.check(request, basePath.isConsole(path));
+    if (path != null && basePath.isRoot(path)) {
+      exchange.redirect(basePath.prefix() + "/");
+      return;
+    }
     Authentication authentication = authenticator.authenticate(Exchange.credentials(request));
-    String path = request.getHttpURI().getPath();
-    Router.Match match = router.match(request.getMethod(), path);
+    Router.Match match = path == null ? null : router.match(request.getMethod(), path);
     if (match == null) {
       var unused = authentication.orThrow(); // strangers do not learn which paths exist
-      throw router.noMatch(path).failure();
+      throw router.noMatch(path == null ? "" : path).failure();
     }
     exchange.route(match.route(), match.variables());
     authorise(exchange, match.route(), authentication);

@@ -82,6 +82,7 @@ public final class EventResource {
           .header("Retry-After", "5")
           .failure();
     }
+    exchange.response().getHeaders().put("X-Accel-Buffering", "no"); // nginx passes events on
     if (exchange.request().getMethod().equals("HEAD")) {
       exchange.send(200, MEDIA_TYPE, new byte[0]);
     } else {

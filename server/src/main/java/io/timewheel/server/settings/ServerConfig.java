@@ -12,6 +12,7 @@ import java.util.Set;
  * @param listen the address to listen on
  * @param port the port; 0 for a free one
  * @param hosts what a request may name as its host, besides loopback names and {@code listen}
+ * @param ingress the way of a request to the server
  * @param maxConnections how many connections there are at most; more are refused
  * @param maxWaitingClaims how many claims may wait at a time
  * @param maxStreams how many event streams may be open at a time
@@ -22,6 +23,7 @@ public record ServerConfig(
     String listen,
     int port,
     Set<String> hosts,
+    Ingress ingress,
     int maxConnections,
     int maxWaitingClaims,
     int maxStreams,
@@ -36,6 +38,7 @@ public record ServerConfig(
   /** Copies the set, and checks that nothing is null. */
   public ServerConfig {
     requireNonNull(listen, "listen");
+    requireNonNull(ingress, "ingress");
     requireNonNull(maxBodyTime, "maxBodyTime");
     hosts = Set.copyOf(hosts);
   }
@@ -45,12 +48,18 @@ public record ServerConfig(
     return listen.contains(":") ? "[" + listen + "]" : listen;
   }
 
+  /** {@return the URL of the server with the port that it listens on} */
+  public String url(int openPort) {
+    return "http://" + urlHost() + ":" + openPort + ingress.basePath();
+  }
+
   /** {@return the settings of a server that only this machine reaches} */
   public static ServerConfig loopback(int port) {
     return new ServerConfig(
         "127.0.0.1",
         port,
         Set.of(),
+        Ingress.DIRECT,
         16_000,
         12_000,
         2_000,

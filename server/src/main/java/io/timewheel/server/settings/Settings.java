@@ -52,6 +52,8 @@ public final class Settings implements IDefaultValueProvider {
           "port",
           "listen",
           "host",
+          "base-path",
+          "trusted-proxy",
           "data",
           "store",
           "store-user",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.webhook;
 
+import io.timewheel.server.settings.Cidr;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.stream.Stream;

@@ -3,6 +3,9 @@
 
 const TOKEN = "timewheel.token";
 
+/** The address of the server, without a slash at the end. A proxy may have put a path in front of it. */
+export const SERVER = new URL("..", import.meta.url).href.slice(0, -1);
+
 /** Longer than a server with millions of timers takes; who waits for more waits for nothing. */
 const PATIENCE_MILLIS = 60_000;
 
@@ -74,7 +77,7 @@ export async function call(method, path, { query, body, ifMatch, ifNoneMatch, si
   let response;
   let content;
   try {
-    response = await fetch(path + search, {
+    response = await fetch(SERVER + path + search, {
       method,
       headers: headers(used, more),
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -162,7 +165,7 @@ export async function events(query, cursor, onEvent, onState, signal) {
     let heardAt = Date.now();
     const watch = setInterval(() => Date.now() - heardAt > SILENCE_MILLIS && silence.abort(), 1_000);
     try {
-      const response = await fetch(`/v1/events?${new URLSearchParams(query)}`, {
+      const response = await fetch(`${SERVER}/v1/events?${new URLSearchParams(query)}`, {
         headers: headers(used, { Accept: "text/event-stream", ...(cursor.id && { "Last-Event-ID": cursor.id }) }),
         signal: AbortSignal.any([signal, silence.signal]),
         cache: "no-store",

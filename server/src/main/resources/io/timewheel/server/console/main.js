@@ -94,7 +94,7 @@ const helpButton = h(
 put(
   document.getElementById("top"),
   h("a", { class: "brand", href: "#/", "aria-label": "Timewheel" },
-    h("img", { src: "/console/icon.svg", alt: "", width: 20, height: 20 }), h("span", {}, "Timewheel")),
+    h("img", { src: "console/icon.svg", alt: "", width: 20, height: 20 }), h("span", {}, "Timewheel")),
   h("nav", { "aria-label": "Pages" }, links),
   h("div", { class: "tools" }, namespaces, pauseButton, zoneButton, themeButton, helpButton),
 );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces that several pages show.
 
+import { SERVER } from "./api.js";
 import { h, icon, name, text, toast } from "./dom.js";
 import { instantOf, millisOf, moment, relative, stateLabel, stateMeaning } from "./format.js";
 import * as live from "./live.js";
@@ -71,7 +72,7 @@ export function command(line) {
 /** The command that makes a first timer on this server. */
 export function firstTimer() {
   return command(
-    `curl -X PUT ${location.origin}/v1/namespaces/shop/timers/order-42 \\\n` +
+    `curl -X PUT ${SERVER}/v1/namespaces/shop/timers/order-42 \\\n` +
       `  -H 'Content-Type: application/json' \\\n` +
       `  -d '{"after": "PT30S", "target": {"queue": "orders"}}'`,
   );

@@ -4,6 +4,7 @@ package io.timewheel.server.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.server.settings.Cidr;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;

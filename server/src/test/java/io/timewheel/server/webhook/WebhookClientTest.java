@@ -12,6 +12,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.timewheel.server.settings.Cidr;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.server.TimewheelServer;
+import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;
 import java.net.URI;
@@ -13,6 +14,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -61,6 +63,46 @@ class RealServerTest {
       browser.awaitText(".heading .badge", "Cancelled");
       assertThat(send(HttpRequest.newBuilder(URI.create(address + TIMER))))
           .contains("\"state\":\"cancelled\"");
+
+      assertThat(browser.complaints()).isEmpty();
+      browser.go("about:blank");
+    }
+  }
+
+  @Test
+  void worksUnderAPathPrefix(Browser browser) throws IOException, InterruptedException {
+    browser.complaints();
+    ServerConfig direct = ServerConfig.loopback(0);
+    ServerConfig config =
+        new ServerConfig(
+            direct.listen(),
+            direct.port(),
+            direct.hosts(),
+            new Ingress("/tools/timers", List.of()),
+            direct.maxConnections(),
+            direct.maxWaitingClaims(),
+            direct.maxStreams(),
+            direct.maxBodyBytes(),
+            direct.maxBodyTime());
+    try (TimewheelServer server = TimewheelServer.start(config);
+        DurableTimer timer =
+            DurableTimer.builder(server.watch("memory", InMemoryTimerStore.create())).start()) {
+      server.serve(timer);
+      String address = "http://127.0.0.1:" + server.port() + "/tools/timers";
+      browser.go(address); // the server adds the slash
+      browser.awaitText(".live", "Live");
+      browser.awaitText("main", "curl -X PUT " + address + "/v1/namespaces/");
+
+      send(
+          HttpRequest.newBuilder(URI.create(address + TIMER))
+              .header("Content-Type", "application/json")
+              .PUT(
+                  BodyPublishers.ofString(
+                      "{\"after\":\"PT480H\",\"target\":{\"queue\":\"orders\"}}")));
+      browser.await("the news of it", () -> !browser.text("main").contains("No timers yet"));
+      browser.press("3");
+      browser.click(".rows a");
+      browser.awaitText("main", "into the queue orders");
 
       assertThat(browser.complaints()).isEmpty();
       browser.go("about:blank");

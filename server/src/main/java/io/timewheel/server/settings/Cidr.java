@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.webhook;
+package io.timewheel.server.settings;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** A block of addresses: {@code 10.0.0.0/8}, {@code fc00::/7}, or a single address. */
 public final class Cidr {
-  private static final Pattern IPV4 = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}");
+  private static final String OCTET = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+
+  /** Java asks a name server about four numbers that are not an address. */
+  private static final Pattern IPV4 = Pattern.compile(OCTET + "(\\." + OCTET + "){3}");
+
   private static final Pattern IPV6 = Pattern.compile("[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
   private static final Pattern LENGTH = Pattern.compile("\\d{1,3}");
 
@@ -46,13 +51,27 @@ public final class Cidr {
   }
 
   private static byte[] literal(String text, String address) {
-    if (!IPV4.matcher(address).matches() && !IPV6.matcher(address).matches()) {
+    InetAddress read = address(address);
+    if (read == null) {
       throw refused(text);
     }
+    return read.getAddress();
+  }
+
+  /**
+   * Reads an address. Never asks a name server.
+   *
+   * @param text the address, without brackets and port
+   * @return the address; null if the text is something else, such as a name
+   */
+  public static @Nullable InetAddress address(String text) {
+    if (!IPV4.matcher(text).matches() && !IPV6.matcher(text).matches()) {
+      return null;
+    }
     try {
-      return InetAddress.getByName(address).getAddress();
+      return InetAddress.getByName(text);
     } catch (UnknownHostException e) {
-      throw refused(text);
+      return null;
     }
   }
 

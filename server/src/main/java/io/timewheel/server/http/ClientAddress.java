@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import io.timewheel.server.settings.Cidr;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the address of a client behind trusted proxies.
+ *
+ * <p>Each proxy appends the address of its own client to {@code X-Forwarded-For}. So the list is
+ * read from its end, and only for as long as the address before it is a trusted proxy. Everything
+ * further to the left may have been made up by the client.
+ */
+final class ClientAddress {
+  private final List<Cidr> trustedProxies;
+
+  ClientAddress(List<Cidr> trustedProxies) {
+    this.trustedProxies = trustedProxies;
+  }
+
+  /** {@return the address, as logs show it} */
+  String of(Request request) {
+    InetAddress peer =
+        request.getConnectionMetaData().getRemoteSocketAddress() instanceof InetSocketAddress socket
+            ? socket.getAddress()
+            : null;
+    return peer == null
+        ? String.valueOf(Request.getRemoteAddr(request))
+        : find(peer, request.getHeaders().getValuesList(HttpHeader.X_FORWARDED_FOR))
+            .getHostAddress();
+  }
+
+  /** {@return the last address that no trusted proxy has} */
+  InetAddress find(InetAddress peer, List<String> forwarded) {
+    String[] hops = String.join(",", forwarded).split(",", -1);
+    InetAddress found = peer;
+    for (int i = hops.length - 1; i >= 0 && isTrusted(found); i--) {
+      InetAddress hop = address(hops[i].strip());
+      if (hop == null) {
+        break;
+      }
+      found = hop;
+    }
+    return found;
+  }
+
+  private boolean isTrusted(InetAddress address) {
+    return trustedProxies.stream().anyMatch(block -> block.contains(address));
+  }
+
+  /** Some proxies write the port too: {@code 192.0.2.1:443} or {@code [2001:db8::1]:443}. */
+  private static @Nullable InetAddress address(String hop) {
+    int colon = hop.lastIndexOf(':');
+    if (hop.startsWith("[")) {
+      int end = hop.indexOf(']');
+      return end < 0 ? null : Cidr.address(hop.substring(1, end));
+    }
+    boolean port = colon >= 0 && colon == hop.indexOf(':');
+    return Cidr.address(port ? hop.substring(0, colon) : hop);
+  }
+}
