@@ -216,8 +216,7 @@ class VerifyTest {
     value[1] = (byte) Codes.STATES.of(io.timewheel.durable.model.TimerState.RUNNING);
     damage(batch -> batch.put(Family.DUE, entry, value));
     assertThat(verify().texts())
-        .containsExactly(
-            "shop/scheduled: its entry in the family DUE says something else than the record");
+        .containsExactly("shop/scheduled: its entry in the family DUE differs from the record");
   }
 
   @Test

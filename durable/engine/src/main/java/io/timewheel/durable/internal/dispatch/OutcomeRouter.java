@@ -118,6 +118,11 @@ public final class OutcomeRouter implements Committer.Listener {
     parts().clockSteps.observe(record);
   }
 
+  /** Passes on that a handler of this name has a free concurrency slot. */
+  public void freed(String handler) {
+    parts().leases.freed(handler);
+  }
+
   private void giveBack(TimerRecord record) {
     afterClaims(
         () -> {

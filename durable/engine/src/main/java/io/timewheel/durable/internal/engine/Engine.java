@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.engine;
 
-import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.attempt.AttemptEndRecorder;
@@ -38,14 +37,10 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The parts behind a durable timer, and their start and end.
- *
- * <p>It has no thread of its own. The wheel's thread only moves entries; everything that touches
- * the store runs on the store's executors, and handlers run on theirs.
+ * The parts behind a durable timer, and their start and end. It has no thread of its own: the
+ * wheel's thread moves entries, the store's executors touch the store, and handlers run on theirs.
  */
 public final class Engine {
-  private static final System.Logger LOG = GuardedLog.LOG;
-
   private final TimerStore store;
   private final EngineSettings settings;
   public final EngineClock clock;
@@ -64,7 +59,6 @@ public final class Engine {
   final HandlerLeases leases;
   public final ResumedTimerReleaser releases;
   private final MaintenanceLoop maintenance;
-  private final UnknownHandlersReport unknownHandlers;
   private final AtomicBoolean started = new AtomicBoolean();
 
   public Engine(
@@ -107,7 +101,7 @@ public final class Engine {
             new RetryRule(clock, settings.random()),
             ends,
             new PauseGate(),
-            this::freed);
+            router::freed);
     handlerExecutor = new OtherThreads("handlerExecutor", executors.handlers());
     handlers =
         new Handlers(
@@ -139,19 +133,13 @@ public final class Engine {
                 releases,
                 new HistoryPurger(
                     store, tasks, clock, settings.remember(), settings.rememberAtMost()),
+                new UnknownHandlersReport(store, tasks, delays, known),
                 settings.client()));
-    unknownHandlers = new UnknownHandlersReport(store, tasks, delays, known);
-  }
-
-  private void freed(String handler) {
-    leases.freed(handler);
   }
 
   private void lookAtClock() {
     clockWatch.look();
   }
-
-  // Start
 
   /** Begins to fire, with the handlers that there are by now. */
   public void start() {
@@ -161,44 +149,33 @@ public final class Engine {
     if (started.getAndSet(true)) {
       return;
     }
-    Timeout firstBeat = null;
     try {
       handlerExecutor.check();
       handlers.start();
-      firstBeat = maintenance.start();
+      maintenance.start();
       store.start(new StoreEvents(this, settings.client()));
     } catch (RuntimeException | Error e) {
+      maintenance.cancel();
       started.set(false);
-      if (firstBeat != null) {
-        firstBeat.cancel();
-      }
       throw e;
     }
     if (store.traits().sweep().isZero()) {
       known.report(HandlerNames.NONE); // there are no other nodes
     }
     maintenance.storeStarted();
-    if (!settings.client()) {
-      unknownHandlers.start();
-    }
   }
-
-  // End
 
   /** Without a wheel nothing fires, so nothing may be acknowledged: as good as closed. */
   private void wheelStopped() {
-    if (tasks.isClosed()) {
-      return;
+    if (!tasks.isClosed()) {
+      GuardedLog.LOG.log(
+          System.Logger.Level.ERROR,
+          "the wheel was stopped before the durable timer: no timer fires, and calls are refused");
+      beginClosing();
+      committer.wheelStopped();
     }
-    LOG.log(
-        System.Logger.Level.ERROR,
-        "the wheel was stopped before the durable timer was closed: nothing fires any more, and"
-            + " calls are refused");
-    beginClosing();
-    committer.wheelStopped();
   }
 
-  /** Lets nothing begin any more. */
   void beginClosing() {
     tasks.close();
     committer.refuseCallers();
@@ -210,8 +187,7 @@ public final class Engine {
 
   /** Whether nothing runs, and all that ended is recorded. */
   boolean isIdle() {
-    // In this order: the end of an attempt, or of a lease, is with the committer before its queue,
-    // or the consumers, are idle.
+    // In this order: a result is with the committer before its queue or consumer is idle.
     return handlers.isIdle() && consumers.isIdle() && committer.isIdle();
   }
 

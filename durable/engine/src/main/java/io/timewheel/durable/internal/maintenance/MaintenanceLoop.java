@@ -13,6 +13,7 @@ import io.timewheel.durable.internal.queue.HandlerLeases;
 import io.timewheel.durable.internal.queue.QueueConsumers;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The periodic work of the engine. Each second: a look at the clock, and another try of everything
@@ -27,6 +28,7 @@ public final class MaintenanceLoop implements TimerTask {
   private final Parts parts;
   private int beats;
   private volatile boolean ended;
+  private @Nullable Timeout first;
 
   /** The parts of the engine that are maintained. */
   public record Parts(
@@ -39,6 +41,7 @@ public final class MaintenanceLoop implements TimerTask {
       HandlerLeases leases,
       ResumedTimerReleaser releases,
       HistoryPurger history,
+      UnknownHandlersReport unknownHandlers,
       boolean client) {}
 
   public MaintenanceLoop(Parts parts) {
@@ -46,9 +49,16 @@ public final class MaintenanceLoop implements TimerTask {
   }
 
   /** Begins; the first beat comes a second later. */
-  public Timeout start() {
+  public void start() {
     parts.clockWatch.start();
-    return parts.context.delays().wheel().newTimeout(this, BEAT);
+    first = parts.context.delays().wheel().newTimeout(this, BEAT);
+  }
+
+  /** Takes the start back, if it was begun: the store could not be started. */
+  public void cancel() {
+    if (first != null) {
+      first.cancel();
+    }
   }
 
   /** Begins the work that needs the store to be started. */
@@ -57,6 +67,7 @@ public final class MaintenanceLoop implements TimerTask {
     if (!parts.client) {
       parts.releases.start();
       parts.history.start();
+      parts.unknownHandlers.start();
     }
   }
 

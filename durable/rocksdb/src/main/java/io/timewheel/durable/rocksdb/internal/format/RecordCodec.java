@@ -285,19 +285,10 @@ public final class RecordCodec {
   // Entries of the due index
 
   public static byte[] encodeDue(TimerRecord record, ByteWriter to) {
-    return encodeDue(record, record.isDeferred(), to);
-  }
-
-  /** As it was written before a run was flagged as deferred; it is right but for that. */
-  public static byte[] encodeOldDue(TimerRecord record, ByteWriter to) {
-    return encodeDue(record, false, to);
-  }
-
-  private static byte[] encodeDue(TimerRecord record, boolean deferred, ByteWriter to) {
     int flags =
         (record.definition().queue() ? QUEUE : 0)
             | (record.definition().isRecurring() ? RECURRING : 0)
-            | (deferred ? DEFERRED : 0);
+            | (record.isDeferred() ? DEFERRED : 0);
     return to.reset()
         .u8(FORMAT)
         .u8(Codes.STATES.of(record.state()))

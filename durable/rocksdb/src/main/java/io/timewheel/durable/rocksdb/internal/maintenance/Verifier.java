@@ -23,7 +23,6 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
@@ -212,7 +211,7 @@ public final class Verifier {
           to -> to.put(Family.META, Meta.lastVersion(), Meta.number(highestVersion)));
     }
     if (stored.payloadApart()) {
-      expect(Family.PAYLOADS, timer, key);
+      expect(Family.PAYLOADS, timer, key, null);
     }
     if (record.isIndexed() != TimerRecord.isIndexed(record.state())) {
       problem(
@@ -224,12 +223,7 @@ public final class Verifier {
     }
     if (record.isIndexed()) {
       byte[] due = Rows.due(timer, record);
-      expect(
-          Family.DUE,
-          due,
-          key,
-          RecordCodec.encodeDue(record, scratch),
-          RecordCodec.encodeOldDue(record, scratch));
+      expect(Family.DUE, due, key, RecordCodec.encodeDue(record, scratch));
       if (dueFrom != null && Arrays.compareUnsigned(due, dueFrom) < 0) {
         problem(
             key,
@@ -248,22 +242,20 @@ public final class Verifier {
   /**
    * Looks an entry up.
    *
-   * @param values it has one of them, the first of which repairs it; none if its value does not
-   *     matter, and cannot be repaired
+   * @param value the value that repairs it; null if its value does not matter, and cannot be
+   *     repaired
    */
-  private void expect(Family family, byte[] entry, TimerKey key, byte[]... values)
+  private void expect(Family family, byte[] entry, TimerKey key, byte @Nullable [] value)
       throws RocksDBException {
     byte[] stored = get(family, entry);
-    Fix fix = values.length == 0 ? null : to -> to.put(family, entry, values[0]);
+    Fix fix = value == null ? null : to -> to.put(family, entry, value);
     if (stored == null) {
       problem(key, "no entry in the family " + family, fix);
       return;
     }
     found.merge(family, 1L, Long::sum);
-    boolean agrees = Stream.of(values).anyMatch(value -> Arrays.equals(stored, value));
-    if (values.length > 0 && !agrees) {
-      problem(
-          key, "its entry in the family " + family + " says something else than the record", fix);
+    if (value != null && !Arrays.equals(stored, value)) {
+      problem(key, "its entry in the family " + family + " differs from the record", fix);
     }
   }
 
