@@ -95,7 +95,7 @@ public final class TimewheelServer implements AutoCloseable {
     new ConsoleResource().addTo(router);
     new TimerResource(reads, idempotencyKeys, webhookSecrets).addTo(router);
     new TimerVerbResource(reads, idempotencyKeys).addTo(router);
-    new TimerListResource(reads).addTo(router);
+    new TimerListResource(reads, System::nanoTime).addTo(router);
     new BatchResource(reads, webhookSecrets).addTo(router);
     new BulkResource(reads, idempotencyKeys).addTo(router);
     queues.addTo(router);

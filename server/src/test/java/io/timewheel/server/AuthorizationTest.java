@@ -245,7 +245,7 @@ class AuthorizationTest {
   }
 
   @Test
-  void aPageTokenOfAnotherNamespaceShowsNothingOfIt() {
+  void aPageTokenOfAnotherNamespaceIsRefused() {
     String all = "Bearer " + admin;
     running.put("/v1/namespaces/aside/timers/hidden1", AT, "Authorization", all);
     running.put("/v1/namespaces/aside/timers/hidden2", AT, "Authorization", all);
@@ -256,6 +256,7 @@ class AuthorizationTest {
     Answer list =
         running.get(
             "/v1/namespaces/shop/timers?pageToken=" + page, "Authorization", "Bearer " + shop);
+    assertThat(list.status()).isEqualTo(400);
     assertThat(list.response().body()).doesNotContain("hidden");
   }
 

@@ -145,7 +145,8 @@ class ConnectionsTest {
                     config.maxWaitingClaims(),
                     config.maxStreams(),
                     config.maxBodyBytes(),
-                    Duration.ofMillis(200)));
+                    Duration.ofMillis(200),
+                    config.work()));
     Socket read = connect();
     send(read, SLOW_BODY);
     Socket refused = connect();
@@ -201,7 +202,8 @@ class ConnectionsTest {
                     config.maxWaitingClaims(),
                     config.maxStreams(),
                     config.maxBodyBytes(),
-                    config.maxBodyTime()));
+                    config.maxBodyTime(),
+                    config.work()));
     Socket first = connect();
     send(first, GET + "\r\n");
     assertThat(statusLine(first)).contains("200");

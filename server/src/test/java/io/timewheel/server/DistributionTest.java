@@ -69,4 +69,15 @@ class DistributionTest {
     assertThat(line.execute("config")).isZero();
     assertThat(out.toString()).contains("/etc/timewheel/tokens").contains("timers.example");
   }
+
+  @Test
+  void aServerWithoutMemoryEndsAndIsStartedAgain() throws IOException {
+    for (Path start :
+        List.of(
+            Path.of("../timewheel"),
+            FILES.resolve("Containerfile"),
+            FILES.resolve("timewheel.service"))) {
+      assertThat(start).content().contains("-XX:+ExitOnOutOfMemoryError");
+    }
+  }
 }

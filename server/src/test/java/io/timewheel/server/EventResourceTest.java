@@ -286,7 +286,8 @@ class EventResourceTest {
                     0,
                     0,
                     c.maxBodyBytes(),
-                    c.maxBodyTime()))) {
+                    c.maxBodyTime(),
+                    c.work()))) {
       Answer answer = small.get("/v1/events");
       assertThat(answer.status()).isEqualTo(429);
       assertThat(answer.header("Retry-After")).isEqualTo("5");

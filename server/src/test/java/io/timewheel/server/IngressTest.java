@@ -52,7 +52,8 @@ class IngressTest {
         config.maxWaitingClaims(),
         config.maxStreams(),
         config.maxBodyBytes(),
-        config.maxBodyTime());
+        config.maxBodyTime(),
+        config.work());
   }
 
   @Test

@@ -349,7 +349,8 @@ class OpenApiTest {
                     0,
                     0,
                     c.maxBodyBytes(),
-                    c.maxBodyTime()))) {
+                    c.maxBodyTime(),
+                    c.work()))) {
       check(small.get("/v1/events"), 429, "GET", "/v1/events");
       Answer claim = small.post("/v1/namespaces/shop/queues/q/firings:claim", "{}");
       check(claim, 429, "POST", CLAIM);

@@ -254,7 +254,8 @@ class QueueResourceTest {
                     0,
                     0,
                     c.maxBodyBytes(),
-                    c.maxBodyTime()))) {
+                    c.maxBodyTime(),
+                    c.work()))) {
       Answer answer = small.post(CLAIM, NOW);
       assertThat(answer.status()).isEqualTo(429);
       assertThat(answer.header("Retry-After")).isEqualTo("1");

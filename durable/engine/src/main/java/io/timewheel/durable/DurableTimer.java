@@ -511,16 +511,18 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param filter which
    * @param pageSize how many at most, 1 to 10,000
-   * @param page where to go on, or null for the beginning
-   * @return a page
+   * @param page the token of a page of the same list, or null for the first page
+   * @return a page; it may hold fewer timers, even none, and not be the last
+   * @throws IllegalArgumentException if the token is none, or one of another list
    */
   public TimerList list(TimerFilter filter, int pageSize, @Nullable String page) {
     Limits.count("pageSize", pageSize, MAX_PAGE);
     requireNonNull(filter, "filter");
-    TimerKey after = page == null ? null : TimerList.parse(page);
+    TimerKey after = page == null ? null : TimerList.parse(filter.query(), page);
     TimerPage found = requests.ask(() -> store.page(filter.query(), after, pageSize));
     return new TimerList(
-        found.records().stream().map(TimerInfo::new).toList(), TimerList.token(found.next()));
+        found.records().stream().map(TimerInfo::new).toList(),
+        TimerList.token(filter.query(), found.next()));
   }
 
   /**

@@ -157,6 +157,17 @@ public final class TimerFilter {
         query.payload());
   }
 
+  /**
+   * Makes the token of the page behind a timer, for a caller that shows only the first timers of a
+   * page.
+   *
+   * @param last the last timer that is shown
+   * @return the token, for {@link DurableTimer#list} with this filter
+   */
+  public String pageAfter(TimerInfo last) {
+    return TimerList.token(query, last.key()).orElseThrow();
+  }
+
   TimerQuery query() {
     return query;
   }

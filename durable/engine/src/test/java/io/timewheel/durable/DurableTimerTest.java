@@ -262,13 +262,20 @@ class DurableTimerTest {
     for (int i = 0; i < 10; i++) {
       scene.timer.schedule(spec("t" + i).after(Duration.ofHours(i + 1)));
     }
-    var first = scene.timer.list(TimerFilter.unfinished().namespace("shop"), 6, null);
-    var second = scene.timer.list(TimerFilter.unfinished(), 6, first.nextPage().orElseThrow());
+    TimerFilter shop = TimerFilter.unfinished().namespace("shop");
+    var first = scene.timer.list(shop, 6, null);
+    String token = first.nextPage().orElseThrow();
+    var second = scene.timer.list(shop.withoutPayload(), 6, token);
     assertThat(first.timers()).hasSize(6);
     assertThat(second.timers()).hasSize(4);
     assertThat(second.nextPage()).isEmpty();
     assertThat(scene.timer.histogram("shop", START, START.plus(Duration.ofHours(11)), 11))
         .containsExactly(0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+    assertThat(shop.pageAfter(first.timers().get(5))).isEqualTo(token);
+    for (TimerFilter other : List.of(TimerFilter.unfinished(), shop.prefix("t"))) {
+      assertThatThrownBy(() -> scene.timer.list(other, 6, token))
+          .hasMessageContaining("expected: a page token of this list");
+    }
     assertThatThrownBy(() -> scene.timer.list(TimerFilter.unfinished(), 6, "%%"))
         .hasMessageContaining("page: %%");
   }

@@ -3,13 +3,15 @@ package io.timewheel.api;
 
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The namespaces that have timers.
+ * A page of the namespaces that have timers.
  *
  * @param namespaces the namespaces
+ * @param nextPageToken the token of the next page; absent on the last page
  */
-public record NamespacesAnswer(List<Namespace> namespaces) {
+public record NamespacesAnswer(List<Namespace> namespaces, @Nullable String nextPageToken) {
   /**
    * A namespace.
    *

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param node the ID of the node
  * @param store the name of the store
  * @param storeAvailable whether the store answers
- * @param paused the paused namespaces; {@code *} for all
+ * @param paused the paused namespaces, 100 at most; {@code *} for all
  * @param states the number of timers in each state
  * @param overdue the number of timers that are late
  * @param window the number of timers in memory

@@ -203,7 +203,8 @@ public final class ServeOptions {
         loopback.maxWaitingClaims(),
         loopback.maxStreams(),
         loopback.maxBodyBytes(),
-        loopback.maxBodyTime());
+        loopback.maxBodyTime(),
+        loopback.work());
   }
 
   /**

@@ -17,12 +17,13 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The figures of this node, and the counts of the timers that a caller may see. */
 public final class StatsView {
+  /** Figures are sent once a second to each stream. */
+  private static final int MAX_PAUSED = 100;
+
   private final Node node;
 
   public StatsView(Node node) {
@@ -30,7 +31,7 @@ public final class StatsView {
   }
 
   /** What only the store knows. */
-  private record Counted(Map<TimerState, Long> states, Set<String> paused, long overdue) {}
+  private record Counted(Map<TimerState, Long> states, List<String> paused, long overdue) {}
 
   /** {@return the figures} */
   public StatsAnswer answer(StoreReads reads, Scope scope, boolean withMinutes) {
@@ -46,7 +47,7 @@ public final class StatsView {
         node.id(),
         store == null ? null : store.name(),
         stats.storeAvailable() && counted != null,
-        counted == null ? null : List.copyOf(counted.paused),
+        counted == null ? null : counted.paused,
         counted == null ? null : states(counted.states),
         counted == null ? null : counted.overdue,
         stats.window(),
@@ -68,12 +69,13 @@ public final class StatsView {
       for (var counts : scope.of(reads.ask(DurableTimer::counts)).values()) {
         counts.forEach((state, count) -> states.merge(state, count, Long::sum));
       }
-      Set<String> paused = new TreeSet<>();
-      for (String name : reads.ask(DurableTimer::paused)) {
-        if (name.isEmpty() || scope.sees(name)) {
-          paused.add(name.isEmpty() ? "*" : name);
-        }
-      }
+      List<String> paused =
+          reads.ask(DurableTimer::paused).stream()
+              .filter(name -> name.isEmpty() || scope.sees(name))
+              .sorted() // everything comes first
+              .limit(MAX_PAUSED)
+              .map(name -> name.isEmpty() ? "*" : name)
+              .toList();
       Instant late = now.minusSeconds(1);
       long overdue = reads.histogram(scope, StoreReads.BEGIN_OF_TIME, late, 1)[0];
       return new Counted(states, paused, overdue);

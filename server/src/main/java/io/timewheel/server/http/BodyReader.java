@@ -29,12 +29,15 @@ final class BodyReader {
   private final Request request;
   private final int maxBytes;
   private final Scheduler.Task deadline;
-  private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
+  private ByteArrayOutputStream kept = new ByteArrayOutputStream();
   private final CompletableFuture<byte[]> all = new CompletableFuture<>();
-  private boolean tooLarge;
+  private final ByteBudget.@Nullable Reservation reserved;
+  private @Nullable Problem refused;
 
-  private BodyReader(Request request, int maxBytes, Duration limit) {
+  private BodyReader(
+      Request request, int maxBytes, Duration limit, ByteBudget.@Nullable Reservation reserved) {
     this.request = request;
+    this.reserved = reserved;
     this.maxBytes = maxBytes;
     ConnectionMetaData connection = request.getConnectionMetaData();
     this.deadline =
@@ -69,10 +72,19 @@ final class BodyReader {
   }
 
   /**
-   * {@return the body, once it is there; it fails with the problem if it is too large or broken}
+   * Reads the body. The bytes that have arrived are reserved, and no others: a client may announce
+   * more than it sends.
+   *
+   * @param reserved takes the bytes; the caller releases them
+   * @return the body, once it is there; it fails with the problem if it is too large or broken, or
+   *     if there is no memory for it
    */
-  static CompletableFuture<byte[]> read(Request request, int maxBytes, Duration limit) {
-    BodyReader body = new BodyReader(request, maxBytes, limit);
+  static CompletableFuture<byte[]> read(
+      Request request, int maxBytes, Duration limit, ByteBudget.Reservation reserved) {
+    return go(new BodyReader(request, maxBytes, limit, reserved));
+  }
+
+  private static CompletableFuture<byte[]> go(BodyReader body) {
     body.go();
     return body.all;
   }
@@ -83,7 +95,8 @@ final class BodyReader {
         || request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
       answer.run();
     } else {
-      var unused = read(request, 0, limit).whenComplete((bytes, error) -> answer.run());
+      BodyReader rest = new BodyReader(request, 0, limit, null);
+      var unused = go(rest).whenComplete((bytes, error) -> answer.run());
     }
   }
 
@@ -101,18 +114,30 @@ final class BodyReader {
       keep(chunk);
       chunk.release();
       if (chunk.isLast()) {
-        end(tooLarge ? Problem.tooLarge("the body", maxBytes) : null);
+        end(refused);
         return;
       }
     }
   }
 
   private void keep(Content.Chunk chunk) {
-    tooLarge |= kept.size() + (long) chunk.remaining() > maxBytes;
-    if (tooLarge) {
-      kept.reset();
+    int more = chunk.remaining();
+    if (refused == null && kept.size() + (long) more > maxBytes) {
+      refused = Problem.tooLarge("the body", maxBytes);
+    } else if (refused == null && reserved != null && !reserved.reserve(more)) {
+      refused = Problem.busy("too many bytes of bodies are in memory");
+    }
+    if (refused != null) {
+      kept = new ByteArrayOutputStream(0);
+      release();
     } else {
       kept.writeBytes(BufferUtil.toArray(chunk.getByteBuffer()));
+    }
+  }
+
+  private void release() {
+    if (reserved != null) {
+      reserved.release();
     }
   }
 

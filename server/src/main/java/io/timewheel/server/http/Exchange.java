@@ -12,6 +12,7 @@ import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Role;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -39,8 +40,10 @@ public final class Exchange {
 
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
-  private final Authenticator authenticator;
-  private final BodyBudget bodies;
+  /** Answers up to this size are not refused for lack of memory. */
+  private static final int SMALL_BYTES = 4 * 1024;
+
+  private final Shared shared;
   private final String clientAddress;
   private final Request request;
   private final Response response;
@@ -52,17 +55,27 @@ public final class Exchange {
   private final String id;
   private final Map<String, Object> notes = new ConcurrentHashMap<>();
   private volatile boolean uneventful;
-  private volatile long reservedBytes;
+  private ByteBudget.@Nullable Reservation body;
+
+  /**
+   * The parts of a server that all its requests share.
+   *
+   * @param authenticator knows the callers
+   * @param bodies the memory of bodies
+   * @param maxBodyTime how long a client may take to send a body
+   * @param answers the memory of answers
+   * @param maxStall how long a client may take no part of an answer
+   */
+  record Shared(
+      Authenticator authenticator,
+      ByteBudget bodies,
+      Duration maxBodyTime,
+      ByteBudget answers,
+      Duration maxStall) {}
 
   Exchange(
-      Authenticator authenticator,
-      BodyBudget bodies,
-      String clientAddress,
-      Request request,
-      Response response,
-      Callback callback) {
-    this.authenticator = authenticator;
-    this.bodies = bodies;
+      Shared shared, String clientAddress, Request request, Response response, Callback callback) {
+    this.shared = shared;
     this.clientAddress = clientAddress;
     this.request = request;
     this.response = response;
@@ -107,7 +120,7 @@ public final class Exchange {
    * {@return whether the caller may still ask; for an answer that comes long after the question}
    */
   public boolean isStillAdmitted() {
-    return authenticator.authenticate(credentials(request)).isBy(caller);
+    return shared.authenticator.authenticate(credentials(request)).isBy(caller);
   }
 
   public Request request() {
@@ -164,9 +177,9 @@ public final class Exchange {
     if (length > maxBytes) {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
-    reservedBytes = bodies.reserve(length > 0 ? length : maxBytes);
+    body = shared.bodies.of(caller);
     on(
-        BodyReader.read(request, maxBytes, bodies.maxTime()),
+        BodyReader.read(request, maxBytes, shared.maxBodyTime, body),
         content -> then.accept(Json.decode(content)));
   }
 
@@ -254,7 +267,7 @@ public final class Exchange {
     }
     BodyReader.discard(
         request,
-        bodies.maxTime(),
+        shared.maxBodyTime,
         () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.details())));
   }
 
@@ -270,22 +283,44 @@ public final class Exchange {
   }
 
   public void send(int status, String type, byte[] content) {
-    send(status, type, content, Callback.NOOP);
+    send(status, type, AnswerWriter.parts(content), Callback.NOOP);
   }
 
   /**
-   * Answers.
+   * Answers, unless there is no memory for the answer.
    *
+   * @param content in parts of at most 64 KB
    * @param written told whether the whole answer went out
    */
-  public void send(int status, String type, byte[] content, Callback written) {
-    if (!begin(status)) {
+  public void send(int status, String type, List<ByteBuffer> content, Callback written) {
+    long length = content.stream().mapToLong(ByteBuffer::remaining).sum();
+    ByteBudget.Reservation reserved = shared.answers.of(caller);
+    if (length > SMALL_BYTES && !reserved.reserve(length)) {
+      written.failed(new EofException("there is no memory for the answer"));
+      problem(
+          Problem.busy(
+              "too many bytes of answers wait for their clients (limit: %d); a change is done"
+                  .formatted(shared.answers.maxBytes())));
+    } else if (!begin(status)) {
+      reserved.release();
       written.failed(new EofException("answered already"));
-      return;
+    } else {
+      response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
+      response.getHeaders().put(HttpHeader.CONTENT_LENGTH, length);
+      Callback both = Callback.combine(callback, written);
+      new AnswerWriter(request, response, content, reserved, shared.maxStall, both).iterate();
     }
-    response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
-    response.getHeaders().put(HttpHeader.CONTENT_LENGTH, content.length);
-    response.write(true, ByteBuffer.wrap(content), Callback.combine(callback, written));
+  }
+
+  /** Writes a part of an answer that goes on for a while, if there is memory for it. */
+  public void write(byte[] part, Callback written) {
+    ByteBudget.Reservation reserved = shared.answers.of(caller);
+    if (reserved.reserve(part.length)) {
+      Callback end = Callback.from(reserved::release);
+      response.write(false, ByteBuffer.wrap(part), Callback.combine(end, written));
+    } else {
+      written.failed(new EofException("there is no memory for more of the answer"));
+    }
   }
 
   /** Begins an answer that goes on for a while. */
@@ -293,7 +328,9 @@ public final class Exchange {
     if (!answered.compareAndSet(false, true)) {
       return false;
     }
-    bodies.release(reservedBytes);
+    if (body != null) {
+      body.release();
+    }
     audit(status);
     response.setStatus(status);
     return true;

@@ -24,7 +24,7 @@ public final class RequestPipeline extends Handler.Abstract {
   private final OriginCheck origins;
   private final BasePath basePath;
   private final ClientAddress addresses;
-  private final BodyBudget bodies;
+  private final Exchange.Shared shared;
 
   public RequestPipeline(
       ServerConfig config, Router router, Authenticator authenticator, Connections connections) {
@@ -34,13 +34,19 @@ public final class RequestPipeline extends Handler.Abstract {
     this.origins = new OriginCheck(config);
     this.basePath = new BasePath(config.ingress().basePath());
     this.addresses = new ClientAddress(config.ingress().trustedProxies());
-    this.bodies = new BodyBudget(config.maxBodyBytes(), config.maxBodyTime());
+    this.shared =
+        new Exchange.Shared(
+            authenticator,
+            new ByteBudget(config.maxBodyBytes()),
+            config.maxBodyTime(),
+            new ByteBudget(config.work().maxAnswerBytes()),
+            config.work().maxStall());
   }
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     Exchange exchange =
-        new Exchange(authenticator, bodies, addresses.of(request), request, response, callback);
+        new Exchange(shared, addresses.of(request), request, response, callback);
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
     response.getHeaders().put("Content-Security-Policy", OriginCheck.API_POLICY);
     response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");

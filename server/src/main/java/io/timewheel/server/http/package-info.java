@@ -14,8 +14,10 @@
  *   <li>{@code BasePath} is in front of all paths; {@code Router} finds the {@code Route} of a
  *       path, and the {@code Action} behind it
  *   <li>{@code Exchange} is one request with its answer; it checks the namespace in the path
- *   <li>{@code BodyReader}, {@code BodyBudget}, {@code Query}, {@code PercentDecoder} and {@code
+ *   <li>{@code BodyReader}, {@code Query}, {@code PageToken}, {@code PercentDecoder} and {@code
  *       Preconditions} read the parts of a request
+ *   <li>{@code AnswerWriter} writes large answers; {@code ByteBudget} limits the memory of bodies
+ *       and of answers
  *   <li>{@code IdempotencyKeys} repeats the first answer to a repeated request, {@code HangupWatch}
  *       notices that a waiting client has gone
  * </ol>

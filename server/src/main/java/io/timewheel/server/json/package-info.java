@@ -2,9 +2,9 @@
 
 /**
  * JSON documents. The entry is {@link io.timewheel.server.json.JsonReader}, which reads a document
- * into a record of {@code io.timewheel.api}, strictly; {@code Json} writes records. {@code
- * UniqueNamesParser} refuses duplicate fields, and {@code Parsed} is an element of a batch that may
- * be refused alone.
+ * into a record of {@code io.timewheel.api}, strictly; {@code Json} writes records, {@code
+ * JsonPage} writes a page of a list up to a size. {@code UniqueNamesParser} refuses duplicate
+ * fields, and {@code Parsed} is an element of a batch that may be refused alone.
  */
 @NullMarked
 package io.timewheel.server.json;

@@ -18,7 +18,6 @@ import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.security.Scope;
 import io.timewheel.server.store.StoreReads;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -138,7 +137,7 @@ public final class EventResource {
 
     @Override
     public void write(byte[] chunk, Callback written) {
-      exchange.response().write(false, ByteBuffer.wrap(chunk), written);
+      exchange.write(chunk, written);
     }
 
     @Override

@@ -4,7 +4,6 @@ package io.timewheel.server.resource;
 import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 
-import io.timewheel.api.ClaimAnswer;
 import io.timewheel.api.ClaimRequest;
 import io.timewheel.api.LeaseRequest;
 import io.timewheel.api.OutcomeAnswer;
@@ -19,6 +18,7 @@ import io.timewheel.server.http.IdempotencyKeys;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
@@ -134,11 +134,20 @@ public final class QueueResource {
     if (firings.isEmpty()) {
       exchange.uneventful();
     }
-    exchange.note("ids", firings.stream().map(firing -> firing.firing().id()).toList());
-    byte[] body = Json.bytes(new ClaimAnswer(firings.stream().map(TimerView::firing).toList()));
+    JsonPage page = new JsonPage("firings");
+    int fits = 0;
+    while (fits < firings.size() && page.add(TimerView.firing(firings.get(fits)))) {
+      fits++;
+    }
+    timer.giveBack(firings.subList(fits, firings.size()));
+    List<QueueFiring> sent = firings.subList(0, fits);
+    exchange.note("ids", sent.stream().map(firing -> firing.firing().id()).toList());
     // Nobody has them if the answer did not go out.
     exchange.send(
-        200, Json.MEDIA_TYPE, body, Callback.from(() -> {}, failure -> timer.giveBack(firings)));
+        200,
+        Json.MEDIA_TYPE,
+        page.end(null),
+        Callback.from(() -> {}, failure -> timer.giveBack(sent)));
   }
 
   private static <T extends Comparable<T>> T between(

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.resource;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.api.HistogramAnswer;
-import io.timewheel.api.TimerListAnswer;
 import io.timewheel.durable.TimerFilter;
+import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.document.TimerView;
@@ -12,16 +14,18 @@ import io.timewheel.server.http.Query;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongSupplier;
+import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
 /** Many timers: pages of them, and how many are due when. */
@@ -33,10 +37,22 @@ public final class TimerListResource {
   private static final int BUCKETS = 60;
   private static final int MAX_BUCKETS = 10_000;
 
-  private final StoreReads reads;
+  /** A lookup in a directory passes 10,000 timers at most. */
+  private static final int MAX_LOOKUPS = 100;
 
-  public TimerListResource(StoreReads reads) {
+  private static final long MAX_LOOKUP_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private final StoreReads reads;
+  private final LongSupplier nanoTime;
+
+  /**
+   * Makes the resource.
+   *
+   * @param nanoTime limits the lookups for timers that a filter rarely finds
+   */
+  public TimerListResource(StoreReads reads, LongSupplier nanoTime) {
     this.reads = reads;
+    this.nanoTime = nanoTime;
   }
 
   public void addTo(Router router) {
@@ -60,19 +76,47 @@ public final class TimerListResource {
             query.text("handler"));
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
     String token = query.text("pageToken");
-    TimerList page = page(payload ? filter : filter.withoutPayload(), pageSize, token);
-    exchange.json(
-        200,
-        new TimerListAnswer(
-            page.timers().stream().map(timer -> TimerView.brief(timer, payload)).toList(),
-            page.nextPage().orElse(null)));
+    list(exchange, payload ? filter : filter.withoutPayload(), payload, pageSize, token);
   }
 
-  private TimerList page(TimerFilter filter, int pageSize, @Nullable String token) {
+  /** Answers with timers until the page is full, the list ends, or the lookups take too long. */
+  private void list(
+      Exchange exchange,
+      TimerFilter filter,
+      boolean payload,
+      int pageSize,
+      @Nullable String pageToken) {
+    JsonPage page = new JsonPage("timers");
+    long beganNanos = nanoTime.getAsLong();
+    String next = pageToken;
+    TimerInfo last = null;
+    int left = pageSize;
+    int lookups = 0;
+    do {
+      TimerList found = lookUp(filter, left, next);
+      next = found.nextPage().orElse(null);
+      for (TimerInfo timer : found.timers()) {
+        if (!page.add(TimerView.brief(timer, payload))) {
+          next = filter.pageAfter(requireNonNull(last)); // the first one has room
+          left = 0;
+          break;
+        }
+        last = timer;
+        left--;
+      }
+      lookups++;
+    } while (next != null
+        && left > 0
+        && lookups < MAX_LOOKUPS
+        && nanoTime.getAsLong() - beganNanos < MAX_LOOKUP_NANOS);
+    exchange.send(200, Json.MEDIA_TYPE, page.end(next), Callback.NOOP);
+  }
+
+  private TimerList lookUp(TimerFilter filter, int limit, @Nullable String token) {
     try {
-      return reads.ask(timer -> timer.list(filter, pageSize, token));
+      return reads.ask(timer -> timer.list(filter, limit, token));
     } catch (IllegalArgumentException e) {
-      throw token == null ? e : Query.wrong("pageToken", token, "one that this server gave");
+      throw token == null ? e : Query.wrong("pageToken", token, "one of this list");
     }
   }
 
@@ -128,15 +172,15 @@ public final class TimerListResource {
       throw Query.wrong("to", to.toString(), "a millisecond for each bucket at least");
     }
     long[] counts = reads.ask(timer -> timer.histogram(namespace, from, to, buckets));
-    List<HistogramAnswer.Bucket> answer = new ArrayList<>(buckets);
+    JsonPage page = new JsonPage("buckets");
     for (int i = 0; i < buckets; i++) {
-      answer.add(
+      page.add(
           new HistogramAnswer.Bucket(
               bound(fromMillis, span, i, buckets),
               bound(fromMillis, span, i + 1, buckets),
               counts[i]));
     }
-    exchange.json(200, new HistogramAnswer(answer));
+    exchange.send(200, Json.MEDIA_TYPE, page.end(null), Callback.NOOP);
   }
 
   /** As the engine divides the span. */

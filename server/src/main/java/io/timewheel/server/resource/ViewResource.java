@@ -9,15 +9,19 @@ import io.timewheel.api.NamespacesAnswer;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.micrometer.DurableTimerMetrics;
 import io.timewheel.micrometer.JdbcStoreMetrics;
 import io.timewheel.server.document.ClusterView;
 import io.timewheel.server.document.StatsView;
 import io.timewheel.server.document.WheelView;
 import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.PageToken;
+import io.timewheel.server.http.Query;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.security.Scope;
 import io.timewheel.server.store.StoreReads;
@@ -25,13 +29,19 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
+import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
 /** How things stand: namespaces, figures, the wheel, the nodes, and the metrics for a monitor. */
 public final class ViewResource {
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
   private static final String OPENAPI = "/io/timewheel/server/openapi.json";
+
+  private static final String NAMESPACES = "namespaces";
+  private static final int PAGE = 1_000;
+  private static final int MAX_PAGE = 5_000;
 
   private final StoreReads reads;
   private final StatsView stats;
@@ -58,21 +68,30 @@ public final class ViewResource {
   }
 
   private void namespaces(Exchange exchange) {
-    exchange.query();
+    Query query = exchange.query("pageSize", "pageToken");
+    int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
+    String after = PageToken.parse(NAMESPACES, query.text("pageToken"));
     Scope scope = Scope.of(exchange.caller(), null);
-    Map<String, Map<TimerState, Long>> counts = scope.of(reads.ask(DurableTimer::counts));
+    NavigableMap<String, Map<TimerState, Long>> counts =
+        scope.of(reads.ask(DurableTimer::counts)).tailMap(after, false);
     Set<String> paused = reads.ask(DurableTimer::paused);
-    exchange.json(
-        200,
-        new NamespacesAnswer(
-            counts.entrySet().stream()
-                .map(
-                    each ->
-                        new NamespacesAnswer.Namespace(
-                            each.getKey(),
-                            paused.contains(each.getKey()) || paused.contains(""),
-                            StatsView.states(each.getValue())))
-                .toList()));
+    JsonPage page = new JsonPage(NAMESPACES);
+    String last = after;
+    int left = pageSize;
+    for (Map.Entry<String, Map<TimerState, Long>> each : counts.entrySet()) {
+      NamespacesAnswer.Namespace namespace =
+          new NamespacesAnswer.Namespace(
+              each.getKey(),
+              TimerStore.isPaused(paused, each.getKey()),
+              StatsView.states(each.getValue()));
+      if (left-- == 0 || !page.add(namespace)) {
+        String next = PageToken.of(NAMESPACES, last);
+        exchange.send(200, Json.MEDIA_TYPE, page.end(next), Callback.NOOP);
+        return;
+      }
+      last = each.getKey();
+    }
+    exchange.send(200, Json.MEDIA_TYPE, page.end(null), Callback.NOOP);
   }
 
   private void stats(Exchange exchange) {

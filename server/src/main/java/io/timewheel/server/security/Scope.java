@@ -3,6 +3,7 @@ package io.timewheel.server.security;
 
 import io.timewheel.server.problem.Names;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +30,8 @@ public record Scope(@Nullable Set<String> namespaces) {
   }
 
   /** {@return what a map has of these namespaces, in the order of their names} */
-  public <V> Map<String, V> of(Map<String, V> byNamespace) {
-    Map<String, V> seen = new TreeMap<>(byNamespace);
+  public <V> NavigableMap<String, V> of(Map<String, V> byNamespace) {
+    NavigableMap<String, V> seen = new TreeMap<>(byNamespace);
     seen.keySet().removeIf(namespace -> !sees(namespace));
     return seen;
   }

@@ -18,6 +18,7 @@ import java.util.Set;
  * @param maxStreams how many event streams may be open at a time
  * @param maxBodyBytes how many bytes of bodies may be in memory at a time
  * @param maxBodyTime how long a client may take to send a body
+ * @param work limits of the work for requests, and of their answers
  */
 public record ServerConfig(
     String listen,
@@ -28,7 +29,8 @@ public record ServerConfig(
     int maxWaitingClaims,
     int maxStreams,
     long maxBodyBytes,
-    Duration maxBodyTime) {
+    Duration maxBodyTime,
+    WorkLimits work) {
 
   /** The port unless another one is set. */
   public static final int DEFAULT_PORT = 7400;
@@ -40,6 +42,7 @@ public record ServerConfig(
     requireNonNull(listen, "listen");
     requireNonNull(ingress, "ingress");
     requireNonNull(maxBodyTime, "maxBodyTime");
+    requireNonNull(work, "work");
     hosts = Set.copyOf(hosts);
   }
 
@@ -64,6 +67,7 @@ public record ServerConfig(
         12_000,
         2_000,
         Math.max(LEAST_BODY_BYTES, Runtime.getRuntime().maxMemory() / 8),
-        Duration.ofSeconds(30));
+        Duration.ofSeconds(30),
+        WorkLimits.standard());
   }
 }

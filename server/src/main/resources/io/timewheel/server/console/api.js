@@ -124,6 +124,18 @@ export function get(path, query, signal) {
   return call("GET", path, { query, signal });
 }
 
+/** The names of all namespaces that the token may see. */
+export async function namespaces(signal) {
+  const names = [];
+  let pageToken = "";
+  do {
+    const page = await get("/v1/namespaces", { pageSize: 5000, pageToken }, signal);
+    names.push(...page.namespaces.map((n) => n.namespace));
+    pageToken = page.nextPageToken ?? "";
+  } while (pageToken);
+  return names;
+}
+
 /** A timer, with its payload as it was sent. */
 export function timer(namespace, id, signal) {
   return call("GET", timerPath(namespace, id), { signal, exact: true });

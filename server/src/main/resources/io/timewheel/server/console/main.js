@@ -127,8 +127,7 @@ function showNamespaces(chosen) {
 
 async function loadNamespaces() {
   try {
-    const { namespaces: found } = await api.get("/v1/namespaces");
-    knownNamespaces = found.map((n) => n.namespace);
+    knownNamespaces = await api.namespaces();
     showNamespaces(parse(location.hash).query.get("ns") ?? "");
   } catch {
     // The page itself says what is wrong.

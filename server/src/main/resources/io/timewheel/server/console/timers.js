@@ -91,7 +91,7 @@ export function show(main, route, signal) {
     render();
     try {
       const chosen = query().get("ns");
-      namespaces = chosen ? [chosen] : (await api.get("/v1/namespaces", {}, now)).namespaces.map((n) => n.namespace);
+      namespaces = chosen ? [chosen] : await api.namespaces(now);
       let sorted = 0;
       for await (const timers of pages(namespaces, filterOf(query()), now)) {
         if (state.rows.length >= MOST && timers.length > 0) {

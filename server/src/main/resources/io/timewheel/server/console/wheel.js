@@ -182,7 +182,7 @@ export function show(main, route, signal) {
 async function timersBetween(namespace, from, to, signal) {
   const names = namespace
     ? [namespace]
-    : (await api.get("/v1/namespaces", {}, signal)).namespaces.map((n) => n.namespace);
+    : await api.namespaces(signal);
   const found = [];
   for (const each of names) {
     const { timers } = await api.get(api.namespacePath(each, "/timers"),

@@ -83,7 +83,8 @@ class RealServerTest {
             direct.maxWaitingClaims(),
             direct.maxStreams(),
             direct.maxBodyBytes(),
-            direct.maxBodyTime());
+            direct.maxBodyTime(),
+            direct.work());
     try (TimewheelServer server = TimewheelServer.start(config);
         DurableTimer timer =
             DurableTimer.builder(server.watch("memory", InMemoryTimerStore.create())).start()) {

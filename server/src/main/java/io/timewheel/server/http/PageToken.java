@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/** The tokens of pages of lists that are in the order of a name. */
+public final class PageToken {
+  private PageToken() {}
+
+  /**
+   * Makes a token.
+   *
+   * @param list names the list
+   * @param last the last name of the page before
+   */
+  public static String of(String list, String last) {
+    String text = list + ":" + last;
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(text.getBytes(UTF_8));
+  }
+
+  /**
+   * {@return the name behind which a page begins; empty for the first page}
+   *
+   * @param list names the list; a token of another one is refused
+   */
+  public static String parse(String list, @Nullable String token) {
+    if (token == null) {
+      return "";
+    }
+    try {
+      String text = new String(Base64.getUrlDecoder().decode(token), UTF_8);
+      String last = text.substring(text.indexOf(':') + 1);
+      if (of(list, last).equals(token)) {
+        return last;
+      }
+    } catch (IllegalArgumentException e) {
+      // refused below
+    }
+    throw Query.wrong("pageToken", token, "one of this list");
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.settings;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/**
+ * Limits of the work for requests, and of the memory of their answers.
+ *
+ * @param longAtATime the number of requests that may read many timers at a time
+ * @param shortAtATime the number of requests that may read or change a few timers at a time
+ * @param maxWaiting the number of requests of either kind that may wait for their turn
+ * @param maxWait how long a request may wait for its turn
+ * @param maxAnswerBytes the number of bytes of answers that may wait for their clients
+ * @param maxStall how long a client may take nothing of a large answer
+ */
+public record WorkLimits(
+    int longAtATime,
+    int shortAtATime,
+    int maxWaiting,
+    Duration maxWait,
+    long maxAnswerBytes,
+    Duration maxStall) {
+  private static final long LEAST_ANSWER_BYTES = 64L << 20;
+
+  /** Checks that nothing is null. */
+  public WorkLimits {
+    requireNonNull(maxWait, "maxWait");
+    requireNonNull(maxStall, "maxStall");
+  }
+
+  /** {@return the limits of a server whose requests read its own directory, or a database} */
+  public static WorkLimits standard() {
+    return new WorkLimits(
+        Math.max(4, Runtime.getRuntime().availableProcessors()),
+        32,
+        4_096,
+        Duration.ofSeconds(10),
+        Math.max(LEAST_ANSWER_BYTES, Runtime.getRuntime().maxMemory() / 8),
+        Duration.ofSeconds(10));
+  }
+}

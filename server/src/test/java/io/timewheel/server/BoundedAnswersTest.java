@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.server.Running.Answer;
+import io.timewheel.server.json.JsonPage;
+import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.settings.WorkLimits;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Answers and bodies that would take too much memory. */
+@Timeout(120)
+class BoundedAnswersTest {
+  private static final String LIST = "/v1/namespaces/shop/timers";
+  private static final String SPEC = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
+
+  /** Their payloads are no JSON, so that they are a third longer in an answer. */
+  private static final int LARGE_TIMERS = 80;
+
+  private static UnaryOperator<ServerConfig> limits(
+      long bodyBytes, long answerBytes, Duration maxStall) {
+    return config -> {
+      WorkLimits standard = config.work();
+      return new ServerConfig(
+          config.listen(),
+          config.port(),
+          config.hosts(),
+          config.ingress(),
+          config.maxConnections(),
+          config.maxWaitingClaims(),
+          config.maxStreams(),
+          bodyBytes,
+          config.maxBodyTime(),
+          new WorkLimits(
+              standard.longAtATime(),
+              standard.shortAtATime(),
+              standard.maxWaiting(),
+              standard.maxWait(),
+              answerBytes,
+              maxStall));
+    };
+  }
+
+  private static void scheduleLarge(Running running, Duration after) {
+    byte[] payload = "x".repeat(64 * 1024).getBytes(UTF_8);
+    for (int i = 0; i < LARGE_TIMERS; i++) {
+      running.timer.schedule(
+          TimerSpec.of("shop", "large" + i).after(after).queue("q").payload(payload));
+    }
+  }
+
+  private static List<String> ids(Answer answer, String field) {
+    List<String> ids = new ArrayList<>();
+    answer.json().get(field).forEach(each -> ids.add(each.get("id").asString()));
+    return ids;
+  }
+
+  @Test
+  void aPageWithPayloadsEndsAt4MbAndTheNextOneGoesOnBehindIt() {
+    try (Running running = new Running()) {
+      scheduleLarge(running, Duration.ofHours(1));
+      Set<String> seen = new TreeSet<>();
+      int pages = 0;
+      String token = "";
+      while (token != null) {
+        Answer page = running.get(LIST + "?payload=true&pageSize=5000" + token);
+        assertThat(page.response().body().length()).isLessThanOrEqualTo(JsonPage.MAX_BYTES);
+        assertThat(ids(page, "timers")).isNotEmpty().allMatch(seen::add);
+        token =
+            page.json().has("nextPageToken") ? "&pageToken=" + page.text("nextPageToken") : null;
+        pages++;
+      }
+      assertThat(seen).hasSize(LARGE_TIMERS);
+      assertThat(pages).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aClaimEndsAt4MbAndLeavesTheOthersToTheNextOne() {
+    try (Running running = new Running()) {
+      scheduleLarge(running, Duration.ZERO);
+      Set<String> seen = new TreeSet<>();
+      while (seen.size() < LARGE_TIMERS) {
+        Answer claim = running.post("/v1/namespaces/shop/queues/q/firings:claim", "{\"max\":1000}");
+        assertThat(claim.response().body().length()).isLessThanOrEqualTo(JsonPage.MAX_BYTES);
+        assertThat(ids(claim, "firings")).allMatch(seen::add);
+        claim
+            .json()
+            .get("firings")
+            .forEach(firing -> assertThat(firing.get("attempt").asInt()).isEqualTo(1));
+      }
+    }
+  }
+
+  @Test
+  void namespacesHavePages() {
+    try (Running running = new Running()) {
+      List<String> names = IntStream.range(0, 12).mapToObj("ns%02d"::formatted).toList();
+      names.forEach(name -> running.put("/v1/namespaces/" + name + "/timers/a", SPEC));
+      List<String> seen = new ArrayList<>();
+      String token = "";
+      while (token != null) {
+        Answer page = running.get("/v1/namespaces?pageSize=5" + token);
+        page.json().get("namespaces").forEach(each -> seen.add(each.get("namespace").asString()));
+        assertThat(page.json().get("namespaces").size()).isLessThanOrEqualTo(5);
+        token =
+            page.json().has("nextPageToken") ? "&pageToken=" + page.text("nextPageToken") : null;
+      }
+      assertThat(seen).isEqualTo(names);
+    }
+  }
+
+  @Test
+  void aPageTokenOfAnotherListIsRefused() {
+    try (Running running = new Running()) {
+      for (String namespace : List.of("aaa", "shop")) {
+        running.put("/v1/namespaces/" + namespace + "/timers/a", SPEC);
+        running.put("/v1/namespaces/" + namespace + "/timers/b", SPEC);
+      }
+      String timers = running.get("/v1/namespaces/aaa/timers?pageSize=1").text("nextPageToken");
+      String namespaces = running.get("/v1/namespaces?pageSize=1").text("nextPageToken");
+      assertThat(running.get("/v1/namespaces/aaa/timers?pageToken=" + timers).status())
+          .isEqualTo(200);
+      for (String other :
+          List.of(
+              "/v1/namespaces/shop/timers?pageToken=" + timers,
+              "/v1/namespaces/aaa/timers?prefix=b&pageToken=" + timers,
+              "/v1/namespaces/aaa/timers?state=all&pageToken=" + timers,
+              "/v1/namespaces/aaa/timers?pageToken=" + namespaces,
+              "/v1/namespaces?pageToken=" + timers)) {
+        Answer refused = running.get(other);
+        assertThat(refused.status()).as(other).isEqualTo(400);
+        assertThat(refused.text("field")).isEqualTo("pageToken");
+      }
+    }
+  }
+
+  /** Looks at one timer in each lookup. */
+  private static final class OneByOneStore extends ForwardingTimerStore {
+    OneByOneStore(TimerStore store) {
+      super(store);
+    }
+
+    @Override
+    public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+      TimerQuery any =
+          new TimerQuery(
+              query.namespace(),
+              "",
+              EnumSet.allOf(TimerState.class),
+              Long.MIN_VALUE,
+              Long.MAX_VALUE,
+              null,
+              query.payload());
+      TimerPage one = super.page(any, after, 1);
+      List<TimerRecord> found = one.records().stream().filter(query::matches).toList();
+      return new TimerPage(found, one.next());
+    }
+  }
+
+  @Test
+  void aListLooksOnWhereAFilterFindsNothing() throws Exception {
+    InMemoryTimerStore store = InMemoryTimerStore.create();
+    try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
+        DurableTimer timer =
+            DurableTimer.builder(server.watch("slow", new OneByOneStore(store))).start()) {
+      for (int i = 0; i < 50; i++) {
+        timer.schedule(
+            TimerSpec.of("shop", "t%02d".formatted(i))
+                .after(Duration.ofHours(1))
+                .queue(i == 40 ? "rare" : "q"));
+      }
+      server.serve(timer);
+      URI list = URI.create("http://127.0.0.1:" + server.port() + LIST + "?handler=rare");
+      String body =
+          HttpClient.newHttpClient()
+              .send(HttpRequest.newBuilder(list).build(), BodyHandlers.ofString())
+              .body();
+      assertThat(body).contains("\"t40\"").doesNotContain("nextPageToken");
+    }
+  }
+
+  /** Asks for a page, and reads nothing of it. */
+  private static Socket unread(Running running) throws IOException {
+    Socket socket = new Socket();
+    socket.setReceiveBufferSize(4 * 1024);
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), running.server.port()));
+    String request =
+        "GET " + LIST + "?payload=true&pageSize=5000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    socket.getOutputStream().write(request.getBytes(US_ASCII));
+    return socket;
+  }
+
+  @Test
+  void answersThatNobodyReadsTakeALimitedMemory() throws Exception {
+    List<Socket> sockets = new ArrayList<>();
+    try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofHours(1)))) {
+      scheduleLarge(running, Duration.ofHours(1));
+      Answer refused;
+      do {
+        sockets.add(unread(running)); // which may be refused itself
+        refused = running.get(LIST + "?payload=true&pageSize=5000");
+      } while (refused.status() == 200);
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(refused.header("Retry-After")).isEqualTo("1");
+      assertThat(running.get("/healthz").status()).isEqualTo(200);
+      assertThat(running.put(LIST + "/small", SPEC).status()).isEqualTo(201);
+      for (Socket socket : sockets) {
+        socket.close();
+      }
+      while (running.get(LIST + "?payload=true&pageSize=5000").status() != 200) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void aClientThatReadsNothingOfALargeAnswerLosesItsConnection() throws Exception {
+    try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofMillis(100)))) {
+      scheduleLarge(running, Duration.ofHours(1));
+      try (Socket socket = unread(running)) {
+        while (running.server.connections().count() == 0) { // not accepted yet
+          Thread.onSpinWait();
+        }
+        while (running.server.connections().count() > 0) {
+          Thread.onSpinWait();
+        }
+        assertThat(socket.isConnected()).isTrue();
+      }
+    }
+  }
+
+  // Bodies
+
+  private static Socket chunked(Running running, String chunk) throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), running.server.port());
+    socket.setSoTimeout(60_000);
+    String head =
+        "POST "
+            + LIST
+            + ":batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n"
+            + Integer.toHexString(chunk.length())
+            + "\r\n"
+            + chunk
+            + "\r\n";
+    socket.getOutputStream().write(head.getBytes(US_ASCII));
+    return socket;
+  }
+
+  @Test
+  void smallChunkedUploadsKeepNoWriterOut() throws Exception {
+    List<Socket> sockets = new ArrayList<>();
+    try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofHours(1)))) {
+      for (int i = 0; i < 8; i++) {
+        sockets.add(chunked(running, "{\"timers\":["));
+      }
+      while (running.server.connections().count() < 8) {
+        Thread.onSpinWait();
+      }
+      assertThat(running.put(LIST + "/a", SPEC).status()).isEqualTo(201);
+      for (Socket socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
+  @Test
+  void bodiesThatHaveArrivedTakeALimitedMemory() throws Exception {
+    try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofHours(1)))) {
+      String part = "{\"timers\":[" + " ".repeat(700 << 10);
+      String body = part + "{\"id\":\"a\"," + SPEC.substring(1) + "]}";
+      List<Socket> sockets = new ArrayList<>();
+      Answer refused;
+      do {
+        sockets.add(chunked(running, part)); // which may be refused itself
+        refused = running.post(LIST + ":batch", body);
+      } while (refused.status() == 200);
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(refused.header("Retry-After")).isEqualTo("1");
+      assertThat(running.put(LIST + "/b", SPEC).status()).isEqualTo(201);
+      for (Socket socket : sockets) {
+        socket.close();
+      }
+      while (running.post(LIST + ":batch", body).status() != 200) { // not noticed yet
+        Thread.onSpinWait();
+      }
+    }
+  }
+}
