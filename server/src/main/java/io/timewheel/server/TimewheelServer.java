@@ -21,6 +21,9 @@ import io.timewheel.server.resource.BulkResource;
 import io.timewheel.server.resource.ConsoleResource;
 import io.timewheel.server.resource.EventResource;
 import io.timewheel.server.resource.HealthResource;
+import io.timewheel.server.resource.LeaseResource;
+import io.timewheel.server.resource.PreviewResource;
+import io.timewheel.server.resource.QueueListResource;
 import io.timewheel.server.resource.QueueResource;
 import io.timewheel.server.resource.TimerListResource;
 import io.timewheel.server.resource.TimerResource;
@@ -82,7 +85,7 @@ public final class TimewheelServer implements AutoCloseable {
             connections,
             new RequestPipeline(config, router, new Authenticator(tokens), connections));
     node = new Node(clock, () -> config.urlHost() + ":" + port());
-    queues = new QueueResource(reads::timer, idempotencyKeys, config.maxWaitingClaims());
+    queues = new QueueResource(reads::timer, config.maxWaitingClaims());
     stats = new StatsView(node);
     cluster = new ClusterView(node);
     events = new EventResource(reads, node, stats, cluster, config.maxStreams());
@@ -99,6 +102,9 @@ public final class TimewheelServer implements AutoCloseable {
     new BatchResource(reads, webhookSecrets).addTo(router);
     new BulkResource(reads, idempotencyKeys).addTo(router);
     queues.addTo(router);
+    new LeaseResource(reads::timer, idempotencyKeys).addTo(router);
+    new QueueListResource(reads).addTo(router);
+    new PreviewResource(reads).addTo(router);
     WheelView wheel = new WheelView(node, counter, System::nanoTime);
     new ViewResource(reads, stats, wheel, cluster).addTo(router);
     events.addTo(router);

@@ -321,7 +321,39 @@ class OpenApiTest {
       end(422, fireId, verb, "{}");
     }
     end(200, firing, "extend", ",\"leaseDuration\":\"PT30S\"");
+    leaseBatches(firing);
     end(200, firing, "ack", "");
+    String queues = "/v1/namespaces/shop/queues";
+    String template = "/v1/namespaces/{ns}/queues";
+    ask(200, "GET", template, queues, null);
+    ask(400, "GET", template, queues + "?pageToken=x", null);
+    for (String verb : new String[] {"pause", "resume"}) {
+      ask(200, "POST", template + "/{queue}:" + verb, queues + "/now:" + verb, null);
+      ask(400, "POST", template + "/{queue}:" + verb, queues + "/now:" + verb, "{");
+      ask(200, "POST", "/v1/namespaces/{ns}:" + verb, "/v1/namespaces/shop:" + verb, "{}");
+      ask(400, "POST", "/v1/namespaces/{ns}:" + verb, "/v1/namespaces/shop:" + verb, "{");
+    }
+    String preview = "/v1/schedules:preview";
+    ask(200, "POST", preview, preview, "{\"cron\":\"0 9 * * *\",\"zone\":\"UTC\",\"count\":2}");
+    ask(400, "POST", preview, preview, "{");
+    ask(422, "POST", preview, preview, "{}");
+  }
+
+  private void leaseBatches(JsonNode firing) {
+    String item =
+        "{\"fireId\":\""
+            + firing.get("fireId").asString()
+            + "\",\"leaseToken\":\""
+            + firing.get("leaseToken").asString()
+            + "\"";
+    for (String verb : new String[] {"extend", "ack", "nack"}) { // the last one is refused
+      String more = verb.equals("extend") ? ",\"leaseDuration\":\"PT30S\"}" : "}";
+      String template = "/v1/namespaces/{ns}/firings:" + verb;
+      String path = "/v1/namespaces/shop/firings:" + verb;
+      ask(200, "POST", template, path, "{\"firings\":[" + item + more + "]}");
+      ask(400, "POST", template, path, "{");
+      ask(422, "POST", template, path, "{\"firings\":[]}");
+    }
   }
 
   private void backups(Path data) {

@@ -9,6 +9,7 @@ import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -488,7 +490,64 @@ public final class DurableTimer implements AutoCloseable {
 
   /** {@return the namespaces that are paused; an empty text among them means all are} */
   public Set<String> paused() {
-    return requests.ask(store::paused);
+    return requests.ask(store::paused).stream()
+        .filter(scope -> !Scopes.isQueue(scope))
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  // Pauses of queues
+
+  /**
+   * Pauses a queue. Once this returns, no claim on any node takes a timer of it until it is
+   * resumed. Timers become ready as before, and claimed ones may be acked. The pause is stored.
+   *
+   * @param namespace the namespace of the queue
+   * @param queue its name
+   * @return how many timers of the queue consumers have claimed
+   * @throws io.timewheel.durable.model.DurableTimerException with {@link
+   *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the queue is paused,
+   *     and a live node has not confirmed it in time. The message names it
+   */
+  public long pauseQueue(String namespace, String queue) {
+    Limits.name("namespace", namespace);
+    return requests.pauseQueue(namespace, Limits.name("queue", queue));
+  }
+
+  /**
+   * Pauses a queue, as {@link #pauseQueue} does.
+   *
+   * @param namespace the namespace of the queue
+   * @param queue its name
+   * @return completed with the number of claimed timers, when all nodes have confirmed the pause
+   */
+  public CompletionStage<Long> pauseQueueAsync(String namespace, String queue) {
+    Limits.name("namespace", namespace);
+    Limits.name("queue", queue);
+    return requests.later(() -> requests.pauseQueue(namespace, queue));
+  }
+
+  /**
+   * Ends the pause of a queue. Waiting claims take its ready timers at once.
+   *
+   * @param namespace the namespace of the queue
+   * @param queue its name
+   */
+  public void resumeQueue(String namespace, String queue) {
+    Limits.name("namespace", namespace);
+    requests.resume(Scopes.queue(namespace, Limits.name("queue", queue)));
+  }
+
+  /**
+   * Resumes a queue, as {@link #resumeQueue} does.
+   *
+   * @param namespace the namespace of the queue
+   * @param queue its name
+   * @return completed when the store has it
+   */
+  public CompletionStage<Void> resumeQueueAsync(String namespace, String queue) {
+    Limits.name("namespace", namespace);
+    Limits.name("queue", queue);
+    return requests.later(() -> requests.resume(Scopes.queue(namespace, queue)));
   }
 
   // Looking
@@ -571,6 +630,35 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   // Queues
+
+  /**
+   * Lists queues in the order of namespace and name: those that have unfinished timers or waiting
+   * claims, or are paused.
+   *
+   * @param namespace only the queues of this namespace, or null
+   * @param after only queues behind this namespace and name; null to begin at the first
+   * @param limit how many at most, 1 to 10,000
+   * @return the queues
+   */
+  public List<QueueInfo> queues(@Nullable String namespace, @Nullable TimerKey after, int limit) {
+    if (namespace != null) {
+      Limits.name("namespace", namespace);
+    }
+    Limits.count("limit", limit, MAX_PAGE);
+    return requests.queues(namespace, after, limit);
+  }
+
+  /**
+   * Counts the timers that consumers have claimed.
+   *
+   * @param namespace the namespace of the queues
+   * @param queue the name of the queue, or null for all queues of the namespace
+   * @return the number of claimed timers
+   */
+  public long claimed(String namespace, @Nullable String queue) {
+    Limits.name("namespace", namespace);
+    return requests.claimed(namespace, queue);
+  }
 
   /**
    * Claims what is due for a queue, and waits for it if there is nothing.

@@ -22,6 +22,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -258,6 +259,16 @@ public final class InMemoryTimerStore implements TimerStore {
   @Override
   public Map<String, Map<TimerState, Long>> counts() {
     return locked(data.tables::counts);
+  }
+
+  @Override
+  public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
+    return locked(() -> data.tables.queueCounts(namespace));
+  }
+
+  @Override
+  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
+    return locked(() -> data.tables.readySince(queues));
   }
 
   @Override

@@ -9,16 +9,19 @@ import io.timewheel.durable.internal.commit.Committer;
 import io.timewheel.durable.internal.commit.Waiting;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.internal.health.Counters;
+import io.timewheel.durable.internal.queue.ClaimedTimer;
 import io.timewheel.durable.internal.queue.ConsumerEnds;
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -279,15 +282,39 @@ final class Requests {
             (firings, error) -> {
               if (error != null) {
                 answer.completeExceptionally(error);
-              } else if (answer.complete(firings.stream().map(QueueFiring::new).toList())) {
-                engine.health.counters.fired.add(firings.size());
               } else {
-                engine.consumers.giveBack(firings);
+                engine.consumers.giveBack(
+                    engine.handOver.give(firings, admitted -> complete(answer, admitted)));
               }
             },
             this::executeAnswer);
     var unusedEnd = answer.whenComplete((firings, error) -> waiting.cancel(false));
     return answer;
+  }
+
+  private boolean complete(
+      CompletableFuture<List<QueueFiring>> answer, List<ClaimedTimer> admitted) {
+    boolean taken = answer.complete(admitted.stream().map(QueueFiring::new).toList());
+    if (taken) {
+      engine.health.counters.fired.add(admitted.size());
+    }
+    return taken;
+  }
+
+  List<QueueInfo> queues(@Nullable String namespace, @Nullable TimerKey after, int limit) {
+    return ask(() -> QueueInfo.list(store, engine.consumers.waiting(), namespace, after, limit));
+  }
+
+  long pauseQueue(String namespace, String queue) {
+    int unused = pause(Scopes.queue(namespace, queue));
+    return claimed(namespace, queue);
+  }
+
+  long claimed(String namespace, @Nullable String queue) {
+    return ask(() -> store.queueCounts(namespace)).entrySet().stream()
+        .filter(counts -> queue == null || queue.equals(counts.getKey().id()))
+        .mapToLong(counts -> counts.getValue().getOrDefault(TimerState.RUNNING, 0L))
+        .sum();
   }
 
   // Many at a time
@@ -358,7 +385,9 @@ final class Requests {
           store.resume(scope);
           return scope;
         });
-    engine.releases.startEverywhere();
+    if (!Scopes.isQueue(scope)) {
+      engine.releases.startEverywhere();
+    }
     engine.consumers.sweep();
     return null;
   }

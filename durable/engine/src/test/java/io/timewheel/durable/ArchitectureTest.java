@@ -174,6 +174,7 @@ class ArchitectureTest {
             "LeaseResult",
             "PayloadCodec",
             "QueueFiring",
+            "QueueInfo",
             "ScheduleResult",
             "TimerFilter",
             "TimerInfo",

@@ -6,20 +6,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
@@ -43,6 +47,7 @@ class QueueConsumersTest {
     final List<String> calls = new ArrayList<>();
     final List<List<LeaseRequest>> leases = new ArrayList<>();
     Consumer<List<LeaseRequest>> beforeLease = requests -> {};
+    Runnable afterLease = () -> {};
     StoreListener engine;
 
     Watched(InMemoryTimerStore below) {
@@ -61,7 +66,9 @@ class QueueConsumersTest {
       calls.add("lease");
       leases.add(requests);
       beforeLease.accept(requests);
-      return super.lease(requests, limit, nowMillis, tokens);
+      List<TimerRecord> leased = super.lease(requests, limit, nowMillis, tokens);
+      afterLease.run();
+      return leased;
     }
 
     @Override
@@ -105,6 +112,61 @@ class QueueConsumersTest {
         .map(claim -> claim.getNow(List.of()))
         .map(firings -> firings.isEmpty() ? "" : firings.get(0).firing().id())
         .toList();
+  }
+
+  // Pauses
+
+  @Test
+  void handsOutNothingOfAQueueOrNamespaceThatWasPausedAfterTheClaimWasCommitted() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    for (String scope : List.of(Scopes.queue("shop", "a"), "shop", "")) {
+      makeReady(timer, "a", 1);
+      store.afterLease = () -> store.pause(scope);
+      CompletableFuture<List<QueueFiring>> claim = claim(timer, "a", LONG);
+      stand.settle();
+      assertThat(claim).as(scope).isCompletedWithValue(List.of());
+      assertThat(timer.get("shop", "a-0").orElseThrow().state()).isEqualTo(TimerState.READY);
+      assertThat(timer.get("shop", "a-0").orElseThrow().attempt()).as("uncounted").isZero();
+      store.afterLease = () -> {};
+      CompletableFuture<List<QueueFiring>> waiting = claim(timer, "a", LONG);
+      stand.settle();
+      assertThat(waiting).isNotDone();
+      store.resume(scope);
+      timer.resumeQueue("shop", "other"); // which lets the claims look again
+      stand.settle();
+      QueueFiring firing = waiting.getNow(List.of()).get(0);
+      var unused = timer.ack(firing.firing().fireId(), firing.leaseToken());
+      stand.settle();
+    }
+  }
+
+  @Test
+  void aPausedQueueIsListedAndItsClaimsWait() {
+    DurableTimer timer = stand.start(store, builder -> {});
+    makeReady(timer, "a", 3);
+    CompletableFuture<List<QueueFiring>> first = claim(timer, "a", LONG);
+    stand.settle();
+    assertThat(first).isDone();
+    assertThat(timer.pauseQueue("shop", "a")).as("claimed").isOne();
+    assertThat(timer.pauseQueue("shop", "idle")).isZero();
+    var unused = claim(timer, "a", LONG);
+    var unusedToo = claim(timer, "waited", LONG);
+    stand.settle();
+    assertThat(timer.paused()).as("namespaces").isEmpty();
+    Instant readySince = timer.now();
+    assertThat(timer.queues("shop", null, 10))
+        .containsExactly(
+            new QueueInfo("shop", "a", 2, Optional.of(readySince), 1, 1, true),
+            new QueueInfo("shop", "idle", 0, Optional.empty(), 0, 0, true),
+            new QueueInfo("shop", "waited", 0, Optional.empty(), 0, 1, false));
+    assertThat(timer.queues(null, new TimerKey("shop", "a"), 1))
+        .extracting(QueueInfo::name)
+        .containsExactly("idle");
+    assertThat(timer.queues("elsewhere", null, 10)).isEmpty();
+    timer.resumeQueue("shop", "a");
+    stand.settle();
+    assertThat(timer.queues("shop", null, 1))
+        .containsExactly(new QueueInfo("shop", "a", 1, Optional.of(readySince), 2, 0, false));
   }
 
   // Bounds

@@ -7,6 +7,7 @@ import io.timewheel.server.cli.ApiClient.Call;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -17,19 +18,60 @@ import tools.jackson.databind.JsonNode;
 /** A consumer of a queue, by hand. */
 @Command(
     name = "queues",
-    description = "Claims firings from a queue, and says what became of them.",
+    description = "List, pause and resume queues; claim firings and end them.",
     footerHeading = "%nExamples:%n",
     footer = {
-      "  timewheel queues claim shop unpaid --lease-duration PT30S --wait PT20S",
+      "  timewheel queues list shop",
+      "  timewheel queues claim shop unpaid --lease-duration 30s --wait 20s",
       "  timewheel queues ack shop FIREID --lease-token TOKEN",
       "  timewheel queues nack shop FIREID --lease-token TOKEN \\",
-      "      --error 'no stock' --after PT5M"
+      "      --error 'no stock' --after 5m"
     })
 final class QueuesCommand {
   @ParentCommand private @Nullable Timewheel root;
 
   private Globals globals() {
     return Timewheel.globalsOf(root);
+  }
+
+  @Command(name = "list", description = "List the queues of a namespace.")
+  int list(@Parameters(paramLabel = "NAMESPACE") String namespace) {
+    Pages.print(
+        globals(),
+        queues(namespace),
+        "",
+        "queues",
+        "name",
+        "ready",
+        "oldestReadyAt",
+        "running",
+        "waitingClaims",
+        "paused");
+    return ExitCode.DONE;
+  }
+
+  @Command(name = "pause", description = "Pause a queue; claims take nothing until it is resumed.")
+  int pause(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "QUEUE") String queue) {
+    return change(namespace, queue, "pause");
+  }
+
+  @Command(name = "resume", description = "Resume a queue; claims take its ready timers.")
+  int resume(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "QUEUE") String queue) {
+    return change(namespace, queue, "resume");
+  }
+
+  private int change(String namespace, String queue, String verb) {
+    String path = queues(namespace) + "/" + ApiClient.segment(queue) + ":" + verb;
+    globals().printer().fields(globals().client().call(Call.post(path, Map.of())));
+    return ExitCode.DONE;
+  }
+
+  private static String queues(String namespace) {
+    return "/v1/namespaces/" + ApiClient.segment(namespace) + "/queues";
   }
 
   @Command(name = "claim", description = "Takes what is due, under a lease; waits for it.")
@@ -40,25 +82,21 @@ final class QueuesCommand {
       @Option(
               names = "--lease-duration",
               paramLabel = "DURATION",
-              defaultValue = "PT30S",
-              description = "Duration of the claim lease (${DEFAULT-VALUE}).")
+              defaultValue = "30s",
+              description = "Duration of the claim lease (default: 30s, max: 12h).")
           Duration leaseDuration,
       @Option(
               names = "--wait",
               paramLabel = "DURATION",
-              defaultValue = "PT0S",
-              description = "How long to wait if there is none, PT1M at most (${DEFAULT-VALUE}).")
+              defaultValue = "20s",
+              description = "Wait up to this long (default: 20s, max: 1m).")
           Duration wait) {
     JsonNode answer =
         globals()
             .client()
             .call(
                 Call.post(
-                    "/v1/namespaces/"
-                        + ApiClient.segment(namespace)
-                        + "/queues/"
-                        + ApiClient.segment(queue)
-                        + "/firings:claim",
+                    queues(namespace) + "/" + ApiClient.segment(queue) + "/firings:claim",
                     new ClaimRequest(max, leaseDuration, wait)));
     List<JsonNode> rows = new ArrayList<>();
     answer.path("firings").forEach(rows::add);

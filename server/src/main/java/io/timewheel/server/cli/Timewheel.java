@@ -36,6 +36,7 @@ import picocli.CommandLine.TypeConversionException;
     subcommands = {
       TimersCommand.class,
       QueuesCommand.class,
+      NamespacesCommand.class,
       StatsCommand.class,
       WatchCommand.class,
       BenchCommand.class,
@@ -83,7 +84,7 @@ public final class Timewheel implements Runnable {
     CommandLine line = new CommandLine(new Timewheel());
     more.forEach(line::addSubcommand);
     line.setCaseInsensitiveEnumValuesAllowed(true);
-    line.registerConverter(Duration.class, text -> parsed(text, Duration::parse, "PT30M"));
+    line.registerConverter(Duration.class, text -> parsed(text, Durations::parse, "15m, or PT15M"));
     line.registerConverter(
         Instant.class, text -> parsed(text, ApiJson::parseInstant, "2026-12-01T09:00:00Z"));
     line.setExpandAtFiles(false); // an id or a payload may begin with @

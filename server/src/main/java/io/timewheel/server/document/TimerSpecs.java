@@ -3,6 +3,7 @@ package io.timewheel.server.document;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.timewheel.api.PreviewRequest;
 import io.timewheel.api.RawJson;
 import io.timewheel.api.Retry;
 import io.timewheel.api.TimerRequest;
@@ -43,6 +44,26 @@ public final class TimerSpecs {
     target(spec, timer.target(), userHeaders(timer), secrets);
     missedRuns(spec, timer);
     return spec.retry(retry(timer.retry())).evenIfFinished();
+  }
+
+  /** {@return a timer with this schedule, for its runs alone} */
+  public static TimerSpec schedule(PreviewRequest schedule) {
+    TimerSpec spec = TimerSpec.of("preview", "preview").queue("preview");
+    TimerRequest timer =
+        new TimerRequest(
+            schedule.after(),
+            schedule.at(),
+            schedule.every(),
+            schedule.cron(),
+            schedule.zone(),
+            null,
+            null,
+            null,
+            null,
+            null,
+            null);
+    time(spec, timer);
+    return spec;
   }
 
   private static void payload(TimerSpec spec, @Nullable RawJson sent) {

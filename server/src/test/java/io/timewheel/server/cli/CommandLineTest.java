@@ -137,13 +137,24 @@ final class CommandLineTest {
     "queues ack shop f1 --lease-token l, POST /v1/namespaces/shop/firings/f1:ack,"
         + " {\"leaseToken\":\"l\"}",
     "queues claim shop q, POST /v1/namespaces/shop/queues/q/firings:claim, "
-        + "'{\"max\":1,\"leaseDuration\":\"PT30S\",\"wait\":\"PT0S\"}'",
+        + "'{\"max\":1,\"leaseDuration\":\"PT30S\",\"wait\":\"PT20S\"}'",
     "queues nack shop f1 --lease-token l --error e --after PT1S, "
         + "POST /v1/namespaces/shop/firings/f1:nack, "
         + "'{\"leaseToken\":\"l\",\"error\":\"e\",\"after\":\"PT1S\"}'",
     "queues extend shop f1 --lease-token l --lease-duration PT9S, POST"
         + " /v1/namespaces/shop/firings/f1:extend, "
         + "'{\"leaseToken\":\"l\",\"leaseDuration\":\"PT9S\"}'",
+    "queues claim shop q --wait 0s --lease-duration 2h, "
+        + "POST /v1/namespaces/shop/queues/q/firings:claim, "
+        + "'{\"max\":1,\"leaseDuration\":\"PT2H\",\"wait\":\"PT0S\"}'",
+    "queues list shop/a, GET /v1/namespaces/shop%2Fa/queues,",
+    "queues pause shop q, POST /v1/namespaces/shop/queues/q:pause, {}",
+    "queues resume shop q, POST /v1/namespaces/shop/queues/q:resume, {}",
+    "namespaces list, GET /v1/namespaces,",
+    "namespaces pause shop, POST /v1/namespaces/shop:pause, {}",
+    "namespaces resume shop, POST /v1/namespaces/shop:resume, {}",
+    "timers move shop a --after 90m, POST /v1/namespaces/shop/timers/a:move,"
+        + " {\"after\":\"PT1H30M\"}",
     "stats, GET /v1/stats,"
   })
   void asksWhatItsCommandSays(String command, String line, String body) {

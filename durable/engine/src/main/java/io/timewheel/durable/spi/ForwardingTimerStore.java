@@ -84,6 +84,16 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
+    return store.queueCounts(namespace);
+  }
+
+  @Override
+  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
+    return store.readySince(queues);
+  }
+
+  @Override
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     return store.lease(requests, limit, nowMillis, tokens);

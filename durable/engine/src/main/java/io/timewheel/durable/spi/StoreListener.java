@@ -56,7 +56,7 @@ public interface StoreListener {
    * A scope was paused, by this session or another one. The engine gives back the attempts of the
    * scope that are claimed and have not begun, and begins none that it claimed before this call.
    *
-   * @param scope the namespace, or {@link TimerStore#EVERYTHING}
+   * @param scope the namespace, a {@linkplain Scopes#queue queue}, or {@link TimerStore#EVERYTHING}
    * @return how many attempts of the scope run in handlers here
    */
   int paused(String scope);

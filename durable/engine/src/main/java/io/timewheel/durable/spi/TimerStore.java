@@ -141,6 +141,23 @@ public interface TimerStore extends AutoCloseable {
   Map<String, Map<TimerState, Long>> counts();
 
   /**
+   * Counts the unfinished timers of each queue. Reads counters, not timers.
+   *
+   * @param namespace only the queues of this namespace, or null
+   * @return the number in each state, for each queue with unfinished timers. A key is the namespace
+   *     and the name of a queue
+   */
+  Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace);
+
+  /**
+   * Reads when the longest ready timer of each queue became ready.
+   *
+   * @param queues the namespaces and names of queues
+   * @return milliseconds since 1970, for each of these queues with a ready timer
+   */
+  Map<TimerKey, Long> readySince(Collection<TimerKey> queues);
+
+  /**
    * Claims ready timers of queues, the longest ready of each queue first, as {@link
    * Transitions#lease} describes. The claims are durable when this method returns. Each timer is
    * claimed by one caller only, whatever the number of sessions.
@@ -191,7 +208,10 @@ public interface TimerStore extends AutoCloseable {
    * been {@linkplain StoreListener#paused told}, or has lost its shards: from then on no session
    * begins an attempt that it claimed before.
    *
-   * @param scope the namespace, or {@link #EVERYTHING}
+   * <p>While a {@linkplain Scopes#queue queue} is paused, {@link #lease} claims none of its timers.
+   * They become ready as before.
+   *
+   * @param scope the namespace, a queue, or {@link #EVERYTHING}
    * @return how many attempts of handlers run in the scope, in all sessions that were told
    * @throws StoreException with {@link StoreException.Kind#UNKNOWN} if the scope is paused, and a
    *     live session has not confirmed it in time
@@ -201,7 +221,7 @@ public interface TimerStore extends AutoCloseable {
   /**
    * Ends a pause. The engine then releases what was held.
    *
-   * @param scope the namespace, or {@link #EVERYTHING}
+   * @param scope the namespace, a queue, or {@link #EVERYTHING}
    */
   void resume(String scope);
 
@@ -215,7 +235,7 @@ public interface TimerStore extends AutoCloseable {
     return paused.contains(namespace) || paused.contains(EVERYTHING);
   }
 
-  /** {@return the namespaces that are paused; {@link #EVERYTHING} if all are} */
+  /** {@return the namespaces and queues that are paused; {@link #EVERYTHING} if all are} */
   Set<String> paused();
 
   /**

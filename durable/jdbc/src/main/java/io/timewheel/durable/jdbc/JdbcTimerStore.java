@@ -443,6 +443,16 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   @Override
+  public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
+    return reader.queueCounts(namespace);
+  }
+
+  @Override
+  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
+    return reader.readySince(queues);
+  }
+
+  @Override
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     return writer.leases().lease(requests, limit, nowMillis, tokens);

@@ -42,6 +42,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -386,6 +387,16 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public Map<String, Map<TimerState, Long>> counts() {
     return reading(open -> open.writer().counts().all());
+  }
+
+  @Override
+  public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
+    return reading(open -> open.writer().counts().queues(namespace));
+  }
+
+  @Override
+  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
+    return reading(open -> open.writer().readySince(queues));
   }
 
   @Override

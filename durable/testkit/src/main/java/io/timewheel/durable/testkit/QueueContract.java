@@ -5,6 +5,7 @@ import static io.timewheel.durable.model.TimerState.COMPLETED;
 import static io.timewheel.durable.model.TimerState.READY;
 import static io.timewheel.durable.model.TimerState.RETRYING;
 import static io.timewheel.durable.model.TimerState.RUNNING;
+import static io.timewheel.durable.model.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static java.util.Objects.requireNonNull;
@@ -18,10 +19,13 @@ import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What is ready, and is leased. */
@@ -130,6 +134,66 @@ abstract class QueueContract extends AttemptContract {
       store.resume(scope);
     }
     assertEquals(1, lease(1).size());
+  }
+
+  @Test
+  void leasesNothingOfAPausedQueue() {
+    makeReady("orders", "a", NOW);
+    makeReady("mails", "b", NOW);
+    List<LeaseRequest> requests =
+        List.of(
+            new LeaseRequest("shop", "orders", 10, NOW + 30_000),
+            new LeaseRequest("shop", "mails", 10, NOW + 30_000));
+    String orders = Scopes.queue("shop", "orders");
+    store.pause(orders);
+    store.pause(Scopes.queue("elsewhere", "mails"));
+    assertEquals(
+        List.of("b"), lease(10, requests).stream().map(record -> record.key().id()).toList());
+    makeReady("orders", "c", NOW + 1);
+    assertEquals(READY, read(key("c")).state(), "a pause of a queue holds no timer");
+    restart();
+    assertEquals(Set.of(orders, Scopes.queue("elsewhere", "mails")), store.paused());
+    assertEquals(List.of(), lease(10, requests));
+    store.resume(orders);
+    assertEquals(
+        List.of("a", "c"), lease(10, requests).stream().map(record -> record.key().id()).toList());
+  }
+
+  @Test
+  void countsTheUnfinishedTimersOfEachQueue() {
+    TimerKey orders = new TimerKey("shop", "orders");
+    TimerKey mails = new TimerKey("shop", "mails");
+    makeReady("orders", "a", NOW + 7);
+    makeReady("orders", "b", NOW + 3);
+    makeReady("orders", "c", NOW + 9);
+    commit(schedule(key("d"), NOW, definition("mails", true, ""), Change.Condition.NONE, 0, null));
+    commit(
+        schedule(
+            new TimerKey("shop2", "e"),
+            NOW,
+            definition("mails", true, ""),
+            Change.Condition.NONE,
+            0,
+            null));
+    commit(schedule(key("handled"), NOW));
+    TimerRecord leased = lease(1).get(0);
+    assertEquals(
+        Map.of(orders, Map.of(READY, 2L, RUNNING, 1L), mails, Map.of(SCHEDULED, 1L)),
+        store.queueCounts("shop"));
+    assertEquals(
+        Set.of(orders, mails, new TimerKey("shop2", "mails")), store.queueCounts(null).keySet());
+    assertEquals(Set.of("shop", "shop2"), store.counts().keySet());
+    assertEquals(
+        Map.of(orders, NOW + 7), store.readySince(List.of(orders, mails, new TimerKey("x", "y"))));
+    commit(
+        schedule(
+            key("d"), NOW + 1, definition("orders", true, ""), Change.Condition.NONE, 0, null));
+    commit(end(leased, Change.Finish.End.SUCCEEDED, NOW));
+    commit(new Change.Cancel(key("a"), 0, NOW));
+    restart();
+    assertEquals(Map.of(orders, Map.of(READY, 1L, SCHEDULED, 1L)), store.queueCounts("shop"));
+    store.forget(NEVER, 0, 100);
+    assertEquals(Map.of(orders, Map.of(READY, 1L, SCHEDULED, 1L)), store.queueCounts("shop"));
   }
 
   @Test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.attempt;
 
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,6 +27,13 @@ public final class PauseGate {
   /** The store has paused a scope. */
   public void paused(String scope) {
     lastPauses.put(scope, pauses.incrementAndGet());
+  }
+
+  /** Whether no pause of a queue came between the claim of a consumer and now. */
+  public boolean admits(TimerKey queue, long pausesBeforeClaim) {
+    return admits(queue.namespace(), pausesBeforeClaim)
+        && pausesBeforeClaim
+            >= lastPauses.getOrDefault(Scopes.queue(queue.namespace(), queue.id()), 0L);
   }
 
   /** Whether no pause came between a claim and now. */

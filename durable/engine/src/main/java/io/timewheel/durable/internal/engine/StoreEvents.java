@@ -57,6 +57,7 @@ final class StoreEvents implements StoreListener {
   @Override
   public int paused(String scope) {
     engine.attempts.pauseGate().paused(scope);
+    engine.handOver.settle();
     Predicate<AttemptRun> inScope =
         scope.equals(TimerStore.EVERYTHING) ? run -> true : run -> run.isOf(scope);
     engine.router.giveBack(inScope);

@@ -13,6 +13,7 @@ import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
@@ -20,6 +21,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -118,13 +120,14 @@ public final class MemoryTables implements Transitions.Context {
   }
 
   private void count(TimerRecord record, long change) {
-    Map<TimerState, Long> states =
-        counts.computeIfAbsent(
-            record.key().namespace(), namespace -> new EnumMap<>(TimerState.class));
-    if (states.merge(record.state(), change, Long::sum) == 0) {
-      states.remove(record.state());
-      if (states.isEmpty()) {
-        counts.remove(record.key().namespace());
+    for (String scope : Scopes.counting(record)) {
+      Map<TimerState, Long> states =
+          counts.computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class));
+      if (states.merge(record.state(), change, Long::sum) == 0) {
+        states.remove(record.state());
+        if (states.isEmpty()) {
+          counts.remove(scope);
+        }
       }
     }
   }
@@ -226,8 +229,38 @@ public final class MemoryTables implements Transitions.Context {
 
   public Map<String, Map<TimerState, Long>> counts() {
     Map<String, Map<TimerState, Long>> copy = new HashMap<>();
-    counts.forEach((namespace, states) -> copy.put(namespace, Map.copyOf(states)));
+    counts.forEach(
+        (scope, states) -> {
+          if (!Scopes.isQueue(scope)) {
+            copy.put(scope, Map.copyOf(states));
+          }
+        });
     return copy;
+  }
+
+  public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
+    Map<TimerKey, Map<TimerState, Long>> copy = new HashMap<>();
+    counts.forEach(
+        (scope, states) -> {
+          if (Scopes.isQueue(scope)) {
+            TimerKey queue = Scopes.queueOf(scope);
+            if (namespace == null || namespace.equals(queue.namespace())) {
+              copy.put(queue, Map.copyOf(states));
+            }
+          }
+        });
+    return copy;
+  }
+
+  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
+    Map<TimerKey, Long> since = new HashMap<>();
+    for (TimerKey queue : queues) {
+      TreeSet<DuePosition> timers = ready.get(queue);
+      if (timers != null) {
+        since.put(queue, timers.first().fireAt());
+      }
+    }
+    return since;
   }
 
   public Set<String> paused() {
@@ -241,7 +274,7 @@ public final class MemoryTables implements Transitions.Context {
     List<TimerRecord> leased = new ArrayList<>();
     for (LeaseRequest request : requests) {
       TreeSet<DuePosition> queue = ready.get(new TimerKey(request.namespace(), request.queue()));
-      if (queue != null && !paused(request.namespace())) {
+      if (queue != null && !Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
         int wanted = Math.min(request.max(), limit - leased.size());
         for (DuePosition position : queue.stream().limit(wanted).toList()) {
           TimerRecord current = requireNonNull(records.get(position.key()));

@@ -2,7 +2,13 @@
 package io.timewheel.durable.internal.queue;
 
 import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Claim;
 
-/** A timer of a queue that a consumer has claimed. */
-public record ClaimedTimer(Firing firing, Claim claim) {}
+/**
+ * A timer of a queue that a consumer has claimed.
+ *
+ * @param queue the namespace and the name of the queue
+ * @param pausesBefore how many pauses there were before the store was asked
+ */
+public record ClaimedTimer(TimerKey queue, Firing firing, Claim claim, long pausesBefore) {}

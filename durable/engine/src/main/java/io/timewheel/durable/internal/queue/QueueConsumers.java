@@ -276,6 +276,7 @@ public final class QueueConsumers {
 
   private Map<TimerKey, List<ClaimedTimer>> lease(List<Demand> demands, int limit) {
     long nowMillis = context.nowMillis();
+    long pausesBefore = context.pauseGate().pauses();
     List<LeaseRequest> requests = new ArrayList<>(demands.size());
     for (Demand demand : demands) {
       requests.add(
@@ -288,19 +289,17 @@ public final class QueueConsumers {
     Map<TimerKey, List<ClaimedTimer>> leased = new HashMap<>();
     for (TimerRecord record : context.store().lease(requests, limit, nowMillis, tokens::next)) {
       observer.accept(record);
+      TimerKey queue = new TimerKey(record.key().namespace(), record.definition().handler());
       leased
-          .computeIfAbsent(
-              new TimerKey(record.key().namespace(), record.definition().handler()),
-              queue -> new ArrayList<>())
-          .add(claimed(record, nowMillis));
+          .computeIfAbsent(queue, same -> new ArrayList<>())
+          .add(
+              new ClaimedTimer(
+                  queue,
+                  new AttemptFiring(record, nowMillis, context.policy().isCatchUp(record)),
+                  requireNonNull(record.claim(), "claim"),
+                  pausesBefore));
     }
     return leased;
-  }
-
-  private ClaimedTimer claimed(TimerRecord record, long nowMillis) {
-    return new ClaimedTimer(
-        new AttemptFiring(record, nowMillis, context.policy().isCatchUp(record)),
-        requireNonNull(record.claim(), "claim"));
   }
 
   /**
@@ -405,6 +404,13 @@ public final class QueueConsumers {
                 null,
                 context.nowMillis()),
             outcome -> {});
+  }
+
+  /** How many claims wait for each queue at this node. */
+  public synchronized Map<TimerKey, Integer> waiting() {
+    Map<TimerKey, Integer> waiting = new HashMap<>();
+    lines.forEach((queue, line) -> waiting.put(queue, line.all.size()));
+    return waiting;
   }
 
   /** Whether nothing is being leased that nobody may take. */

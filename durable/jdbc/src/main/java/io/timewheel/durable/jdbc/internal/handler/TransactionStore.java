@@ -23,6 +23,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -179,6 +180,16 @@ public final class TransactionStore implements TimerStore {
 
   @Override
   public Map<String, Map<TimerState, Long>> counts() {
+    throw unsupported();
+  }
+
+  @Override
+  public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
+    throw unsupported();
+  }
+
+  @Override
+  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
     throw unsupported();
   }
 

@@ -3,6 +3,7 @@ package io.timewheel.durable.jdbc.internal.maintenance;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.VerifyReport;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +36,7 @@ final class Findings {
   record Problem(Kind kind, TimerKey key, String text, @Nullable ReadyRow row) {}
 
   /** A counter that does not equal the number of rows: what must be added to it. */
-  record Difference(String namespace, TimerState state, long missing, String text) {}
+  record Difference(String scope, TimerState state, long missing, String text) {}
 
   final List<Problem> problems = new ArrayList<>();
   final List<Difference> differences = new ArrayList<>();
@@ -61,12 +62,12 @@ final class Findings {
     }
   }
 
-  void count(String namespace, TimerState state, long counted, long rows) {
+  void count(String scope, TimerState state, long counted, long rows) {
     String text =
         "the counter of %s in state %s: %d (expected: %d)"
-            .formatted(namespace, state, counted, rows);
+            .formatted(Scopes.describe(scope), state, counted, rows);
     text(text);
-    differences.add(new Difference(namespace, state, rows - counted, text));
+    differences.add(new Difference(scope, state, rows - counted, text));
   }
 
   /** Takes over a problem of others. */

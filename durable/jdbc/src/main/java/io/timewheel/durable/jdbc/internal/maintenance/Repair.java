@@ -214,7 +214,7 @@ public final class Repair {
     Map<String, Map<TimerState, Long>> missing = new HashMap<>();
     for (Findings.Difference difference : found.differences) {
       missing
-          .computeIfAbsent(difference.namespace(), same -> new EnumMap<>(TimerState.class))
+          .computeIfAbsent(difference.scope(), same -> new EnumMap<>(TimerState.class))
           .put(difference.state(), difference.missing());
     }
     if (!missing.isEmpty()) {

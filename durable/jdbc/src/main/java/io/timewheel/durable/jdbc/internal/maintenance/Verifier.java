@@ -11,6 +11,7 @@ import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.server.TransactionSql;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;
 import java.io.IOException;
 import java.sql.Connection;
@@ -33,7 +34,8 @@ final class Verifier {
   private static final int READY = Codes.STATES.of(TimerState.READY);
 
   private static final String TIMERS =
-      "SELECT namespace, id, shard, state, fire_at, spec, progress FROM timewheel_timer";
+      "SELECT namespace, id, shard, state, fire_at, spec, progress, flags, handler"
+          + " FROM timewheel_timer";
 
   private static final String ORPHANS =
       "SELECT r.namespace, r.id, r.%2$s, r.ready_at, t.state, t.handler, t.changed_at"
@@ -126,6 +128,9 @@ final class Verifier {
     try {
       TimerState state = Codes.STATES.at(row.getInt(4));
       count(key.namespace(), state, 1);
+      if (Rows.isQueue(row.getInt(8))) {
+        count(Scopes.queue(key.namespace(), row.getString(9)), state, 1);
+      }
       boolean waits = row.getObject(5) != null;
       if (waits != TimerPages.INDEXED.contains(state)) {
         String what = "in state " + state + (waits ? " with" : " without") + " a time to fire at";
@@ -138,8 +143,8 @@ final class Verifier {
     }
   }
 
-  private void count(String namespace, TimerState state, long number) {
-    rows.computeIfAbsent(namespace, same -> new EnumMap<>(TimerState.class))
+  private void count(String scope, TimerState state, long number) {
+    rows.computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class))
         .merge(state, number, Long::sum);
   }
 
@@ -194,17 +199,17 @@ final class Verifier {
             counters
                 .computeIfAbsent(row.getString(1), same -> new EnumMap<>(TimerState.class))
                 .put(Codes.STATES.at(row.getInt(2)), row.getLong(3)));
-    rows.forEach((namespace, states) -> compare(namespace, states, counters.remove(namespace)));
-    counters.forEach((namespace, states) -> compare(namespace, Map.of(), states));
+    rows.forEach((scope, states) -> compare(scope, states, counters.remove(scope)));
+    counters.forEach((scope, states) -> compare(scope, Map.of(), states));
   }
 
   private void compare(
-      String namespace, Map<TimerState, Long> present, @Nullable Map<TimerState, Long> counted) {
+      String scope, Map<TimerState, Long> present, @Nullable Map<TimerState, Long> counted) {
     for (TimerState state : TimerState.values()) {
       long number = present.getOrDefault(state, 0L);
       long counter = counted == null ? 0 : counted.getOrDefault(state, 0L);
       if (counter != number) {
-        findings.count(namespace, state, counter, number);
+        findings.count(scope, state, counter, number);
       }
     }
   }

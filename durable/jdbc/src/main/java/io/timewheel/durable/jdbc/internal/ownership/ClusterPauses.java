@@ -12,6 +12,7 @@ import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.sql.NodeClock;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerStore;
@@ -217,7 +218,7 @@ public final class ClusterPauses {
       if (late || Thread.currentThread().isInterrupted()) {
         throw new StoreException(
             StoreException.Kind.UNKNOWN,
-            (scope.isEmpty() ? "everything" : scope)
+            Scopes.describe(scope)
                 + " is paused, but attempts may still begin on nodes that have not confirmed it "
                 + (late ? "(limit: " + limit + "): " : "when the thread was interrupted: ")
                 + missing.stream()
@@ -237,7 +238,7 @@ public final class ClusterPauses {
           try (PreparedStatement statement =
               connection.prepareStatement(
                   "SELECT n.node, n.name, s.running FROM timewheel_pause p"
-                      + " JOIN timewheel_node n ON NOT n.client AND n.lease_until > "
+                      + " JOIN timewheel_node n ON n.lease_until > "
                       + expressions.nowMillis()
                       + " LEFT JOIN timewheel_pause_seen s"
                       + " ON s.scope = p.scope AND s.node = n.node AND s.number >= ?"

@@ -122,6 +122,16 @@ public final class TimerReader {
     return transactions.read(queries::counts);
   }
 
+  /** As {@link TimerStore#queueCounts}. */
+  public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
+    return transactions.read(connection -> queries.queueCounts(connection, namespace));
+  }
+
+  /** As {@link TimerStore#readySince}. */
+  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
+    return transactions.read(connection -> queries.readySince(connection, queues));
+  }
+
   /** As {@link TimerStore#readyHandlers}. */
   public List<String> readyHandlers(@Nullable String after, int limit) {
     return transactions.read(

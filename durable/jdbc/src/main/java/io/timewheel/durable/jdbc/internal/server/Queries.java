@@ -9,6 +9,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -17,6 +18,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -162,11 +164,61 @@ public abstract class Queries {
         ResultSet rows = statement.executeQuery()) {
       Map<String, Map<TimerState, Long>> counts = new HashMap<>();
       while (rows.next()) {
-        counts
-            .computeIfAbsent(rows.getString(1), namespace -> new EnumMap<>(TimerState.class))
-            .put(Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
+        String scope = rows.getString(1);
+        if (!Scopes.isQueue(scope)) {
+          counts
+              .computeIfAbsent(scope, namespace -> new EnumMap<>(TimerState.class))
+              .put(Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
+        }
       }
       return counts;
+    }
+  }
+
+  /** The unfinished timers of each queue of a namespace; of all queues if that is null. */
+  public Map<TimerKey, Map<TimerState, Long>> queueCounts(
+      Connection connection, @Nullable String namespace) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "SELECT namespace, state, sum(delta) FROM timewheel_count"
+                + (namespace == null ? "" : " WHERE namespace > ? AND namespace < ?")
+                + " GROUP BY namespace, state HAVING sum(delta) > 0")) {
+      if (namespace != null) {
+        statement.setString(1, Scopes.queue(namespace, ""));
+        statement.setString(2, namespace + (char) 11); // behind the line feed
+      }
+      try (ResultSet rows = statement.executeQuery()) {
+        Map<TimerKey, Map<TimerState, Long>> counts = new HashMap<>();
+        while (rows.next()) {
+          String scope = rows.getString(1);
+          if (Scopes.isQueue(scope)) {
+            counts
+                .computeIfAbsent(Scopes.queueOf(scope), queue -> new EnumMap<>(TimerState.class))
+                .put(Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
+          }
+        }
+        return counts;
+      }
+    }
+  }
+
+  /** When the first timer of each queue became ready: one look into the index for each. */
+  public Map<TimerKey, Long> readySince(Connection connection, Collection<TimerKey> queues)
+      throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "SELECT ready_at FROM timewheel_ready WHERE namespace = ? AND queue = ?"
+                + " ORDER BY ready_at LIMIT 1")) {
+      Map<TimerKey, Long> since = new HashMap<>();
+      for (TimerKey queue : queues) {
+        new Parameters(connection, statement).text(queue.namespace()).text(queue.id());
+        try (ResultSet rows = statement.executeQuery()) {
+          if (rows.next()) {
+            since.put(queue, rows.getLong(1));
+          }
+        }
+      }
+      return since;
     }
   }
 

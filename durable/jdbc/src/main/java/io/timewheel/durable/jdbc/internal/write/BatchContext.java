@@ -2,6 +2,8 @@
 package io.timewheel.durable.jdbc.internal.write;
 
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
 import java.util.EnumMap;
@@ -70,8 +72,7 @@ final class BatchContext implements Transitions.Context {
   /** Takes note that the counters were written. */
   void countsWritten() {
     counts.forEach(
-        (namespace, states) ->
-            states.forEach((state, delta) -> count(pending, namespace, state, delta)));
+        (scope, states) -> states.forEach((state, delta) -> count(pending, scope, state, delta)));
     counts.clear();
   }
 
@@ -81,19 +82,25 @@ final class BatchContext implements Transitions.Context {
       return;
     }
     if (cell.before != null) {
-      count(counts, cell.key.namespace(), cell.before.state(), -sign);
+      count(cell.before, -sign);
     }
-    count(counts, cell.key.namespace(), cell.after().state(), sign);
+    count(cell.after(), sign);
+  }
+
+  private void count(TimerRecord record, long delta) {
+    for (String scope : Scopes.counting(record)) {
+      count(counts, scope, record.state(), delta);
+    }
   }
 
   private static void count(
-      Map<String, Map<TimerState, Long>> counts, String namespace, TimerState state, long delta) {
+      Map<String, Map<TimerState, Long>> counts, String scope, TimerState state, long delta) {
     Map<TimerState, Long> states =
-        counts.computeIfAbsent(namespace, same -> new EnumMap<>(TimerState.class));
+        counts.computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class));
     if (states.merge(state, delta, Long::sum) == 0) {
       states.remove(state);
       if (states.isEmpty()) {
-        counts.remove(namespace);
+        counts.remove(scope);
       }
     }
   }

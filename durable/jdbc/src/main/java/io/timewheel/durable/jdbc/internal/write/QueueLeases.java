@@ -15,6 +15,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
@@ -70,7 +71,7 @@ public final class QueueLeases {
       Set<String> paused = shared.holdPauses(to).get();
       Map<TimerKey, LeaseRequest> open = new LinkedHashMap<>();
       for (LeaseRequest request : requests) {
-        if (!TimerStore.isPaused(paused, request.namespace())) {
+        if (!Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
           open.put(new TimerKey(request.namespace(), request.queue()), request);
         }
       }
@@ -138,11 +139,12 @@ public final class QueueLeases {
   private static Map<String, Map<TimerState, Long>> counts(List<Records.Step> steps) {
     Map<String, Map<TimerState, Long>> counts = new HashMap<>();
     for (Records.Step step : steps) {
-      Map<TimerState, Long> deltas =
-          counts.computeIfAbsent(
-              step.after().key().namespace(), same -> new EnumMap<>(TimerState.class));
-      deltas.merge(TimerState.READY, -1L, Long::sum);
-      deltas.merge(TimerState.RUNNING, 1L, Long::sum);
+      for (String scope : Scopes.counting(step.after())) {
+        Map<TimerState, Long> deltas =
+            counts.computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class));
+        deltas.merge(TimerState.READY, -1L, Long::sum);
+        deltas.merge(TimerState.RUNNING, 1L, Long::sum);
+      }
     }
     return counts;
   }

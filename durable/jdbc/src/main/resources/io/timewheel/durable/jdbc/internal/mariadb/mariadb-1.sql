@@ -94,23 +94,24 @@ CREATE TABLE IF NOT EXISTS timewheel_history (
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- How many timers there are: the sum of what each transaction has added and taken away.
+-- namespace: or a queue, whose unfinished timers are counted: its namespace, a line feed, its name.
 CREATE TABLE IF NOT EXISTS timewheel_count (
   number bigint AUTO_INCREMENT PRIMARY KEY,
-  namespace varbinary(256) NOT NULL,
+  namespace varbinary(513) NOT NULL,
   state smallint NOT NULL,
   delta bigint NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Namespaces that are paused; '' stands for all.
+-- Namespaces that are paused, and queues: namespace, line feed, name. '' stands for all.
 -- number: of the last call that paused it, for nodes to confirm.
 CREATE TABLE IF NOT EXISTS timewheel_pause (
-  scope varbinary(256) PRIMARY KEY,
+  scope varbinary(513) PRIMARY KEY,
   number bigint NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Which nodes have confirmed a pause, and how many of its attempts ran there.
 CREATE TABLE IF NOT EXISTS timewheel_pause_seen (
-  scope varbinary(256) NOT NULL,
+  scope varbinary(513) NOT NULL,
   node bigint NOT NULL,
   number bigint NOT NULL,
   running int NOT NULL,

@@ -114,13 +114,14 @@ INSERT INTO timewheel_history
 VALUES (-9223372036854775808, '', '', 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
 
 -- How many timers there are: the sum of what each transaction has added and taken away.
+-- namespace: or a queue, whose unfinished timers are counted: its namespace, a line feed, its name.
 CREATE TABLE timewheel_count (
   namespace text COLLATE "C" NOT NULL,
   state smallint NOT NULL,
   delta bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
--- Namespaces that are paused; '' stands for all.
+-- Namespaces that are paused, and queues: namespace, line feed, name. '' stands for all.
 -- number: of the last call that paused it, for nodes to confirm.
 CREATE TABLE timewheel_pause (
   scope text COLLATE "C" PRIMARY KEY,

@@ -25,7 +25,7 @@ import org.rocksdb.RocksDBException;
  * anything, so that nothing is put into a directory of somebody else.
  */
 public final class Opening {
-  public static final int FORMAT = 1;
+  public static final int FORMAT = 2;
 
   private static final System.Logger LOG = Failures.LOG;
 
@@ -257,7 +257,7 @@ public final class Opening {
 
   private StoreException refused(byte @Nullable [] format, String why) {
     long found = formatOf(format);
-    return found > FORMAT
+    return found > 0
         ? failures.of(
             Kind.UNAVAILABLE,
             "is a store of format " + found + "; this release reads format " + FORMAT)

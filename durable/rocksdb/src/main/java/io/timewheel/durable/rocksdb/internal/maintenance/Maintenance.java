@@ -11,6 +11,7 @@ import io.timewheel.durable.rocksdb.internal.format.Meta;
 import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
 import io.timewheel.durable.rocksdb.internal.store.Counts;
 import io.timewheel.durable.rocksdb.internal.transfer.Export;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.VerifyReport;
@@ -151,7 +152,9 @@ public final class Maintenance {
         Keys.behindAll(counters),
         snapshot,
         at -> {
-          stored[0] += LongStream.of(Counts.decode(at.value())).sum();
+          if (!Scopes.isQueue(Meta.scope(at.key()))) { // which its namespace counts, too
+            stored[0] += LongStream.of(Counts.decode(at.value())).sum();
+          }
           return true;
         });
     return stored[0];

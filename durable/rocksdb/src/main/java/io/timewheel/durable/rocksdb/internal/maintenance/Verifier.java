@@ -14,6 +14,7 @@ import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.rocksdb.internal.store.Counts;
 import io.timewheel.durable.rocksdb.internal.store.Rows;
 import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
 import java.util.ArrayList;
@@ -200,9 +201,11 @@ public final class Verifier {
   private void visitRecord(byte[] timer, Stored stored) throws RocksDBException {
     TimerRecord record = stored.record();
     TimerKey key = record.key();
-    states
-        .computeIfAbsent(key.namespace(), namespace -> new long[Codes.STATES.size()])[
-        Codes.STATES.of(record.state())]++;
+    for (String scope : Scopes.counting(record)) {
+      states
+          .computeIfAbsent(scope, same -> new long[Codes.STATES.size()])[
+          Codes.STATES.of(record.state())]++;
+    }
     highestVersion = Math.max(highestVersion, record.version());
     if (record.version() > lastVersion) {
       problem(
@@ -322,20 +325,20 @@ public final class Verifier {
             compareCounts(at);
           }
         });
-    states.forEach((namespace, counted) -> compare(namespace, new long[counted.length], counted));
+    states.forEach((scope, counted) -> compare(scope, new long[counted.length], counted));
   }
 
   private void compareCounts(RocksIterator at) {
-    String namespace = Meta.scope(at.key());
+    String scope = Meta.scope(at.key());
     try {
-      compare(namespace, Counts.decode(at.value()), states.remove(namespace));
+      compare(scope, Counts.decode(at.value()), states.remove(scope));
     } catch (MalformedException e) {
-      problem("the counters of " + namespace, "cannot be read: " + e.getMessage());
+      problem("the counters of " + Scopes.describe(scope), "cannot be read: " + e.getMessage());
     }
   }
 
-  private void compare(String namespace, long[] stored, long @Nullable [] counted) {
-    byte[] counters = Meta.counts(namespace);
+  private void compare(String scope, long[] stored, long @Nullable [] counted) {
+    byte[] counters = Meta.counts(scope);
     Fix fix =
         !hasAllRecords
             ? null
@@ -346,7 +349,7 @@ public final class Verifier {
       long real = counted == null ? 0 : counted[i];
       if (stored[i] != real) {
         problem(
-            "the counter of " + namespace + " in state " + Codes.STATES.at(i),
+            "the counter of " + Scopes.describe(scope) + " in state " + Codes.STATES.at(i),
             stored[i] + " (expected: " + real + ")",
             fix);
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.store;
 
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Family;
@@ -9,15 +10,18 @@ import io.timewheel.durable.rocksdb.internal.format.ByteWriter;
 import io.timewheel.durable.rocksdb.internal.format.Codes;
 import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
+import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.TimerRecord;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * How many timers each namespace has in each state. The numbers are stored with the changes that
- * make them; here is a copy of them, and what a batch that is not yet written adds to it. The
- * writer adds, others read.
+ * How many timers each namespace, and each queue, has in each state. The numbers are stored with
+ * the changes that make them; here is a copy of them, and what a batch that is not yet written adds
+ * to it. The writer adds, others read.
  */
 public final class Counts {
   private static final int FORMAT = 1;
@@ -47,16 +51,19 @@ public final class Counts {
     return to.toBytes();
   }
 
-  synchronized void load(String namespace, long[] states) {
-    stored.put(namespace, states);
+  synchronized void load(String scope, long[] states) {
+    stored.put(scope, states);
   }
 
-  void add(String namespace, TimerState state, long change) {
-    next.computeIfAbsent(namespace, this::copy)[Codes.STATES.of(state)] += change;
+  /** Counts a record in each of its scopes. */
+  void add(TimerRecord record, long change) {
+    for (String scope : Scopes.counting(record)) {
+      next.computeIfAbsent(scope, this::copy)[Codes.STATES.of(record.state())] += change;
+    }
   }
 
-  private synchronized long[] copy(String namespace) {
-    long[] states = stored.get(namespace);
+  private synchronized long[] copy(String scope) {
+    long[] states = stored.get(scope);
     return states == null ? new long[Codes.STATES.size()] : states.clone();
   }
 
@@ -86,12 +93,12 @@ public final class Counts {
 
   /** Puts the numbers that have changed into the batch that changes them. */
   void writeTo(Batch batch) throws RocksDBException {
-    for (Map.Entry<String, long[]> namespace : next.entrySet()) {
-      byte[] key = Meta.counts(namespace.getKey());
-      if (isZero(namespace.getValue())) {
+    for (Map.Entry<String, long[]> scope : next.entrySet()) {
+      byte[] key = Meta.counts(scope.getKey());
+      if (isZero(scope.getValue())) {
         batch.delete(Family.META, key);
       } else {
-        batch.put(Family.META, key, encode(namespace.getValue()));
+        batch.put(Family.META, key, encode(scope.getValue()));
       }
     }
   }
@@ -99,11 +106,11 @@ public final class Counts {
   /** The batch is written. */
   synchronized void accept() {
     next.forEach(
-        (namespace, states) -> {
+        (scope, states) -> {
           if (isZero(states)) {
-            stored.remove(namespace);
+            stored.remove(scope);
           } else {
-            stored.put(namespace, states);
+            stored.put(scope, states);
           }
         });
     next.clear();
@@ -117,16 +124,37 @@ public final class Counts {
   public synchronized Map<String, Map<TimerState, Long>> all() {
     Map<String, Map<TimerState, Long>> all = new HashMap<>();
     stored.forEach(
-        (namespace, states) -> {
-          Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
-          for (int i = 0; i < states.length; i++) {
-            if (states[i] != 0) {
-              counts.put(Codes.STATES.at(i), states[i]);
-            }
+        (scope, states) -> {
+          if (!Scopes.isQueue(scope)) {
+            all.put(scope, byState(states));
           }
-          all.put(namespace, counts);
         });
     return all;
+  }
+
+  /** The unfinished timers of each queue of a namespace; of all queues if that is null. */
+  public synchronized Map<TimerKey, Map<TimerState, Long>> queues(@Nullable String namespace) {
+    Map<TimerKey, Map<TimerState, Long>> queues = new HashMap<>();
+    stored.forEach(
+        (scope, states) -> {
+          if (Scopes.isQueue(scope)) {
+            TimerKey queue = Scopes.queueOf(scope);
+            if (namespace == null || namespace.equals(queue.namespace())) {
+              queues.put(queue, byState(states));
+            }
+          }
+        });
+    return queues;
+  }
+
+  private static Map<TimerState, Long> byState(long[] states) {
+    Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
+    for (int i = 0; i < states.length; i++) {
+      if (states[i] != 0) {
+        counts.put(Codes.STATES.at(i), states[i]);
+      }
+    }
+    return counts;
   }
 
   static boolean isZero(long[] states) {

@@ -19,6 +19,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.TimerRecord;
@@ -275,10 +276,10 @@ public final class Writer implements Transitions.Context {
 
   private void replace(Cell cell, @Nullable TimerRecord record) {
     if (cell.after != null) {
-      counts.add(cell.key.namespace(), cell.after.state(), -1);
+      counts.add(cell.after, -1);
     }
     if (record != null) {
-      counts.add(cell.key.namespace(), record.state(), 1);
+      counts.add(record, 1);
     }
     cell.after = record;
   }
@@ -365,7 +366,7 @@ public final class Writer implements Transitions.Context {
   /** Finds ready timers of a queue. */
   private List<Cell> ready(LeaseRequest request, int limit) {
     int wanted = Math.min(request.max(), limit);
-    if (wanted == 0 || paused(request.namespace())) {
+    if (wanted == 0 || Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
       return List.of();
     }
     List<Cell> cells = new ArrayList<>();
@@ -383,11 +384,30 @@ public final class Writer implements Transitions.Context {
   }
 
   private void scanReady(LeaseRequest request, Predicate<byte[]> visitor) {
+    scanReady(request.namespace(), request.queue(), visitor);
+  }
+
+  private void scanReady(String namespace, String queue, Predicate<byte[]> visitor) {
     scan(
         Family.READY,
-        bounds.readyFrom(request.namespace(), request.queue()),
-        Keys.behindAllOf(Keys.queue(request.namespace(), request.queue())),
+        bounds.readyFrom(namespace, queue),
+        Keys.behindAllOf(Keys.queue(namespace, queue)),
         visitor);
+  }
+
+  /** When the first timer of each queue became ready. It does not wait for the monitor. */
+  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
+    Map<TimerKey, Long> since = new HashMap<>();
+    for (TimerKey queue : queues) {
+      scanReady(
+          queue.namespace(),
+          queue.id(),
+          key -> {
+            since.put(queue, Keys.ready(key).fireAt());
+            return false;
+          });
+    }
+    return since;
   }
 
   /**

@@ -11,6 +11,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -147,7 +148,12 @@ public final class Import {
   private static void checkScope(String scope) {
     if (!scope.equals(TimerStore.EVERYTHING)) {
       try {
-        TimerSpec.of(scope, "id");
+        if (Scopes.isQueue(scope)) {
+          TimerKey queue = Scopes.queueOf(scope);
+          TimerSpec.of(queue.namespace(), "id").queue(queue.id());
+        } else {
+          TimerSpec.of(scope, "id");
+        }
       } catch (IllegalArgumentException e) {
         throw new IllegalArgumentException("paused: " + e.getMessage(), e);
       }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.api;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A schedule whose runs a client asks for: exactly one of {@code after}, {@code at}, {@code every}
+ * and {@code cron}.
+ *
+ * @param after the delay from the arrival of the request
+ * @param at the time of the only run
+ * @param every the period
+ * @param cron the cron expression
+ * @param zone the time zone of {@code cron}; UTC if absent
+ * @param count the most runs, from 1 to 1,000; 5 if absent
+ */
+public record PreviewRequest(
+    @Nullable Duration after,
+    @Nullable Instant at,
+    @Nullable Duration every,
+    @Nullable String cron,
+    @Nullable String zone,
+    @Nullable Integer count) {}

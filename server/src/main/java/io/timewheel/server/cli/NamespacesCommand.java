@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.cli.ApiClient.Call;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Lists, pauses and resumes namespaces. */
+@Command(
+    name = "namespaces",
+    description = "List, pause and resume namespaces.",
+    footerHeading = "%nExamples:%n",
+    footer = {"  timewheel namespaces list", "  timewheel namespaces pause shop"})
+final class NamespacesCommand {
+  @ParentCommand private @Nullable Timewheel root;
+
+  private Globals globals() {
+    return Timewheel.globalsOf(root);
+  }
+
+  @Command(name = "list", description = "List the namespaces that have timers.")
+  int list() {
+    Pages.print(globals(), "/v1/namespaces", "", "namespaces", "namespace", "paused", "states");
+    return ExitCode.DONE;
+  }
+
+  @Command(
+      name = "pause",
+      description = "Pause a namespace; no attempt starts until it is resumed.")
+  int pause(@Parameters(paramLabel = "NAMESPACE") String namespace) {
+    return change(namespace, "pause");
+  }
+
+  @Command(name = "resume", description = "Resume a namespace; overdue timers fire.")
+  int resume(@Parameters(paramLabel = "NAMESPACE") String namespace) {
+    return change(namespace, "resume");
+  }
+
+  private int change(String namespace, String verb) {
+    String path = "/v1/namespaces/" + ApiClient.segment(namespace) + ":" + verb;
+    globals().printer().fields(globals().client().call(Call.post(path, Map.of())));
+    return ExitCode.DONE;
+  }
+}

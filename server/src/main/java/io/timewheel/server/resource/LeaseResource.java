@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
+
+import io.timewheel.api.LeaseBatch;
+import io.timewheel.api.LeaseBatchAnswer;
+import io.timewheel.api.LeaseRequest;
+import io.timewheel.api.OutcomeAnswer;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LeaseResult;
+import io.timewheel.durable.model.FireId;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.IdempotencyKeys;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.json.Parsed;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Role;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.annotation.JsonDeserialize;
+
+/** Ends and extensions of claim leases, of one firing or of up to 1,000, each on its own. */
+public final class LeaseResource {
+  private static final String FIRINGS = "/v1/namespaces/{ns}/firings";
+  private static final int MAX_BODY = 64 * 1024;
+  private static final int MAX_BATCH_BODY = 16 << 20;
+  private static final int MAX_FIRINGS = 1_000;
+  private static final int MAX_ERROR = 4_000;
+  private static final Pattern LEASE_TOKEN = Pattern.compile("[0-9a-f]{32}");
+
+  private final Supplier<DurableTimer> timers;
+  private final IdempotencyKeys idempotencyKeys;
+
+  public LeaseResource(Supplier<DurableTimer> timers, IdempotencyKeys idempotencyKeys) {
+    this.timers = timers;
+    this.idempotencyKeys = idempotencyKeys;
+  }
+
+  public void addTo(Router router) {
+    LeaseCall<LeaseRequest.Ack> ack = (timer, id, request, token) -> timer.ack(id, token);
+    add(router, "ack", LeaseRequest.Ack.class, ack);
+    add(router, "nack", LeaseRequest.Nack.class, LeaseResource::nack);
+    add(router, "extend", LeaseRequest.Extend.class, LeaseResource::extend);
+    addBatch(
+        router,
+        "ack",
+        body -> JsonReader.read(body, Acks.class).firings,
+        item -> item.request(),
+        ack);
+    addBatch(
+        router,
+        "nack",
+        body -> JsonReader.read(body, Nacks.class).firings,
+        item -> item.request(),
+        LeaseResource::nack);
+    addBatch(
+        router,
+        "extend",
+        body -> JsonReader.read(body, Extends.class).firings,
+        item -> item.request(),
+        LeaseResource::extend);
+  }
+
+  /** Ends a lease, or extends it. */
+  private interface LeaseCall<T> {
+    CompletionStage<LeaseResult> apply(
+        DurableTimer timer, FireId fireId, T request, String leaseToken);
+  }
+
+  private <T extends LeaseRequest> void add(
+      Router router, String verb, Class<T> type, LeaseCall<T> call) {
+    router.add(
+        Route.of("POST", FIRINGS + "/{fireId}:" + verb, Role.WRITE),
+        exchange -> end(exchange, type, call));
+  }
+
+  private <T extends LeaseRequest> void end(Exchange exchange, Class<T> type, LeaseCall<T> call) {
+    DurableTimer timer = timers.get();
+    String namespace = exchange.namespace();
+    FireId fireId = fireId(namespace, exchange.path("fireId"));
+    exchange.note("id", fireId.key().id());
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          T request = JsonReader.read(body, type);
+          String token = request.leaseToken();
+          idempotencyKeys.answer(
+              exchange,
+              token == null ? "" : token,
+              () ->
+                  end(timer, fireId, request, call).thenApply(ended -> each -> ended(each, ended)));
+        });
+  }
+
+  private static <T extends LeaseRequest> CompletionStage<LeaseResult> end(
+      DurableTimer timer, FireId fireId, T request, LeaseCall<T> call) {
+    String token = leaseToken(request.leaseToken());
+    return LEASE_TOKEN.matcher(token).matches()
+        ? call.apply(timer, fireId, request, token)
+        : CompletableFuture.completedStage(LeaseResult.LOST); // nobody ever had it
+  }
+
+  private static String leaseToken(@Nullable String token) {
+    if (token == null) {
+      throw Problem.invalid(
+              "leaseToken", "leaseToken: is missing (expected: the one of the firing)")
+          .failure();
+    }
+    return token;
+  }
+
+  private static CompletionStage<LeaseResult> nack(
+      DurableTimer timer, FireId fireId, LeaseRequest.Nack nack, String token) {
+    String error = requireNonNullElse(nack.error(), "the consumer gave no reason");
+    String kept = error.length() > MAX_ERROR ? error.substring(0, MAX_ERROR) : error;
+    return timer.nack(fireId, token, kept, nack.after());
+  }
+
+  private static CompletionStage<LeaseResult> extend(
+      DurableTimer timer, FireId fireId, LeaseRequest.Extend extend, String token) {
+    Duration sent = extend.leaseDuration();
+    if (sent == null) {
+      throw Problem.invalid("leaseDuration", "leaseDuration: is missing (expected: a duration)")
+          .failure();
+    }
+    return timer.extend(
+        fireId,
+        token,
+        QueueResource.between(
+            "leaseDuration",
+            sent,
+            QueueResource.LEASE,
+            QueueResource.MIN_LEASE,
+            QueueResource.MAX_LEASE));
+  }
+
+  /** What is no fire id, or one of another namespace, names nothing here. */
+  private static FireId fireId(String namespace, String text) {
+    try {
+      FireId fireId = FireId.parse(text);
+      if (fireId.key().namespace().equals(namespace)) {
+        return fireId;
+      }
+    } catch (IllegalArgumentException e) {
+      // said below
+    }
+    throw Problem.of(404, "not_found", "there is no such firing").failure();
+  }
+
+  private static void ended(Exchange exchange, LeaseResult result) {
+    Problem problem = problem(result);
+    if (problem == null) {
+      exchange.json(200, new OutcomeAnswer("done"));
+    } else {
+      exchange.problem(problem);
+    }
+  }
+
+  private static @Nullable Problem problem(LeaseResult result) {
+    return switch (result) {
+      case DONE -> null;
+      case LOST -> Problem.of(409, "lease_lost", "the claim lease has expired or was ended before");
+      case NOT_FOUND -> Problem.of(404, "not_found", "there is no such firing");
+    };
+  }
+
+  // Batches
+
+  private record Acks(
+      @JsonDeserialize(using = AckItems.class) @Nullable List<Parsed<LeaseBatch.Ack>> firings) {}
+
+  private record Nacks(
+      @JsonDeserialize(using = NackItems.class) @Nullable List<Parsed<LeaseBatch.Nack>> firings) {}
+
+  private record Extends(
+      @JsonDeserialize(using = ExtendItems.class)
+          @Nullable List<Parsed<LeaseBatch.Extend>> firings) {}
+
+  private static final class AckItems extends Parsed.Elements<LeaseBatch.Ack> {
+    AckItems() {
+      super(LeaseBatch.Ack.class);
+    }
+  }
+
+  private static final class NackItems extends Parsed.Elements<LeaseBatch.Nack> {
+    NackItems() {
+      super(LeaseBatch.Nack.class);
+    }
+  }
+
+  private static final class ExtendItems extends Parsed.Elements<LeaseBatch.Extend> {
+    ExtendItems() {
+      super(LeaseBatch.Extend.class);
+    }
+  }
+
+  private <I extends LeaseBatch.Item, T extends LeaseRequest> void addBatch(
+      Router router,
+      String verb,
+      Function<String, @Nullable List<Parsed<I>>> reader,
+      Function<I, T> request,
+      LeaseCall<T> call) {
+    router.add(
+        Route.of("POST", FIRINGS + ":" + verb, Role.WRITE),
+        exchange -> {
+          DurableTimer timer = timers.get();
+          String namespace = exchange.namespace();
+          exchange.body(
+              MAX_BATCH_BODY,
+              body -> {
+                List<Parsed<I>> items = requireNonNullElse(reader.apply(body), List.of());
+                if (items.isEmpty() || items.size() > MAX_FIRINGS) {
+                  throw Problem.invalid(
+                          "firings",
+                          "firings: " + items.size() + " (expected: 1 to " + MAX_FIRINGS + ")")
+                      .failure();
+                }
+                List<CompletableFuture<LeaseBatchAnswer.Result>> results = new ArrayList<>();
+                List<String> ids = new ArrayList<>();
+                for (Parsed<I> item : items) {
+                  results.add(each(timer, namespace, item, request, call, ids));
+                }
+                exchange.note("ids", ids);
+                exchange.on(
+                    CompletableFuture.allOf(results.toArray(CompletableFuture[]::new)),
+                    all ->
+                        exchange.json(
+                            200,
+                            new LeaseBatchAnswer(
+                                results.stream().map(CompletableFuture::join).toList())));
+              });
+        });
+  }
+
+  private static <I extends LeaseBatch.Item, T extends LeaseRequest>
+      CompletableFuture<LeaseBatchAnswer.Result> each(
+          DurableTimer timer,
+          String namespace,
+          Parsed<I> sent,
+          Function<I, T> request,
+          LeaseCall<T> call,
+          List<String> ids) {
+    I item = sent.value();
+    if (item == null) {
+      return CompletableFuture.completedFuture(refused(null, requireNonNull(sent.problem())));
+    }
+    String text = item.fireId();
+    try {
+      if (text == null) {
+        throw Problem.invalid("fireId", "fireId: is missing (expected: the one of the firing)")
+            .failure();
+      }
+      FireId fireId = fireId(namespace, text);
+      ids.add(fireId.key().id());
+      return end(timer, fireId, request.apply(item), call)
+          .handle((ended, error) -> result(text, ended, error))
+          .toCompletableFuture();
+    } catch (RuntimeException e) {
+      return CompletableFuture.completedFuture(refused(text, Problem.of(e)));
+    }
+  }
+
+  private static LeaseBatchAnswer.Result result(
+      String fireId, @Nullable LeaseResult ended, @Nullable Throwable error) {
+    if (ended == null) {
+      Throwable failure = requireNonNull(error);
+      Throwable cause = failure.getCause();
+      return refused(
+          fireId,
+          Problem.of(failure instanceof CompletionException && cause != null ? cause : failure));
+    }
+    Problem problem = problem(ended);
+    return problem == null
+        ? new LeaseBatchAnswer.Result(fireId, 200, null)
+        : refused(fireId, problem);
+  }
+
+  private static LeaseBatchAnswer.Result refused(@Nullable String fireId, Problem problem) {
+    return new LeaseBatchAnswer.Result(fireId, problem.status(), problem.details());
+  }
+}

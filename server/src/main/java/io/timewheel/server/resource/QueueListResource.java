@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import io.timewheel.api.PauseAnswer;
+import io.timewheel.api.QueuesAnswer;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.QueueInfo;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.Query;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.problem.Names;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreReads;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The state of the queues of a namespace, and pauses of queues and namespaces. */
+public final class QueueListResource {
+  private static final String NAMESPACE = "/v1/namespaces/{ns}";
+  private static final String QUEUES = NAMESPACE + "/queues";
+  private static final int MAX_BODY = 16 * 1024;
+  private static final int PAGE = 1_000;
+
+  /** Names of 256 bytes, each of which JSON may write as six, are 4 MB in half of these. */
+  private static final int MAX_PAGE = 2_000;
+
+  private final StoreReads reads;
+
+  public QueueListResource(StoreReads reads) {
+    this.reads = reads;
+  }
+
+  public void addTo(Router router) {
+    router.add(Route.of("GET", QUEUES, Role.READ), this::list);
+    router.add(
+        Route.of("POST", QUEUES + "/{queue}:pause", Role.WRITE),
+        exchange -> {
+          String queue = Names.checked("queue", exchange.path("queue"));
+          change(exchange, timer -> timer.pauseQueueAsync(exchange.namespace(), queue));
+        });
+    router.add(
+        Route.of("POST", QUEUES + "/{queue}:resume", Role.WRITE),
+        exchange -> {
+          String queue = Names.checked("queue", exchange.path("queue"));
+          change(
+              exchange,
+              timer ->
+                  timer
+                      .resumeQueueAsync(exchange.namespace(), queue)
+                      .thenApply(resumed -> claimed(exchange.namespace(), queue)));
+        });
+    router.add(
+        Route.of("POST", NAMESPACE + ":pause", Role.WRITE),
+        exchange ->
+            change(
+                exchange,
+                timer ->
+                    timer
+                        .pauseAsync(exchange.namespace())
+                        .thenApply(handlers -> handlers + claimed(exchange.namespace(), null))));
+    router.add(
+        Route.of("POST", NAMESPACE + ":resume", Role.WRITE),
+        exchange ->
+            change(
+                exchange,
+                timer ->
+                    timer
+                        .resumeAsync(exchange.namespace())
+                        .thenApply(resumed -> running(exchange.namespace()))));
+  }
+
+  private void list(Exchange exchange) {
+    String namespace = exchange.namespace();
+    Query query = exchange.query("pageSize", "pageToken");
+    int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
+    String token = query.text("pageToken");
+    TimerKey after = token == null ? null : parse(namespace, token);
+    List<QueueInfo> queues =
+        reads.ask(timer -> timer.queues(namespace, after, pageSize + 1)); // one more if any
+    boolean isLast = queues.size() <= pageSize;
+    List<QueueInfo> page = isLast ? queues : queues.subList(0, pageSize);
+    exchange.json(
+        200,
+        new QueuesAnswer(
+            page.stream().map(QueueListResource::view).toList(),
+            isLast ? null : token(namespace, page.get(pageSize - 1).name())));
+  }
+
+  private static QueuesAnswer.Queue view(QueueInfo queue) {
+    return new QueuesAnswer.Queue(
+        queue.name(),
+        queue.ready(),
+        queue.oldestReadyAt().orElse(null),
+        queue.running(),
+        queue.waitingClaims(),
+        queue.paused());
+  }
+
+  private static String token(String namespace, String name) {
+    byte[] text = ("queues\n" + namespace + "\n" + name).getBytes(StandardCharsets.UTF_8);
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(text);
+  }
+
+  private static TimerKey parse(String namespace, String token) {
+    try {
+      String text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
+      String name = text.substring(text.lastIndexOf('\n') + 1);
+      if (token.equals(token(namespace, name))) {
+        return new TimerKey(namespace, name);
+      }
+    } catch (IllegalArgumentException e) {
+      // refused below, as any other
+    }
+    throw Query.wrong("pageToken", token, "the nextPageToken of this list");
+  }
+
+  /** Pauses or resumes, and answers with the number of attempts that still run. */
+  private void change(
+      Exchange exchange, Function<DurableTimer, CompletionStage<? extends Number>> call) {
+    DurableTimer timer = reads.timer();
+    exchange.body(
+        MAX_BODY,
+        body -> {
+          JsonReader.empty(body);
+          exchange.on(
+              call.apply(timer),
+              running -> exchange.json(200, new PauseAnswer(running.longValue())));
+        });
+  }
+
+  /** How many timers consumers have claimed from a queue; from all of the namespace for null. */
+  private long claimed(String namespace, @Nullable String queue) {
+    return reads.ask(timer -> timer.claimed(namespace, queue));
+  }
+
+  private long running(String namespace) {
+    return reads
+        .ask(DurableTimer::counts)
+        .getOrDefault(namespace, Map.of())
+        .getOrDefault(TimerState.RUNNING, 0L);
+  }
+}
