@@ -32,6 +32,7 @@ import io.timewheel.server.resource.ViewResource;
 import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.store.StoreProbe;
 import io.timewheel.server.store.StoreReads;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -61,7 +62,8 @@ public final class TimewheelServer implements AutoCloseable {
   private final IdempotencyKeys idempotencyKeys = new IdempotencyKeys();
   private final StoreReads reads = new StoreReads();
   private final Connections connections;
-  private final HealthResource health = new HealthResource(reads);
+  private final StoreProbe probe = new StoreProbe(reads, System::nanoTime);
+  private final HealthResource health = new HealthResource(reads, probe);
   private final QueueResource queues;
   private final StatsView stats;
   private final ClusterView cluster;
@@ -69,6 +71,8 @@ public final class TimewheelServer implements AutoCloseable {
   private final BackupResource backups;
   private final ScheduledExecutorService pulse =
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-pulse"));
+  private final ScheduledExecutorService prober =
+      Executors.newSingleThreadScheduledExecutor(thread("timewheel-store-probe"));
   private final ExecutorService counter =
       Executors.newSingleThreadExecutor(thread("timewheel-wheel-counter"));
   private int pulses;
@@ -148,6 +152,10 @@ public final class TimewheelServer implements AutoCloseable {
     long millis = TimeUnit.SECONDS.toMillis(1) / EventStream.PULSES_PER_SECOND;
     var unused =
         server.pulse.scheduleWithFixedDelay(server::pulse, 0, millis, TimeUnit.MILLISECONDS);
+    long probeMillis = StoreProbe.PERIOD.toMillis();
+    var unusedToo =
+        server.prober.scheduleWithFixedDelay(
+            server.probe::read, probeMillis, probeMillis, TimeUnit.MILLISECONDS);
     return server;
   }
 
@@ -180,6 +188,7 @@ public final class TimewheelServer implements AutoCloseable {
   /** Answers with a timer, whose store is read by so many requests at a time. */
   void serve(DurableTimer started, int readsAtATime) {
     reads.serve(started, readsAtATime);
+    probe.read();
   }
 
   /** {@return the port that it listens on} */
@@ -246,6 +255,7 @@ public final class TimewheelServer implements AutoCloseable {
       listener.stop(patience);
     } finally {
       pulse.shutdownNow();
+      prober.shutdownNow();
       counter.shutdownNow();
     }
   }

@@ -68,7 +68,8 @@ class BoundedAnswersTest {
               standard.maxWaiting(),
               standard.maxWait(),
               answerBytes,
-              maxStall));
+              maxStall,
+              standard.storeTimeout()));
     };
   }
 

@@ -160,6 +160,9 @@ class ManyTimersTest {
         "timers?color=red",
         "timers?payload=maybe",
         "timers?dueFrom=today",
+        "timers?dueFrom=%2B10000-01-01T00:00:00Z",
+        "timers?dueTo=1969-12-31T23:59:59Z",
+        "histogram?to=%2B10000-01-01T00:00:00Z",
         "timers?pageSize=1&pageSize=2",
         "timers?prefix=%FF",
         "histogram?buckets=0",
@@ -259,7 +262,7 @@ class ManyTimersTest {
     String namespace = "bulk-" + verb;
     batch(namespace, item("a1", ""), item("a2", ""), item("b", ""));
     if (before.equals("paused")) {
-      bulk(namespace, "pause", "{\"filter\":{}}");
+      bulk(namespace, "pause", "{\"filter\":{},\"force\":true}");
     }
     Answer differs = bulk(namespace, verb, "{\"filter\":{\"prefix\":\"a\"},\"expect\":3}");
     assertThat(differs.status()).isEqualTo(409);
@@ -284,8 +287,22 @@ class ManyTimersTest {
   @Test
   void aBulkVerbNeedsAFilter() {
     assertThat(bulk("x", "cancel", "{\"expect\":0}").status()).isEqualTo(422);
-    assertThat(bulk("x", "cancel", "{\"filter\":{\"state\":[\"paused\",\"ready\"]}}").status())
-        .isEqualTo(200);
-    assertThat(bulk("x", "run", "{\"filter\":{}}").status()).isEqualTo(404);
+    String states = "{\"filter\":{\"state\":[\"paused\",\"ready\"]},\"force\":true}";
+    assertThat(bulk("x", "cancel", states).status()).isEqualTo(200);
+    assertThat(bulk("x", "run", "{\"filter\":{},\"force\":true}").status()).isEqualTo(404);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"cancel", "pause", "resume", "retry"})
+  void aBulkVerbNeedsTheNumberOfTimersOrForce(String verb) {
+    String namespace = "intent-" + verb;
+    batch(namespace, item("a", ""));
+    for (String more : List.of("", ",\"force\":false", ",\"expect\":1,\"force\":true")) {
+      Answer refused = bulk(namespace, verb, "{\"filter\":{}" + more + "}");
+      assertThat(refused.status()).as(more).isEqualTo(422);
+      assertThat(refused.text("field")).as(more).isIn("expect", "force");
+    }
+    assertThat(running.get("/v1/namespaces/" + namespace + "/timers/a").text("state"))
+        .isEqualTo("scheduled");
   }
 }

@@ -81,6 +81,14 @@ class OpenApiTest {
   }
 
   @Test
+  void everyIntegerHas64Bits() {
+    assertThat(document.findParents("type"))
+        .filteredOn(schema -> schema.get("type").asString("").equals("integer"))
+        .hasSizeGreaterThan(50)
+        .allSatisfy(schema -> assertThat(schema.path("format").asString()).isEqualTo("int64"));
+  }
+
+  @Test
   void everyPathDescribesItsVariablesAndEveryOperationHasItsName() {
     TreeSet<String> names = new TreeSet<>();
     for (var path : document.get("paths").properties()) {
@@ -217,6 +225,7 @@ class OpenApiTest {
     running.put("/v1/namespaces/shop/timers/seen", AT);
     running.server.second();
     get(200, "/v1/namespaces", "");
+    get(400, "/v1/namespaces", "?pageSize=0");
     get(200, "/v1/stats", "");
     get(200, "/v1/wheel", "");
     get(200, "/v1/cluster", "");
@@ -301,7 +310,12 @@ class OpenApiTest {
       ask(400, "POST", bulk, path, "{");
       ask(409, "POST", bulk, path, "{\"filter\":{\"prefix\":\"b\"},\"expect\":999}");
       ask(422, "POST", bulk, path, "{}");
-      ask(200, "POST", bulk, path, "{\"filter\":{\"state\":[\"scheduled\"],\"prefix\":\"b\"}}");
+      ask(
+          200,
+          "POST",
+          bulk,
+          path,
+          "{\"filter\":{\"state\":[\"scheduled\"],\"prefix\":\"b\"},\"force\":true}");
     }
   }
 

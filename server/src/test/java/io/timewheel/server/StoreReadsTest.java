@@ -132,7 +132,7 @@ class StoreReadsTest {
             get("/metrics"),
             send("PUT", TIMERS + "/a", SPEC),
             send("POST", TIMERS + ":batch", "{\"timers\":[" + ITEM + "]}"),
-            send("POST", TIMERS + ":pause", "{\"filter\":{\"prefix\":\"a\"}}"),
+            send("POST", TIMERS + ":pause", "{\"filter\":{\"prefix\":\"a\"},\"force\":true}"),
             send("POST", TIMERS + "/a:pause", null),
             send("DELETE", TIMERS + "/none", null));
 

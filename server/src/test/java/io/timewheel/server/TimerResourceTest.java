@@ -179,6 +179,36 @@ class TimerResourceTest {
     assertThat(made.text("at")).isEqualTo("2099-01-01T09:00:00Z");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"})
+  void theFirstAndTheLastInstantAreAccepted(String at) {
+    Answer made = running.put(path("bound"), AT.replaceAll("2\\d{3}-[^\"]*", at));
+    assertThat(made.text("at")).isEqualTo(at);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "-PT1S, after",
+    "P3000000D, after",
+    "1969-12-31T23:59:59Z, at",
+    "+10000-01-01T00:00:00Z, at"
+  })
+  void aTimerIsMovedOnlyWithinTheAcceptedTimes(String to, String field) {
+    running.put(path("moved"), AT);
+    Answer moved = running.post(path("moved:move"), "{\"" + field + "\":\"" + to + "\"}");
+    assertThat(moved.status()).isEqualTo(422);
+    assertThat(moved.text("field")).isEqualTo(field);
+    assertThat(running.get(path("moved")).text("at")).isEqualTo("2099-01-01T00:00:00Z");
+  }
+
+  @Test
+  void nextRunsEndWithTheYear9999() {
+    Answer made =
+        running.put(path("rare"), "{\"every\":\"P1095000D\",\"target\":{\"queue\":\"q\"}}");
+    assertThat(made.status()).isEqualTo(201);
+    assertThat(made.json().get("next")).hasSize(2);
+  }
+
   @Test
   void getOfNothingIsAProblem() {
     Answer answer = running.get(path("nothing"));
@@ -230,6 +260,13 @@ class TimerResourceTest {
         "{\"after\":\"PT1S\"} | 422 | target",
         "{\"after\":\"PT1S\",\"target\":{}} | 422 | target",
         "{\"after\":\"PT1S\",\"target\":{\"queue\":\"q\",\"url\":\"http://x\"}} | 422 | target",
+        "{\"after\":\"-PT0.001S\",\"target\":{\"queue\":\"q\"}} | 422 | after",
+        "{\"after\":\"P3000000D\",\"target\":{\"queue\":\"q\"}} | 422 | after",
+        "{\"after\":\"PT2562047788015215H\",\"target\":{\"queue\":\"q\"}} | 422 | after",
+        "{\"every\":\"P3000000D\",\"target\":{\"queue\":\"q\"}} | 422 | every",
+        "{\"at\":\"1969-12-31T23:59:59.999Z\",\"target\":{\"queue\":\"q\"}} | 422 | at",
+        "{\"at\":\"+10000-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}} | 422 | at",
+        "{\"at\":\"9999-12-31T23:00:00-01:00\",\"target\":{\"queue\":\"q\"}} | 422 | at",
         "{\"after\":\"1 hour\",\"target\":{\"queue\":\"q\"}} | 422 | after",
         "{\"at\":\"tomorrow\",\"target\":{\"queue\":\"q\"}} | 422 | at",
         "{\"every\":\"PT0.09S\",\"target\":{\"queue\":\"q\"}} | 422 | every",

@@ -29,7 +29,7 @@ import static java.util.Objects.requireNonNull;
  * @param queued how many changes of callers wait for the store
  * @param ownQueued how many claims and ends of attempts wait for the store
  * @param storeAvailable whether the store can be read and written: false from a failure until it
- *     answers, or until nothing was asked of it for a minute
+ *     answers, or until nothing was asked of it for 10 s
  * @param lag how long attempts of handlers took to begin once they were due
  */
 public record DurableStats(
@@ -81,7 +81,7 @@ public record DurableStats(
    * @param queued how many changes of callers wait for the store
    * @param ownQueued how many claims and ends of attempts wait for the store
    * @param storeAvailable whether the store can be read and written: false from a failure until it
-   *     answers, or until nothing was asked of it for a minute
+   *     answers, or until nothing was asked of it for 10 s
    * @param lag how long attempts of handlers took to begin once they were due
    */
   public DurableStats {

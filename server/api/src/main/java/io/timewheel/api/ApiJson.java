@@ -3,6 +3,7 @@ package io.timewheel.api;
 
 import static com.fasterxml.jackson.annotation.JsonInclude.Include.NON_NULL;
 
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -29,6 +30,15 @@ public final class ApiJson {
    */
   public static final String DOCUMENT = "document";
 
+  /** The earliest instant that the API accepts. */
+  public static final Instant EARLIEST = Instant.EPOCH;
+
+  /** The latest instant that the API accepts. */
+  public static final Instant LATEST = Instant.parse("9999-12-31T23:59:59.999Z");
+
+  /** The expected form of an instant, for messages. */
+  public static final String INSTANT = "an instant from 1970 to 9999 such as 2026-12-01T09:00:00Z";
+
   private ApiJson() {}
 
   /**
@@ -43,9 +53,7 @@ public final class ApiJson {
     times.addDeserializer(
         Duration.class, new Parsed<>(Duration.class, "a duration such as PT30M", Duration::parse));
     times.addDeserializer(
-        Instant.class,
-        new Parsed<>(
-            Instant.class, "an instant such as 2026-12-01T09:00:00Z", ApiJson::parseInstant));
+        Instant.class, new Parsed<>(Instant.class, INSTANT, ApiJson::parseInstant));
     return JsonMapper.builder(factory)
         .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
         .disable(DeserializationFeature.WRAP_EXCEPTIONS)
@@ -64,9 +72,27 @@ public final class ApiJson {
    *
    * @param text such as {@code 2026-12-01T09:00Z}
    * @return the instant
-   * @throws DateTimeParseException if the text is not an instant
+   * @throws DateTimeException if the text is not an instant, or not one from 1970 to 9999
    */
   public static Instant parseInstant(String text) {
+    Instant instant = parse(text);
+    if (!isAccepted(instant)) {
+      throw new DateTimeException(text + " (expected: " + INSTANT + ")");
+    }
+    return instant;
+  }
+
+  /**
+   * Whether the API accepts an instant.
+   *
+   * @param instant the instant
+   * @return true if it is from 1970 to 9999
+   */
+  public static boolean isAccepted(Instant instant) {
+    return !instant.isBefore(EARLIEST) && !instant.isAfter(LATEST);
+  }
+
+  private static Instant parse(String text) {
     try {
       return Instant.parse(text);
     } catch (DateTimeParseException e) {

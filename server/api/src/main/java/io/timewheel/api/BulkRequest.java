@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param filter the timers; an empty filter selects all unfinished ones
  * @param expect the number of timers; if it differs, the server changes none
+ * @param force true, instead of {@code expect}, to change any number of timers
  */
-public record BulkRequest(@Nullable Filter filter, @Nullable Long expect) {
+public record BulkRequest(@Nullable Filter filter, @Nullable Long expect, @Nullable Boolean force) {
   /**
    * A filter. A timer must match all of its fields.
    *

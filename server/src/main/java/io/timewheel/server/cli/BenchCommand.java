@@ -43,7 +43,7 @@ final class BenchCommand implements Callable<Integer> {
   private static final int PATIENCE_SECONDS = 10;
   private static final int CANCEL_SECONDS = 20;
 
-  private static final BulkRequest EVERYTHING = new BulkRequest(BulkRequest.Filter.ALL, null);
+  private static final BulkRequest EVERYTHING = new BulkRequest(BulkRequest.Filter.ALL, null, true);
   private static final TimerRequest TIMER =
       new TimerRequest(
           Duration.ofHours(24),

@@ -7,12 +7,15 @@ import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.LogOutput;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
+import io.timewheel.server.settings.WorkLimits;
 import io.timewheel.server.store.StoreLocation;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.WebhookSecrets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -106,6 +109,13 @@ public final class ServeOptions {
   private boolean insecure;
 
   @Option(
+      names = "--store-timeout",
+      paramLabel = "DURATION",
+      description = "Answer 503 if the store takes longer (default: PT10S, PT1S to PT5M).",
+      converter = StoreTimeoutConverter.class)
+  private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
+
+  @Option(
       names = "--log-format",
       paramLabel = "FORM",
       description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}), on standard error.",
@@ -178,6 +188,25 @@ public final class ServeOptions {
     }
   }
 
+  /** Reads the store timeout. */
+  private static final class StoreTimeoutConverter implements ITypeConverter<Duration> {
+    private static final Duration MIN = Duration.ofSeconds(1);
+    private static final Duration MAX = Duration.ofMinutes(5);
+
+    @Override
+    public Duration convert(String text) {
+      try {
+        Duration timeout = Duration.parse(text.strip());
+        if (timeout.compareTo(MIN) >= 0 && timeout.compareTo(MAX) <= 0) {
+          return timeout;
+        }
+      } catch (DateTimeParseException e) {
+        // refused below, as any other
+      }
+      throw new TypeConversionException(text + " (expected: " + MIN + " to " + MAX + ")");
+    }
+  }
+
   /** Reads a block of addresses. */
   private static final class CidrConverter implements ITypeConverter<Cidr> {
     @Override
@@ -204,7 +233,7 @@ public final class ServeOptions {
         loopback.maxStreams(),
         loopback.maxBodyBytes(),
         loopback.maxBodyTime(),
-        loopback.work());
+        loopback.work().withStoreTimeout(storeTimeout));
   }
 
   /**

@@ -11,6 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -114,14 +115,20 @@ final class TimersCommand {
     return ExitCode.DONE;
   }
 
-  @Command(name = "cancel", description = "Cancels a timer, and says whether that was in time.")
+  @Command(
+      name = "cancel",
+      description = "Cancels a timer, or all that a filter finds.",
+      footerHeading = "%nExamples:%n",
+      footer = {
+        "  timewheel timers cancel shop order-42",
+        "  timewheel timers cancel shop --prefix cart- --expect 12"
+      })
   int cancel(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id) {
-    globals()
-        .printer()
-        .fields(globals().client().call(Call.of("DELETE", ApiClient.timer(namespace, id))));
-    return ExitCode.DONE;
+      @Parameters(paramLabel = "ID", arity = "0..1") @Nullable String id,
+      @Mixin BulkOptions options) {
+    Call one = id == null ? null : Call.of("DELETE", ApiClient.timer(namespace, id));
+    return change(namespace, one, "cancel", options);
   }
 
   @Command(name = "move", description = "Moves a timer to another time.")
@@ -139,25 +146,49 @@ final class TimersCommand {
     return verb(namespace, id, "run", Map.of());
   }
 
-  @Command(name = "pause", description = "Lets a timer not fire until it is resumed.")
+  @Command(name = "pause", description = "Pauses a timer, or all that a filter finds.")
   int pause(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id) {
-    return verb(namespace, id, "pause", Map.of());
+      @Parameters(paramLabel = "ID", arity = "0..1") @Nullable String id,
+      @Mixin BulkOptions options) {
+    return verb(namespace, id, "pause", options);
   }
 
-  @Command(name = "resume", description = "Ends a pause; what is overdue fires.")
+  @Command(name = "resume", description = "Resumes a timer, or all that a filter finds.")
   int resume(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id) {
-    return verb(namespace, id, "resume", Map.of());
+      @Parameters(paramLabel = "ID", arity = "0..1") @Nullable String id,
+      @Mixin BulkOptions options) {
+    return verb(namespace, id, "resume", options);
   }
 
-  @Command(name = "retry", description = "Fires what failed once more.")
+  @Command(name = "retry", description = "Retries a failed timer, or all that a filter finds.")
   int retry(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id) {
-    return verb(namespace, id, "retry", Map.of());
+      @Parameters(paramLabel = "ID", arity = "0..1") @Nullable String id,
+      @Mixin BulkOptions options) {
+    return verb(namespace, id, "retry", options);
+  }
+
+  private int verb(String namespace, @Nullable String id, String verb, BulkOptions options) {
+    Call one = id == null ? null : Call.post(ApiClient.timer(namespace, id) + ":" + verb, Map.of());
+    return change(namespace, one, verb, options);
+  }
+
+  /** Changes one timer, or without it all that the options find. */
+  private int change(String namespace, @Nullable Call one, String verb, BulkOptions options) {
+    String fault = one == null ? options.faultWithoutId() : options.faultWithId();
+    if (fault != null) {
+      throw globals().usage(fault);
+    }
+    Call call =
+        one == null
+            ? Call.post(
+                "/v1/namespaces/" + ApiClient.segment(namespace) + "/timers:" + verb,
+                options.request())
+            : one;
+    globals().printer().fields(globals().client().call(call));
+    return ExitCode.DONE;
   }
 
   private int verb(String namespace, String id, String verb, Object body) {

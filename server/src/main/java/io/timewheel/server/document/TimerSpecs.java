@@ -3,6 +3,7 @@ package io.timewheel.server.document;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.timewheel.api.ApiJson;
 import io.timewheel.api.PreviewRequest;
 import io.timewheel.api.RawJson;
 import io.timewheel.api.Retry;
@@ -35,19 +36,20 @@ public final class TimerSpecs {
    * {@return the request to the engine, which checks the rest}
    *
    * @param secrets whether webhooks can be signed by a name
+   * @param now the present time, from which {@code after} and {@code every} count
    */
   public static TimerSpec of(
-      String namespace, String id, TimerRequest timer, Predicate<String> secrets) {
+      String namespace, String id, TimerRequest timer, Predicate<String> secrets, Instant now) {
     TimerSpec spec = TimerSpec.of(namespace, id);
     payload(spec, timer.payload());
-    time(spec, timer);
+    time(spec, timer, now);
     target(spec, timer.target(), userHeaders(timer), secrets);
     missedRuns(spec, timer);
     return spec.retry(retry(timer.retry())).evenIfFinished();
   }
 
   /** {@return a timer with this schedule, for its runs alone} */
-  public static TimerSpec schedule(PreviewRequest schedule) {
+  public static TimerSpec schedule(PreviewRequest schedule, Instant now) {
     TimerSpec spec = TimerSpec.of("preview", "preview").queue("preview");
     TimerRequest timer =
         new TimerRequest(
@@ -62,7 +64,7 @@ public final class TimerSpecs {
             null,
             null,
             null);
-    time(spec, timer);
+    time(spec, timer, now);
     return spec;
   }
 
@@ -76,7 +78,7 @@ public final class TimerSpecs {
     }
   }
 
-  private static void time(TimerSpec spec, TimerRequest timer) {
+  private static void time(TimerSpec spec, TimerRequest timer, Instant now) {
     Duration after = timer.after();
     Instant at = timer.at();
     Duration every = timer.every();
@@ -94,11 +96,33 @@ public final class TimerSpecs {
     } else if (timer.zone() != null) {
       throw Problem.invalid("zone", "zone: only a cron has one").failure();
     } else if (after != null) {
-      spec.after(after);
+      spec.after(checkedAfter(after, now));
     } else if (at != null) {
       spec.at(at);
     } else if (every != null) {
+      checkEndsInTime("every", every, now);
       checked("every", () -> spec.every(every));
+    }
+  }
+
+  /**
+   * {@return a delay from now}
+   *
+   * @throws Problem.Failure if it is negative, or ends after the year 9999
+   */
+  public static Duration checkedAfter(Duration after, Instant now) {
+    if (after.isNegative()) {
+      throw Problem.invalid("after", "after: " + after + " is negative (minimum: PT0S)").failure();
+    }
+    checkEndsInTime("after", after, now);
+    return after;
+  }
+
+  private static void checkEndsInTime(String field, Duration delay, Instant now) {
+    if (delay.compareTo(Duration.between(now, ApiJson.LATEST)) > 0) {
+      throw Problem.invalid(
+              field, field + ": " + delay + " is too long (latest time: " + ApiJson.LATEST + ")")
+          .failure();
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.document;
 
+import io.timewheel.api.ApiJson;
 import io.timewheel.api.Firing;
 import io.timewheel.api.RawJson;
 import io.timewheel.api.Retry;
@@ -13,6 +14,7 @@ import io.timewheel.server.webhook.StoredTarget;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -66,8 +68,13 @@ public final class TimerView {
         StoredTarget.userHeaders(timer.headers()),
         json,
         base64(payload, json),
-        whole && !recurrence.isEmpty() ? timer.next(NEXT_RUNS) : null,
+        whole && !recurrence.isEmpty() ? next(timer) : null,
         whole ? timer.attempts().stream().map(TimerView::attempt).toList() : null);
+  }
+
+  /** {@return the next runs, without those that no instant of the API can express} */
+  private static List<Instant> next(TimerInfo timer) {
+    return timer.next(NEXT_RUNS).stream().filter(ApiJson::isAccepted).toList();
   }
 
   /** The values of headers are never shown. */

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -28,6 +29,7 @@ import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +58,8 @@ public final class Exchange {
   private final Map<String, Object> notes = new ConcurrentHashMap<>();
   private volatile boolean uneventful;
   private ByteBudget.@Nullable Reservation body;
+  private volatile Scheduler.@Nullable Task deadline;
+  private volatile long etag;
 
   /**
    * The parts of a server that all its requests share.
@@ -65,13 +69,17 @@ public final class Exchange {
    * @param maxBodyTime how long a client may take to send a body
    * @param answers the memory of answers
    * @param maxStall how long a client may take no part of an answer
+   * @param threads the threads of requests
+   * @param storeTimeout the time within which the store must answer
    */
   record Shared(
       Authenticator authenticator,
       ByteBudget bodies,
       Duration maxBodyTime,
       ByteBudget answers,
-      Duration maxStall) {}
+      Duration maxStall,
+      RequestThreads threads,
+      Duration storeTimeout) {}
 
   Exchange(
       Shared shared, String clientAddress, Request request, Response response, Callback callback) {
@@ -177,10 +185,63 @@ public final class Exchange {
     if (length > maxBytes) {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
+    stopDeadline(); // the client has a time of its own to send the body
     body = shared.bodies.of(caller);
     on(
         BodyReader.read(request, maxBytes, shared.maxBodyTime, body),
-        content -> then.accept(Json.decode(content)));
+        content -> {
+          expectAnswer(Duration.ZERO);
+          occupyThread(() -> then.accept(Json.decode(content)));
+        });
+  }
+
+  /** Runs a step that may wait for the store; what it throws is answered. */
+  void occupyThread(Runnable step) {
+    shared.threads.run(
+        () -> {
+          if (!answered.get()) {
+            run(step);
+          }
+        });
+  }
+
+  // The deadline
+
+  /**
+   * Starts the time for the answer: the store timeout, and more for a request that may wait longer.
+   * If it ends, the answer is 503, though the store may still be at work on the request.
+   *
+   * @param more the time besides the store timeout
+   */
+  public void expectAnswer(Duration more) {
+    stopDeadline();
+    deadline =
+        request
+            .getConnectionMetaData()
+            .getConnector()
+            .getScheduler()
+            .schedule(
+                this::overdue, shared.storeTimeout.plus(more).toMillis(), TimeUnit.MILLISECONDS);
+    if (answered.get()) {
+      stopDeadline();
+    }
+  }
+
+  /** Lets the answer take any time, as that of a request whose work is long. */
+  public void stopDeadline() {
+    Scheduler.Task task = deadline;
+    if (task != null) {
+      task.cancel();
+    }
+  }
+
+  private void overdue() {
+    String method = request.getMethod();
+    boolean reads = method.equals("GET") || method.equals("HEAD");
+    problem(
+        reads
+            ? Problem.storeTimeout(shared.storeTimeout)
+            : Problem.unknownOutcome(shared.storeTimeout));
   }
 
   // For the audit log
@@ -255,7 +316,6 @@ public final class Exchange {
   }
 
   public void problem(Problem problem) {
-    problem.headers().forEach(response.getHeaders()::put);
     if (problem.status() == 500) {
       LOG.error(
           "{} {} failed, request {} from {}",
@@ -268,7 +328,13 @@ public final class Exchange {
     BodyReader.discard(
         request,
         shared.maxBodyTime,
-        () -> send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.details())));
+        () ->
+            send(
+                problem.status(),
+                Problem.MEDIA_TYPE,
+                AnswerWriter.parts(Json.bytes(problem.details())),
+                problem.headers(),
+                Callback.NOOP));
   }
 
   /** Answers with another path on this server. */
@@ -293,6 +359,15 @@ public final class Exchange {
    * @param written told whether the whole answer went out
    */
   public void send(int status, String type, List<ByteBuffer> content, Callback written) {
+    send(status, type, content, Map.of(), written);
+  }
+
+  private void send(
+      int status,
+      String type,
+      List<ByteBuffer> content,
+      Map<String, String> headers,
+      Callback written) {
     long length = content.stream().mapToLong(ByteBuffer::remaining).sum();
     ByteBudget.Reservation reserved = shared.answers.of(caller);
     if (length > SMALL_BYTES && !reserved.reserve(length)) {
@@ -305,6 +380,10 @@ public final class Exchange {
       reserved.release();
       written.failed(new EofException("answered already"));
     } else {
+      headers.forEach(response.getHeaders()::put);
+      if (etag != 0 && status < 300) {
+        response.getHeaders().put(HttpHeader.ETAG, "\"" + etag + "\"");
+      }
       response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
       response.getHeaders().put(HttpHeader.CONTENT_LENGTH, length);
       Callback both = Callback.combine(callback, written);
@@ -328,6 +407,7 @@ public final class Exchange {
     if (!answered.compareAndSet(false, true)) {
       return false;
     }
+    stopDeadline();
     if (body != null) {
       body.release();
     }
@@ -340,7 +420,8 @@ public final class Exchange {
     return callback;
   }
 
+  /** Adds the version of a timer to the answer, unless it is a problem. */
   public void etag(long version) {
-    response.getHeaders().put(HttpHeader.ETAG, "\"" + version + "\"");
+    etag = version;
   }
 }

@@ -16,7 +16,7 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /** The port of a server. Accepts connections, and gives each request to the pipeline. */
 public final class HttpListener {
-  private static final int MAX_THREADS = 64;
+  static final int MAX_THREADS = 64;
   private static final int MAX_HEADER_BYTES = 16 * 1024;
 
   /** The smallest buffer of the pool. */

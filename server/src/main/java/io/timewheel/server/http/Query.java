@@ -82,7 +82,7 @@ public final class Query {
     try {
       return text == null ? null : ApiJson.parseInstant(text);
     } catch (RuntimeException e) {
-      throw wrong(name, text, "an instant such as 2026-12-01T09:00:00Z");
+      throw wrong(name, text, ApiJson.INSTANT);
     }
   }
 

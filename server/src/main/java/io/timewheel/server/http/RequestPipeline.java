@@ -7,6 +7,7 @@ import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.settings.ServerConfig;
+import java.time.Duration;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -18,6 +19,9 @@ import org.eclipse.jetty.util.Callback;
  * problem.
  */
 public final class RequestPipeline extends Handler.Abstract {
+  /** The others of the pool remain for probes. */
+  private static final int MAX_REQUEST_THREADS = HttpListener.MAX_THREADS - 16;
+
   private final Router router;
   private final Authenticator authenticator;
   private final Connections connections;
@@ -40,13 +44,14 @@ public final class RequestPipeline extends Handler.Abstract {
             new ByteBudget(config.maxBodyBytes()),
             config.maxBodyTime(),
             new ByteBudget(config.work().maxAnswerBytes()),
-            config.work().maxStall());
+            config.work().maxStall(),
+            new RequestThreads(MAX_REQUEST_THREADS),
+            config.work().storeTimeout());
   }
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
-    Exchange exchange =
-        new Exchange(shared, addresses.of(request), request, response, callback);
+    Exchange exchange = new Exchange(shared, addresses.of(request), request, response, callback);
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
     response.getHeaders().put("Content-Security-Policy", OriginCheck.API_POLICY);
     response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
@@ -71,7 +76,12 @@ public final class RequestPipeline extends Handler.Abstract {
     }
     exchange.route(match.route(), match.variables());
     authorise(exchange, match.route(), authentication);
-    act(exchange, match.action());
+    if (match.route().role() == Role.OPEN) {
+      act(exchange, match.action());
+    } else {
+      exchange.expectAnswer(Duration.ZERO);
+      exchange.occupyThread(() -> act(exchange, match.action()));
+    }
   }
 
   /** Checks each request here alone, so that no route can forget it. */

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.api.ProblemDetails;
 import io.timewheel.durable.model.DurableTimerException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -32,6 +33,9 @@ public record Problem(
     Map<String, String> headers,
     @Nullable Throwable cause) {
   public static final String MEDIA_TYPE = "application/problem+json";
+
+  private static final String UNKNOWN_OUTCOME =
+      "the change may have been made or not; repeat it with the same Idempotency-Key";
 
   private static final int MAX_DETAIL = 1_000;
 
@@ -78,9 +82,7 @@ public record Problem(
         case REJECTED -> of(422, "rejected", detail);
         case BUSY -> busy(detail);
         case STORE_UNAVAILABLE -> unavailable("the store does not answer; nothing was done");
-        case UNKNOWN ->
-            of(503, "unknown_outcome", "it may have been done or not; the same again is safe")
-                .header("Retry-After", "1");
+        case UNKNOWN -> of(503, "unknown_outcome", UNKNOWN_OUTCOME).header("Retry-After", "1");
       };
     } else if (error instanceof IllegalArgumentException) {
       Matcher named = NAMED.matcher(detail);
@@ -89,6 +91,20 @@ public record Problem(
       return unavailable("the server is going down");
     }
     return of(500, "unexpected", "an error of the server; its log has it").caused(error);
+  }
+
+  /** A read got no answer of the store in time. */
+  public static Problem storeTimeout(Duration limit) {
+    return unavailable("the store has not answered within " + limit);
+  }
+
+  /** A change got no answer of the store in time. */
+  public static Problem unknownOutcome(Duration limit) {
+    return of(
+            503,
+            "unknown_outcome",
+            "the store has not answered within " + limit + ": " + UNKNOWN_OUTCOME)
+        .header("Retry-After", "1");
   }
 
   public static Problem unavailable(String detail) {

@@ -75,6 +75,7 @@ public final class BackupResource {
                 .failure();
           }
           exchange.note("backup", name);
+          exchange.stopDeadline(); // a copy takes its time
           exchange.json(201, new BackupAnswer(name, copy(name).toString()));
         });
   }

@@ -115,7 +115,8 @@ public final class BatchResource {
         throw Problem.invalid("id", "id: none (expected: the id of the timer)").failure();
       }
       String checked = Names.checked("id", id);
-      TimerSpec spec = TimerSpecs.of(namespace, checked, timer.timer(), secrets);
+      TimerSpec spec =
+          TimerSpecs.of(namespace, checked, timer.timer(), secrets, reads.timer().now());
       Preconditions.of(timer.ifMatch(), timer.ifNoneMatch())
           .apply(spec, () -> reads.get(new TimerKey(namespace, checked)));
       if (requestId != null) {

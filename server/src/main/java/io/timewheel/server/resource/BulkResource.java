@@ -21,6 +21,7 @@ import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -69,17 +70,32 @@ public final class BulkResource {
         text -> {
           BulkRequest request = JsonReader.read(text, BulkRequest.class);
           TimerFilter filter = filter(exchange, namespace, request.filter());
+          checkIntent(request);
           idempotencyKeys.answer(
               exchange,
               () -> {
-                long count = count(filter, request.expect());
+                long count = count(exchange, filter, request.expect());
                 long[] changed = {0};
-                pages(filter, keys -> changed[0] += change.apply(timer, keys));
+                pages(exchange, filter, keys -> changed[0] += change.apply(timer, keys));
                 exchange.note("changed", changed[0]);
                 BulkAnswer answer = new BulkAnswer(count, changed[0]);
                 return CompletableFuture.completedStage(each -> each.json(200, answer));
               });
         });
+  }
+
+  /** A filter with a mistake, such as an empty one, must not change more timers than intended. */
+  private static void checkIntent(BulkRequest request) {
+    boolean force = Boolean.TRUE.equals(request.force());
+    if (request.expect() == null && !force) {
+      throw Problem.invalid(
+              "expect", "expect: none (expected: the number of timers, or force: true)")
+          .failure();
+    }
+    if (request.expect() != null && force) {
+      throw Problem.invalid("force", "force: true together with expect (expected: one of them)")
+          .failure();
+    }
   }
 
   private static TimerFilter filter(
@@ -102,9 +118,9 @@ public final class BulkResource {
     return filter.withoutPayload();
   }
 
-  private long count(TimerFilter filter, @Nullable Long expected) {
+  private long count(Exchange exchange, TimerFilter filter, @Nullable Long expected) {
     long[] count = {0};
-    pages(filter, keys -> count[0] += keys.size());
+    pages(exchange, filter, keys -> count[0] += keys.size());
     if (expected != null && expected != count[0]) {
       throw Problem.of(409, "count_differs", count[0] + " timers (expected: " + expected + ")")
           .with("count", count[0])
@@ -113,11 +129,14 @@ public final class BulkResource {
     return count[0];
   }
 
-  private void pages(TimerFilter filter, Consumer<List<TimerKey>> each) {
+  /** Visits all pages; each has a deadline of its own. */
+  private void pages(Exchange exchange, TimerFilter filter, Consumer<List<TimerKey>> each) {
     String next = null;
     do {
       String from = next;
+      exchange.expectAnswer(Duration.ZERO);
       TimerList page = reads.ask(timer -> timer.list(filter, PAGE, from));
+      exchange.expectAnswer(Duration.ZERO);
       each.accept(page.timers().stream().map(TimerInfo::key).toList());
       next = page.nextPage().orElse(null);
     } while (next != null);

@@ -7,15 +7,18 @@ import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreProbe;
 import io.timewheel.server.store.StoreReads;
 
 /** The probes of a monitor: whether the process lives, and whether it is ready to serve. */
 public final class HealthResource {
   private final StoreReads reads;
+  private final StoreProbe probe;
   private volatile boolean draining;
 
-  public HealthResource(StoreReads reads) {
+  public HealthResource(StoreReads reads, StoreProbe probe) {
     this.reads = reads;
+    this.probe = probe;
   }
 
   public void addTo(Router router) {
@@ -32,7 +35,7 @@ public final class HealthResource {
     if (draining) {
       throw Problem.unavailable("the server is going down").failure();
     }
-    if (!reads.timer().stats().storeAvailable()) {
+    if (!reads.timer().stats().storeAvailable() || !probe.isAnswering()) {
       throw Problem.unavailable("the store does not answer").failure();
     }
     state(exchange, "ready");

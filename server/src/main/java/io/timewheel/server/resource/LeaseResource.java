@@ -11,6 +11,7 @@ import io.timewheel.api.OutcomeAnswer;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.model.FireId;
+import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKeys;
 import io.timewheel.server.http.Route;
@@ -125,7 +126,9 @@ public final class LeaseResource {
       DurableTimer timer, FireId fireId, LeaseRequest.Nack nack, String token) {
     String error = requireNonNullElse(nack.error(), "the consumer gave no reason");
     String kept = error.length() > MAX_ERROR ? error.substring(0, MAX_ERROR) : error;
-    return timer.nack(fireId, token, kept, nack.after());
+    Duration after = nack.after();
+    return timer.nack(
+        fireId, token, kept, after == null ? null : TimerSpecs.checkedAfter(after, timer.now()));
   }
 
   private static CompletionStage<LeaseResult> extend(

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.resource;
 
+import io.timewheel.api.ApiJson;
 import io.timewheel.api.PreviewAnswer;
 import io.timewheel.api.PreviewRequest;
+import io.timewheel.durable.DurableTimer;
 import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Route;
@@ -11,6 +13,8 @@ import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The next runs of a schedule that is not stored. */
@@ -35,8 +39,12 @@ public final class PreviewResource {
         body -> {
           PreviewRequest schedule = JsonReader.read(body, PreviewRequest.class);
           int count = count(schedule.count());
-          exchange.json(
-              200, new PreviewAnswer(reads.timer().preview(TimerSpecs.schedule(schedule), count)));
+          DurableTimer timer = reads.timer();
+          List<Instant> next =
+              timer.preview(TimerSpecs.schedule(schedule, timer.now()), count).stream()
+                  .filter(ApiJson::isAccepted)
+                  .toList();
+          exchange.json(200, new PreviewAnswer(next));
         });
   }
 

@@ -162,6 +162,7 @@ public final class QueueResource {
                 .header("Retry-After", "1")
                 .failure();
           }
+          exchange.expectAnswer(wait);
           CompletionStage<List<QueueFiring>> firings =
               timer.claim(namespace, queue, max, lease, wait);
           new Claim(exchange, timer, firings.toCompletableFuture()).begin();

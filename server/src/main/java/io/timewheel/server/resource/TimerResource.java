@@ -67,7 +67,7 @@ public final class TimerResource {
         MAX_BODY,
         body -> {
           TimerRequest sent = JsonReader.read(body, TimerRequest.class);
-          TimerSpec spec = TimerSpecs.of(key.namespace(), key.id(), sent, secrets);
+          TimerSpec spec = TimerSpecs.of(key.namespace(), key.id(), sent, secrets, timer.now());
           conditions.apply(spec, () -> reads.get(key));
           if (requestId != null) {
             spec.requestId(requestId);

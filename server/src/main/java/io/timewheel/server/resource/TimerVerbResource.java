@@ -8,6 +8,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKeys;
 import io.timewheel.server.http.Preconditions;
@@ -74,14 +75,7 @@ public final class TimerVerbResource {
     if ((at == null) == (after == null)) {
       throw Problem.invalid("at", "expected exactly one of at, after").failure();
     }
-    if (at != null) {
-      return at;
-    }
-    try {
-      return now.plus(after);
-    } catch (RuntimeException e) {
-      throw Problem.invalid("after", "after: " + after + " (expected: less)").failure();
-    }
+    return at != null ? at : now.plus(TimerSpecs.checkedAfter(after, now));
   }
 
   private void move(Exchange exchange) {

@@ -62,6 +62,7 @@ public final class Settings implements IDefaultValueProvider {
           "webhook-secrets",
           "allow-target",
           "insecure",
+          "store-timeout",
           "observe",
           "log-format",
           "audit-log");

@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param maxWait how long a request may wait for its turn
  * @param maxAnswerBytes the number of bytes of answers that may wait for their clients
  * @param maxStall how long a client may take nothing of a large answer
+ * @param storeTimeout the time within which the store must answer a request
  */
 public record WorkLimits(
     int longAtATime,
@@ -21,13 +22,18 @@ public record WorkLimits(
     int maxWaiting,
     Duration maxWait,
     long maxAnswerBytes,
-    Duration maxStall) {
+    Duration maxStall,
+    Duration storeTimeout) {
+  /** The store timeout unless another one is set. */
+  public static final Duration STORE_TIMEOUT = Duration.ofSeconds(10);
+
   private static final long LEAST_ANSWER_BYTES = 64L << 20;
 
   /** Checks that nothing is null. */
   public WorkLimits {
     requireNonNull(maxWait, "maxWait");
     requireNonNull(maxStall, "maxStall");
+    requireNonNull(storeTimeout, "storeTimeout");
   }
 
   /** {@return the limits of a server whose requests read its own directory, or a database} */
@@ -38,6 +44,13 @@ public record WorkLimits(
         4_096,
         Duration.ofSeconds(10),
         Math.max(LEAST_ANSWER_BYTES, Runtime.getRuntime().maxMemory() / 8),
-        Duration.ofSeconds(10));
+        Duration.ofSeconds(10),
+        STORE_TIMEOUT);
+  }
+
+  /** {@return these limits with another store timeout} */
+  public WorkLimits withStoreTimeout(Duration timeout) {
+    return new WorkLimits(
+        longAtATime, shortAtATime, maxWaiting, maxWait, maxAnswerBytes, maxStall, timeout);
   }
 }

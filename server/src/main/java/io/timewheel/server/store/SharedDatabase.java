@@ -104,7 +104,7 @@ public final class SharedDatabase {
     pool.setJdbcUrl(url);
     pool.setUsername(user);
     pool.setPassword(password.read());
-    pool.setMaximumPoolSize(OWN_CONNECTIONS + READS + 1); // and one to see the cluster
+    pool.setMaximumPoolSize(OWN_CONNECTIONS + READS + 2); // the cluster view and the probe
     pool.setMinimumIdle(OWN_CONNECTIONS);
     pool.setConnectionTimeout(POOL_PATIENCE_MILLIS);
     // As each driver counts.

@@ -134,6 +134,17 @@ final class CommandLineTest {
     "timers resume shop a, POST /v1/namespaces/shop/timers/a:resume, {}",
     "timers retry shop a, POST /v1/namespaces/shop/timers/a:retry, {}",
     "timers move shop a --after PT1M, POST /v1/namespaces/shop/timers/a:move, {\"after\":\"PT1M\"}",
+    "timers cancel shop --force, POST /v1/namespaces/shop/timers:cancel,"
+        + " '{\"filter\":{},\"force\":true}'",
+    "timers pause shop --state ready --prefix a --handler h --expect 2,"
+        + " POST /v1/namespaces/shop/timers:pause,"
+        + " '{\"filter\":{\"state\":[\"ready\"],\"prefix\":\"a\",\"handler\":\"h\"},\"expect\":2}'",
+    "timers resume shop --due-from 2099-01-01T00:00:00Z --due-to 2099-01-02T00:00:00Z --expect 0,"
+        + " POST /v1/namespaces/shop/timers:resume,"
+        + " '{\"filter\":{\"dueFrom\":\"2099-01-01T00:00:00Z\",\"dueTo\":\"2099-01-02T00:00:00Z\"},"
+        + "\"expect\":0}'",
+    "timers retry shop --prefix a --force, POST /v1/namespaces/shop/timers:retry,"
+        + " '{\"filter\":{\"prefix\":\"a\"},\"force\":true}'",
     "queues ack shop f1 --lease-token l, POST /v1/namespaces/shop/firings/f1:ack,"
         + " {\"leaseToken\":\"l\"}",
     "queues claim shop q, POST /v1/namespaces/shop/queues/q/firings:claim, "
@@ -221,6 +232,11 @@ final class CommandLineTest {
         "timers create shop a --after PT1S --queue q --payload {",
         "timers create shop a --after PT1S --queue q --if-absent --if-version 1",
         "timers move shop a",
+        "timers cancel shop",
+        "timers cancel shop --prefix a",
+        "timers cancel shop --force --expect 1",
+        "timers pause shop a --force",
+        "timers pause shop a --prefix b",
         "timers list shop --limit -1",
         "queues ack shop f1",
         "queues claim shop q --max ten",
@@ -370,7 +386,7 @@ final class CommandLineTest {
 
     assertThat(err.toString())
         .containsPattern("curl -X POST 'http://127.0.0.1:.*/bench-.*/timers:cancel'")
-        .contains("-d '{\"filter\":{}}'");
+        .contains("-d '{\"filter\":{},\"force\":true}'");
   }
 
   @Test

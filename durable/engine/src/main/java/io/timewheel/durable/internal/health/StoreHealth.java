@@ -14,10 +14,11 @@ public final class StoreHealth {
   private static final int MAX_TRANSIENTS = 5;
 
   /**
-   * A failure that is older than this says nothing: what the engine needs is tried again every few
-   * seconds, so only a caller was refused, and nobody has asked since.
+   * An older failure does not count: the engine repeats its own changes every few seconds, so only
+   * a caller was refused, and no caller has asked since. A server that answers "not ready" gets no
+   * more calls, so this also bounds the time until it is ready again.
    */
-  private static final long NEWS_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final long NEWS_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final TimeSource time;
   private final AtomicInteger transients = new AtomicInteger();

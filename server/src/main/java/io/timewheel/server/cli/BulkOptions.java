@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.api.BulkRequest;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The timers of a bulk command: a filter, and their number or the consent to any number. */
+final class BulkOptions {
+  @Option(names = "--state", paramLabel = "STATE", description = "Without ID: only this state.")
+  private @Nullable String state;
+
+  @Option(names = "--prefix", paramLabel = "TEXT", description = "Without ID: how IDs begin.")
+  private @Nullable String prefix;
+
+  @Option(
+      names = "--due-from",
+      paramLabel = "INSTANT",
+      description = "Without ID: the first due time.")
+  private @Nullable Instant dueFrom;
+
+  @Option(
+      names = "--due-to",
+      paramLabel = "INSTANT",
+      description = "Without ID: the end of the due times, exclusive.")
+  private @Nullable Instant dueTo;
+
+  @Option(names = "--handler", paramLabel = "NAME", description = "Without ID: only this handler.")
+  private @Nullable String handler;
+
+  @Option(
+      names = "--expect",
+      paramLabel = "N",
+      description = "Without ID: change nothing unless N timers match.")
+  private @Nullable Long expect;
+
+  @Option(names = "--force", description = "Without ID: change any number of timers.")
+  private boolean force;
+
+  /** {@return the fault of a command for one timer; null if there is none} */
+  @Nullable String faultWithId() {
+    boolean filtered =
+        state != null || prefix != null || dueFrom != null || dueTo != null || handler != null;
+    return filtered || expect != null || force
+        ? "an ID together with options for many timers (expected: one of both)"
+        : null;
+  }
+
+  /** {@return the fault of a command for many timers; null if there is none} */
+  @Nullable String faultWithoutId() {
+    return (expect == null) == force
+        ? null
+        : "neither an ID nor the number of timers (expected: ID, --expect N or --force)";
+  }
+
+  BulkRequest request() {
+    List<String> states = state == null ? null : List.of(state);
+    return new BulkRequest(
+        new BulkRequest.Filter(states, prefix, dueFrom, dueTo, handler),
+        expect,
+        force ? Boolean.TRUE : null);
+  }
+}

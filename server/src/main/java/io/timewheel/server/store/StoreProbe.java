@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.store;
+
+import io.timewheel.durable.DurableTimer;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+
+/**
+ * Observes whether the store answers. It reads once a second past all requests, so neither their
+ * number nor a call that hangs delays the result.
+ */
+public final class StoreProbe {
+  /** The time between two reads. */
+  public static final Duration PERIOD = Duration.ofSeconds(1);
+
+  /** The store counts as absent if no read has succeeded for this long. */
+  public static final Duration LIMIT = Duration.ofSeconds(5);
+
+  /** A timer that need not exist: the store answers either way. */
+  private static final String NAME = "timewheel-probe";
+
+  private final StoreReads reads;
+  private final LongSupplier nanoTime;
+  private volatile long answeredAtNanos;
+
+  public StoreProbe(StoreReads reads, LongSupplier nanoTime) {
+    this.reads = reads;
+    this.nanoTime = nanoTime;
+    answeredAtNanos = nanoTime.getAsLong() - LIMIT.toNanos();
+  }
+
+  /** Reads the store, and returns when it has answered or failed. */
+  public void read() {
+    if (!reads.isServing()) {
+      return;
+    }
+    DurableTimer timer = reads.timer();
+    try {
+      var unused = timer.get(NAME, NAME);
+      answeredAtNanos = nanoTime.getAsLong();
+    } catch (RuntimeException e) {
+      // The engine logs it once.
+    }
+  }
+
+  /** {@return whether a read has succeeded within {@link #LIMIT}} */
+  public boolean isAnswering() {
+    return nanoTime.getAsLong() - answeredAtNanos < LIMIT.toNanos();
+  }
+}
