@@ -231,7 +231,7 @@ public final class TimewheelServer implements AutoCloseable {
   /** A second has passed. */
   void second() {
     if (reads.isServing()) {
-      node.traffic().sample(reads.timer().now());
+      node.namespaceTraffic().sample(reads.timer().now());
       events.second(listener.executor());
     }
   }

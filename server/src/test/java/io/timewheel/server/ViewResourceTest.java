@@ -135,6 +135,28 @@ class ViewResourceTest {
   }
 
   @Test
+  void statsOfANamespaceCountItsOwnTrafficOnly() {
+    second();
+    put("shop", "a", NOW);
+    end(claim(), "nack");
+    put("other", "b", LATER);
+    put("other", "c", LATER);
+    pass(Duration.ofSeconds(10));
+    second();
+    JsonNode shop = stats("?namespace=shop");
+    assertThat(shop.at("/minutes/0/scheduled").asInt()).isEqualTo(1);
+    assertThat(shop.at("/minutes/0/failed").asInt()).isEqualTo(1);
+    assertThat(shop.at("/rates/scheduled").asDouble()).isEqualTo(0);
+    assertThat(shop.at("/lag/count").asInt()).isEqualTo(1);
+    JsonNode other = stats("?namespace=other");
+    assertThat(other.at("/minutes/0/scheduled").asInt()).isEqualTo(2);
+    assertThat(other.at("/minutes/0/failed").asInt()).isZero();
+    assertThat(other.at("/lag/count").asInt()).isZero();
+    assertThat(stats("?namespace=none").at("/minutes")).isEmpty();
+    assertThat(stats("").at("/minutes/0/scheduled").asInt()).isEqualTo(3);
+  }
+
+  @Test
   void aRepeatedRequestIsNotCountedTwice() {
     String path = "/v1/namespaces/shop/timers/a";
     for (int i = 0; i < 3; i++) {

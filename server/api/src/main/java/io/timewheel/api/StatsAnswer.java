@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * @param running the number of running attempts
  * @param queued the number of changes of callers that wait for the store
  * @param ownQueued the number of claims and completions that wait for the store
- * @param totals counts since the start of the node
- * @param rates averages of the last seconds
- * @param lag the lag of the last minute
- * @param minutes the last hour; absent in events
+ * @param totals counts since the start of the node, of all namespaces
+ * @param rates averages of the last seconds; absent for a namespace that is not measured
+ * @param lag the lag of the last hour; absent for a namespace that is not measured
+ * @param minutes the last hour; absent in events, and for a namespace that is not measured
  */
 public record StatsAnswer(
     Instant now,
@@ -47,8 +47,8 @@ public record StatsAnswer(
     long queued,
     long ownQueued,
     Totals totals,
-    Rates rates,
-    Lag lag,
+    @Nullable Rates rates,
+    @Nullable Lag lag,
     @Nullable List<Minute> minutes) {
 
   /**

@@ -7,6 +7,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.json.Json;
+import io.timewheel.server.node.NamespaceTraffic;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.node.Traffic;
 import io.timewheel.server.node.WatchedStore;
@@ -40,6 +41,7 @@ public final class StatsView {
     Counted counted = count(reads, scope, now);
     DurableStats stats = timer.stats();
     WatchedStore store = node.store();
+    NamespaceTraffic.Seen traffic = node.namespaceTraffic().of(scope.namespaces(), now);
     return new StatsAnswer(
         now,
         node.startedAt(),
@@ -57,9 +59,11 @@ public final class StatsView {
         stats.queued(),
         stats.ownQueued(),
         totals(stats),
-        rates(),
-        lag(),
-        withMinutes ? node.traffic().minutes().stream().map(StatsView::minute).toList() : null);
+        traffic == null ? null : rates(traffic.rates()),
+        traffic == null ? null : lag(traffic.lag()),
+        traffic == null || !withMinutes
+            ? null
+            : traffic.minutes().stream().map(StatsView::minute).toList());
   }
 
   /** Asks the store; null if it does not answer, which is a figure too. */
@@ -111,13 +115,11 @@ public final class StatsView {
         stats.clockJumps());
   }
 
-  private StatsAnswer.Rates rates() {
-    Traffic.Rates rates = node.traffic().rates();
+  private static StatsAnswer.Rates rates(Traffic.Rates rates) {
     return new StatsAnswer.Rates(rates.scheduled(), rates.fired(), rates.failed());
   }
 
-  private StatsAnswer.Lag lag() {
-    Traffic.Lag lag = node.traffic().lag();
+  private static StatsAnswer.Lag lag(Traffic.Lag lag) {
     return new StatsAnswer.Lag(lag.percentile(50), lag.percentile(99), lag.max(), lag.count());
   }
 

@@ -13,7 +13,7 @@ public final class Node {
   /** An embedded store has one node. */
   private static final String ONLY = "node-1";
 
-  private final Traffic traffic = new Traffic();
+  private final NamespaceTraffic traffic = new NamespaceTraffic();
   private final ChangeFeed feed;
   private final InstantSource clock;
   private final Instant startedAt;
@@ -35,6 +35,11 @@ public final class Node {
 
   /** {@return the counts of this node} */
   public Traffic traffic() {
+    return traffic.all();
+  }
+
+  /** {@return the counts of this node, also by namespace} */
+  public NamespaceTraffic namespaceTraffic() {
     return traffic;
   }
 

@@ -8,9 +8,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 
 /**
  * What this node did within the last hour, minute by minute. Counters only grow, and any thread
@@ -50,14 +53,25 @@ public final class Traffic {
   private record Sample(long atMillis, long scheduled, long fired, long failed) {}
 
   /** How many a second, of late. */
-  public record Rates(double scheduled, double fired, double failed) {}
+  public record Rates(double scheduled, double fired, double failed) {
+    Rates plus(Rates other) {
+      return new Rates(
+          tenth(scheduled + other.scheduled),
+          tenth(fired + other.fired),
+          tenth(failed + other.failed));
+    }
+
+    private static double tenth(double rate) {
+      return Math.round(rate * 10) / 10.0;
+    }
+  }
 
   /** How long timers were late, as counts in the buckets of {@link LagHistogram}. */
   public static final class Lag {
     private final long[] counts = new long[BUCKETS];
     private long maxMillis;
 
-    private void add(Lag other) {
+    void add(Lag other) {
       for (int i = 0; i < BUCKETS; i++) {
         counts[i] += other.counts[i];
       }
@@ -105,11 +119,26 @@ public final class Traffic {
 
     private Minute copy() {
       Minute copy = new Minute(atMillis);
-      copy.scheduled = scheduled;
-      copy.fired = fired;
-      copy.failed = failed;
-      copy.lag.add(lag);
+      copy.add(this);
       return copy;
+    }
+
+    private void add(Minute other) {
+      scheduled += other.scheduled;
+      fired += other.fired;
+      failed += other.failed;
+      lag.add(other.lag);
+    }
+
+    private boolean isEmpty() {
+      return scheduled == 0 && fired == 0 && failed == 0 && lag.count() == 0;
+    }
+
+    /** {@return one minute for each time, oldest first} */
+    static List<Minute> sums(Stream<Minute> minutes) {
+      Map<Long, Minute> sums = new TreeMap<>();
+      minutes.forEach(minute -> sums.computeIfAbsent(minute.atMillis, Minute::new).add(minute));
+      return List.copyOf(sums.values());
     }
 
     public Instant at() {
@@ -192,6 +221,11 @@ public final class Traffic {
       minutes.removeFirst();
     }
     return minute;
+  }
+
+  /** {@return whether an hour has passed without any count} */
+  synchronized boolean isIdle() {
+    return minutes.size() == MINUTES && minutes.stream().allMatch(Minute::isEmpty);
   }
 
   /** {@return up to 60 minutes, oldest first} */

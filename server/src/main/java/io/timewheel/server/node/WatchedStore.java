@@ -40,7 +40,7 @@ public final class WatchedStore extends ForwardingTimerStore {
 
   private final String name;
   private final @Nullable JdbcTimerStore shared;
-  private final Traffic traffic;
+  private final NamespaceTraffic traffic;
   private final ChangeFeed feed;
   private final InstantSource clock;
   private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
@@ -52,7 +52,11 @@ public final class WatchedStore extends ForwardingTimerStore {
   private volatile long releasedAtMillis = Long.MIN_VALUE;
 
   WatchedStore(
-      String name, TimerStore store, Traffic traffic, ChangeFeed feed, InstantSource clock) {
+      String name,
+      TimerStore store,
+      NamespaceTraffic traffic,
+      ChangeFeed feed,
+      InstantSource clock) {
     super(store);
     this.name = name;
     this.shared = store instanceof JdbcTimerStore jdbc ? jdbc : null;
@@ -95,7 +99,7 @@ public final class WatchedStore extends ForwardingTimerStore {
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     List<TimerRecord> leased = super.lease(requests, limit, nowMillis, tokens);
     for (TimerRecord record : leased) {
-      traffic.fired.increment();
+      traffic.count(record.key().namespace(), each -> each.fired.increment());
       note(record, nowMillis, "running");
     }
     return leased;
@@ -106,7 +110,7 @@ public final class WatchedStore extends ForwardingTimerStore {
       Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
     List<TimerRecord> leased = super.leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
     for (TimerRecord record : leased) {
-      traffic.fired.increment();
+      traffic.count(record.key().namespace(), each -> each.fired.increment());
       note(record, nowMillis, "running");
     }
     return leased;
@@ -125,13 +129,14 @@ public final class WatchedStore extends ForwardingTimerStore {
     if (what == null || !isNew(record)) {
       return;
     }
+    String namespace = record.key().namespace();
     if (change instanceof Change.Schedule) {
-      traffic.scheduled.increment();
+      traffic.count(namespace, each -> each.scheduled.increment());
     } else if (change instanceof Change.Begin && outcome.answer() == Answer.APPLIED) {
-      traffic.fired.increment();
-      noteLag(record.fireAt());
+      traffic.count(namespace, each -> each.fired.increment());
+      noteLag(namespace, record.fireAt());
     } else if (change instanceof Change.Finish finish) {
-      noteEnd(finish.end(), record.state());
+      noteEnd(namespace, finish.end(), record.state());
     } else if (change instanceof Change.Verb verb) {
       if (verb.what() != Change.Verb.What.PAUSE) {
         releasedAtMillis = Math.max(releasedAtMillis, change.now());
@@ -159,26 +164,28 @@ public final class WatchedStore extends ForwardingTimerStore {
     feed.add(atMillis, record.key(), record.version(), record.state(), what);
   }
 
-  private void noteEnd(Change.Finish.End end, TimerState state) {
+  private void noteEnd(String namespace, Change.Finish.End end, TimerState state) {
     switch (end) {
-      case SUCCEEDED -> traffic.succeeded.increment();
-      case FAILED, EXHAUSTED, LOST, LOST_EXHAUSTED -> traffic.failed.increment();
+      case SUCCEEDED -> traffic.count(namespace, each -> each.succeeded.increment());
+      case FAILED, EXHAUSTED, LOST, LOST_EXHAUSTED ->
+          traffic.count(namespace, each -> each.failed.increment());
       default -> {}
     }
     if (state == TimerState.FAILED) {
-      traffic.exhausted.increment();
+      traffic.count(namespace, each -> each.exhausted.increment());
     }
   }
 
   private void noteReady(TimerRecord record) {
     long dueMillis = Math.max(record.scheduledAt(), record.createdAt());
     if (record.attempt() == 0 && dueMillis > releasedAtMillis) {
-      noteLag(dueMillis);
+      noteLag(record.key().namespace(), dueMillis);
     }
   }
 
-  private void noteLag(long dueMillis) {
-    traffic.countLag(Math.max(0, clock.millis() + clockOffsetMillis() - dueMillis));
+  private void noteLag(String namespace, long dueMillis) {
+    long lagMillis = Math.max(0, clock.millis() + clockOffsetMillis() - dueMillis);
+    traffic.count(namespace, each -> each.countLag(lagMillis));
   }
 
   /** What a change did, in a word for clients; null if nothing that they care for. */

@@ -3,7 +3,7 @@
 /**
  * The work of this process. The entry is {@link io.timewheel.server.node.Node}, which wraps the
  * store in a {@code WatchedStore}. That notes each commit as a change in the {@code ChangeFeed} and
- * in the counts of {@code Traffic}.
+ * in the counts of {@code NamespaceTraffic}.
  */
 @NullMarked
 package io.timewheel.server.node;

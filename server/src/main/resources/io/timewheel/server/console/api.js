@@ -124,16 +124,21 @@ export function get(path, query, signal) {
   return call("GET", path, { query, signal });
 }
 
-/** The names of all namespaces that the token may see. */
-export async function namespaces(signal) {
-  const names = [];
+/** All namespaces that the token may see, with the counts of their timers. */
+export async function namespaceList(signal) {
+  const found = [];
   let pageToken = "";
   do {
     const page = await get("/v1/namespaces", { pageSize: 5000, pageToken }, signal);
-    names.push(...page.namespaces.map((n) => n.namespace));
+    found.push(...page.namespaces);
     pageToken = page.nextPageToken ?? "";
   } while (pageToken);
-  return names;
+  return found;
+}
+
+/** The names of all namespaces that the token may see. */
+export async function namespaces(signal) {
+  return (await namespaceList(signal)).map((n) => n.namespace);
 }
 
 /** A timer, with its payload as it was sent. */

@@ -81,6 +81,7 @@ const ICONS = {
   now: "M1 8h3l2-5 3 10 2-5h4",
   wheel: "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM8 1.5V5M8 11v3.5M1.5 8H5M11 8h3.5",
   timers: "M2 4h12M2 8h12M2 12h8",
+  queues: "M2 3.5h12v9H2zM5 3.5v9M8 3.5v9M11 3.5v9",
   cluster: "M8 2v4M4 12V9h8v3M8 6v3M6.5 2h3v3h-3zM2.5 11h3v3h-3zM10.5 11h3v3h-3z",
   pause: "M5 3v10M11 3v10",
   play: "M4 3l9 5-9 5z",

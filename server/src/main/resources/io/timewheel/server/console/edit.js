@@ -12,7 +12,7 @@ import { localInput } from "./timers.js";
 import { isoOf } from "./words.js";
 import { knowsZone } from "./zone.js";
 
-export const title = (route) => (route.path[0] === "edit" ? `Edit ${route.path[2]}` : "New timer");
+export const title = (route) => (route.path[0] === "edit" ? `Edit ${route.path[2]}` : "Create timer");
 
 const WHEN = ["after", "at", "every", "cron"];
 const RETURNED = ["version", "state", "dueAt", "fireAt", "attempt", "createdAt", "changedAt", "lastError", "next", "attempts", "namespace", "id", "fixedDelay"];
@@ -20,7 +20,7 @@ const RETURNED = ["version", "state", "dueAt", "fireAt", "attempt", "createdAt",
 export async function show(main, route, signal) {
   const [page, namespace, id] = route.path;
   if (page === "new") {
-    put(main, heading("New timer"), form(null, route.query.get("ns") ?? ""));
+    put(main, heading("Create timer"), form(null, route.query.get("ns") ?? ""));
     return;
   }
   try {

@@ -38,6 +38,7 @@ export function rate(value) {
   return value === 0 ? "0" : value < 10 ? value.toFixed(1) : WHOLE.format(Math.round(value));
 }
 
+/** A number and its noun: 1 timer, 2 timers. */
 export function plural(count, noun, many = noun + "s") {
   return `${number(count)} ${count === 1 ? noun : many}`;
 }
@@ -107,16 +108,13 @@ export function relative(millis, now) {
 
 const formats = new Map();
 
-function formatter(options) {
+function formatter(given) {
+  const options = { timeZone: shownZone === "UTC" ? "UTC" : undefined, ...given };
   const key = JSON.stringify(options);
   if (!formats.has(key)) {
     formats.set(
       key,
-      new Intl.DateTimeFormat("en-GB", {
-        hourCycle: "h23",
-        timeZone: shownZone === "UTC" ? "UTC" : undefined,
-        ...options,
-      }),
+      new Intl.DateTimeFormat("en-GB", { hourCycle: "h23", ...options }),
     );
   }
   return formats.get(key);
@@ -137,8 +135,24 @@ export function date(millis) {
   return formatter({ weekday: "short", ...DATE, year: "numeric" }).format(millis);
 }
 
-export function shortDate(millis) {
-  return formatter(DATE).format(millis);
+/** The same in UTC, whichever zone is shown. The slots of the wheel and the days of the server begin in UTC. */
+export const utc = {
+  clock: (millis) => formatter({ ...TIME, second: "2-digit", timeZone: "UTC" }).format(millis),
+  hourMinute: (millis) => formatter({ ...TIME, timeZone: "UTC" }).format(millis),
+  date: (millis) => formatter({ weekday: "short", ...DATE, year: "numeric", timeZone: "UTC" }).format(millis),
+  shortDate: (millis) => formatter({ ...DATE, timeZone: "UTC" }).format(millis),
+  month: (millis) => formatter({ month: "short", timeZone: "UTC" }).format(millis),
+};
+
+/** The value of a field for a date and time, in the zone that is shown. */
+export function fieldOf(millis) {
+  const shift = shownZone === "UTC" ? 0 : new Date(millis).getTimezoneOffset() * MINUTE;
+  return new Date(millis - shift).toISOString().slice(0, 19);
+}
+
+/** The moment that such a field holds; NaN if it is empty. */
+export function millisOfField(value) {
+  return shownZone === "UTC" ? Date.parse(`${value}Z`) : new Date(value).getTime();
 }
 
 /** A moment: the time, with the date unless it is today's, and the year unless it is this one. */

@@ -120,3 +120,9 @@ export function eachSecond(listener, signal) {
   const interval = setInterval(tick, 1000);
   signal.addEventListener("abort", () => clearInterval(interval));
 }
+
+/** Calls back every few seconds, in the same way. */
+export function everySeconds(seconds, listener, signal) {
+  let passed = 0;
+  eachSecond(() => ++passed % seconds === 0 && listener(), signal);
+}

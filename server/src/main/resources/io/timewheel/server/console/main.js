@@ -10,28 +10,32 @@ import { go, link, parse } from "./router.js";
 import * as cluster from "./cluster.js";
 import * as edit from "./edit.js";
 import * as now from "./now.js";
+import * as queues from "./queues.js";
 import * as timer from "./timer.js";
 import * as timers from "./timers.js";
 import * as wheel from "./wheel.js";
 
 /** By the first part of the path. Each has a title, and show(main, route, signal). */
-const PAGES = { "": now, wheel, timers, timer, new: edit, edit, cluster };
+const PAGES = { "": now, wheel, timers, timer, new: edit, edit, queues, cluster };
 const NAVIGATION = [
   ["", "Now", "now"],
   ["wheel", "Wheel", "wheel"],
   ["timers", "Timers", "timers"],
-  ["cluster", "Cluster", "cluster"],
+  ["queues", "Queues", "queues"],
+  ["cluster", "Cluster", "cluster"], // only where nodes share a store
 ];
+const CLUSTER = NAVIGATION.length - 1;
 const KEYS = [
-  ["1 2 3 4", "Now, Wheel, Timers, Cluster"],
+  ["1 2 3 4", "Now, Wheel, Timers, Queues"],
+  ["5", "Cluster, where nodes share a store"],
   ["/", "Search timers; Enter goes to the first found"],
-  ["n", "New timer"],
-  ["p", "Pause, or go on live"],
+  ["n", "Create timer"],
+  ["p", "Pause or resume live updates"],
   ["u", "Times in UTC, or local"],
   ["t", "Light, dark, or as the system"],
   ["j k", "Next, previous timer in the list"],
   ["Enter", "Open the timer"],
-  ["e r", "On a timer: edit it, run it now"],
+  ["e r", "On a timer: edit timer, run timer now"],
   ["← → ↑ ↓", "On the wheel: another slot, another ring"],
   ["Escape", "Close what is open"],
   ["?", "These keys"],
@@ -76,6 +80,7 @@ let opened = false;
 
 const links = NAVIGATION.map(([path, label, sign]) =>
   h("a", { class: "tab" }, icon(sign), h("span", {}, label)));
+links[CLUSTER].hidden = true;
 const namespaces = h("select", {
   id: "namespace",
   "aria-label": "Namespace",
@@ -111,7 +116,7 @@ function renewNavigation(route) {
     }
   });
   showNamespaces(route.query.get("ns") ?? "");
-  namespaces.hidden = !["", "wheel", "timers"].includes(route.path[0]);
+  namespaces.hidden = !["", "wheel", "timers", "queues"].includes(route.path[0]);
 }
 
 let knownNamespaces = [];
@@ -130,7 +135,16 @@ async function loadNamespaces() {
     knownNamespaces = await api.namespaces();
     showNamespaces(parse(location.hash).query.get("ns") ?? "");
   } catch {
-    // The page itself says what is wrong.
+    // The page shows the problem.
+  }
+}
+
+/** One node has no cluster to look at. */
+async function loadCluster() {
+  try {
+    links[CLUSTER].hidden = !(await api.get("/v1/cluster")).shared;
+  } catch {
+    // The page shows the problem.
   }
 }
 
@@ -157,8 +171,10 @@ live.on("state", (state) => {
   }
   if (state === "live") {
     loadNamespaces();
+    loadCluster();
   }
 });
+live.on("cluster", ({ shared }) => (links[CLUSTER].hidden = !shared));
 
 // Zone, theme, help, token
 
@@ -256,7 +272,7 @@ const ACTIONS = {
       go(link(["timers"], { ns: shown, focus: "search" }));
     }
   },
-  ...Object.fromEntries(NAVIGATION.map((_, i) => [String(i + 1), () => go(links[i].getAttribute("href"))])),
+  ...Object.fromEntries(NAVIGATION.map((_, i) => [String(i + 1), () => links[i].hidden || go(links[i].getAttribute("href"))])),
 };
 
 document.addEventListener("keydown", (event) => {

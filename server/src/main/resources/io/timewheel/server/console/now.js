@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first page: does it keep time, what is wrong, what comes next.
+// The first page: on time or not, problems, and the timers that are due next.
 
 import * as api from "./api.js";
-import { bars, spark } from "./chart.js";
+import { bars } from "./chart.js";
 import { h, icon, name, put, text } from "./dom.js";
 import {
-  DAY, HOUR, MINUTE, compact, durationMillis, hourMinute, instantOf, isoDuration, moment, number, plural, rate,
-  shortDate,
+  DAY, HOUR, MINUTE, compact, duration, hourMinute, instantOf, millisOf, moment, number, plural, rate, relative, utc,
+  zoneName,
 } from "./format.js";
+import { hour } from "./hour.js";
 import * as live from "./live.js";
 import { dueQuery, empty, failure, firstTimer, heading, newTimerLink } from "./parts.js";
+import { oldest, queueTable, readQueues } from "./queues.js";
 import { go, link, replaceQuery } from "./router.js";
 import { lost, problems, verdict } from "./verdict.js";
 
 const SPANS = {
-  hour: { label: "Hour", level: 1, slot: MINUTE, unit: "minute", tick: (at) => hourMinute(at), ticks: 6 },
-  day: { label: "Day", level: 2, slot: HOUR, unit: "hour", tick: (at) => hourMinute(at), ticks: 6 },
-  year: { label: "Year", level: 3, slot: DAY, unit: "day", tick: (at) => shortDate(at), ticks: 6 },
+  hour: { label: "Hour", level: 1, slot: MINUTE, unit: "minute", tick: hourMinute, ticks: 6 },
+  day: { label: "Day", level: 2, slot: HOUR, unit: "hour", tick: hourMinute, ticks: 6 },
+  year: { label: "Year", level: 3, slot: DAY, unit: "day", tick: utc.shortDate, ticks: 6 },
 };
 
 /** A connection that is back at once is no news. */
 const LOST_MILLIS = 3_000;
+const QUEUES_SHOWN = 8;
 
 export const title = () => "Now";
 
@@ -29,37 +32,45 @@ export function show(main, route, signal) {
   const body = h("div", { class: "now" });
   put(main, heading("Now"), body);
   const judgement = judge();
-  const figures = metrics();
+  const figures = tiles(namespace, signal);
   const coming = next(namespace, route.query.get("span") ?? "hour");
-  const wrong = trouble(namespace);
-  const first = h("div", {});
-  put(body, judgement.element, first, figures.element, h("div", { class: "now-columns" }, wrong.element, coming.element));
+  const past = hour();
+  const wrong = attention(namespace);
+  const waiting = queues(namespace, signal);
+  const first = h("div", { class: "whole" });
+  put(body, judgement.element, first, figures.element, coming.element, past.charts, wrong.element, waiting.element, past.table);
 
   let taken;
+  let queued; // undefined until they are known
 
   function take(stats) {
     taken = stats;
-    judgement.say(verdict(stats));
-    figures.set(stats);
-    wrong.set(stats);
-    // There are none where the store did not answer.
+    judgement.say(verdict(stats, queued));
+    figures.set(stats, queued, coming.peak());
+    past.setNow(stats);
+    wrong.set(stats, queued);
+    // There are no counts where the store did not answer.
     const any = !stats.states || Object.values(stats.states).some((count) => count > 0);
-    if (!any && !first.hasChildNodes()) {
-      put(first, empty("No timers yet", h("p", {}, "Make the first one here, or with this command. It fires half a minute later."),
-        firstTimer(), newTimerLink()));
-    } else if (any) {
+    if (any) {
       put(first);
+    } else if (!first.hasChildNodes()) {
+      put(first, empty(namespace ? `No timers in ${namespace} yet` : "No timers yet",
+        h("p", {}, "Create the first timer here, or with this command. It fires after half a minute."), firstTimer(), newTimerLink()));
     }
+    first.hidden = any;
   }
 
   const refresh = live.oneAtATime(async () => {
     try {
-      const [stats, wheel] = await Promise.all([
-        api.get("/v1/stats", { namespace }, signal), api.get("/v1/wheel", { namespace }, signal)]);
+      const [stats, wheel, answer] = await Promise.all([
+        api.get("/v1/stats", { namespace }, signal), api.get("/v1/wheel", { namespace }, signal),
+        readQueues(namespace, signal).catch(() => undefined)]); // the rest of the page needs no queues
       if (!signal.aborted) {
-        live.took(stats);
-        figures.setMinutes(stats.minutes ?? []);
+        queued = answer?.queues;
         coming.set(wheel);
+        past.set(stats);
+        waiting.set(answer);
+        live.took(stats);
       }
     } catch (e) {
       if (!signal.aborted && !taken) {
@@ -74,18 +85,17 @@ export function show(main, route, signal) {
       judgement.say(lost(taken));
     }
   }, LOST_MILLIS), signal);
-  let seconds = 0;
-  live.eachSecond(() => ++seconds % 5 === 0 && refresh(), signal);
+  live.everySeconds(5, refresh, signal);
   refresh();
 }
 
-// Does it keep time?
+// On time?
 
 function judge() {
   const sign = h("span", { class: "verdict-icon" });
   const headline = h("h2", {});
   const detail = h("p", {});
-  const element = h("section", { class: "verdict", "aria-label": "Does it keep time?" }, sign, h("div", {}, headline, detail));
+  const element = h("section", { class: "verdict whole", "aria-label": "Are timers on time?" }, sign, h("div", {}, headline, detail));
   return {
     element,
     say({ level, title: said, detail: why }) {
@@ -99,60 +109,70 @@ function judge() {
   };
 }
 
-function metric(label, hint) {
-  const value = h("span", { class: "metric-value" }, "–");
-  const line = spark();
-  const extra = h("p", { class: "metric-extra" }, hint);
-  const element = h("div", { class: "metric" }, h("p", { class: "metric-label" }, label), value, extra, line.element);
-  return { element, value, extra, line };
-}
+// Four figures
 
-function metrics() {
-  const lag = metric("Lag, 99 %", "over the last hour");
-  const fired = metric("Fired", "a second");
-  const failed = metric("Failed", "a second");
-  const scheduled = metric("Scheduled", "a second");
-  lag.element.classList.add("wide");
-  const element = h("section", { class: "metrics", "aria-label": "Figures" },
-    [lag, fired, failed, scheduled].map((m) => m.element));
+function tile(label) {
+  const value = h("span", { class: "tile-value" }, "–");
+  const extra = h("span", { class: "tile-extra" });
+  const element = h("a", { class: "tile" }, h("span", { class: "tile-label" }, label), value, extra);
   return {
     element,
-    set(stats) {
-      const any = stats.lag?.count > 0;
-      text(lag.value, any ? isoDuration(stats.lag.p99) : "–");
-      text(lag.extra, any
-        ? `half within ${isoDuration(stats.lag.p50)}, longest ${isoDuration(stats.lag.max)}, last hour`
-        : "nothing came due in the last hour");
-      for (const [shown, key] of [[fired, "fired"], [failed, "failed"], [scheduled, "scheduled"]]) {
-        text(shown.value, rate(stats.rates?.[key] ?? 0));
-      }
-      failed.element.classList.toggle("alarming", (stats.rates?.failed ?? 0) > 0);
-    },
-    setMinutes(minutes) {
-      lag.line.set(minutes.map((m) => m.lagP99 === undefined ? undefined : durationMillis(m.lagP99)));
-      const past = minutes.slice(0, -1); // the running minute is not full yet
-      for (const [shown, key] of [[fired, "fired"], [failed, "failed"], [scheduled, "scheduled"]]) {
-        shown.line.set(past.map((m) => m[key]));
-        const total = minutes.reduce((sum, m) => sum + m[key], 0);
-        text(shown.extra, `a second; ${compact(total)} in the last hour`);
+    set(shown, words, href, alarm = "") {
+      text(value, shown);
+      text(extra, words);
+      element.className = `tile ${alarm}`;
+      if (href) {
+        element.href = href;
+      } else {
+        element.removeAttribute("href");
       }
     },
   };
 }
 
-// What is wrong?
+function tiles(namespace, signal) {
+  const [failed, blocked, ready, peak] = ["Failed", "Blocked", "Oldest ready", "Next peak"].map(tile);
+  const element = h("section", { class: "tiles whole", "aria-label": "Figures" }, [failed, blocked, ready, peak].map((each) => each.element));
+  const list = (state) => link(["timers"], { ns: namespace, state });
+  return {
+    element,
+    set(stats, known, coming) {
+      const now = millisOf(stats.now);
+      for (const [each, state, words] of [[failed, "failed", "all attempts used"], [blocked, "blocked", "no node calls them"]]) {
+        const count = stats.states?.[state];
+        each.set(count === undefined ? "–" : compact(count), count > 0 ? words : `no timer is ${state}`, count > 0 ? list(state) : undefined,
+          count > 0 ? (state === "failed" ? "bad" : "warn") : "");
+      }
+      const first = known && oldest(known);
+      const wait = first && Math.max(0, now - millisOf(first.at));
+      ready.set(first ? duration(wait < 1000 ? wait : Math.floor(wait / 1000) * 1000) : known ? "None" : "–",
+        first ? first.words : known ? "no timer waits in a queue" : "",
+        first && link(["queues"], { ns: namespace }), wait > MINUTE ? "warn" : "");
+      if (!coming) {
+        peak.set("–", "");
+      } else if (coming.count === 0) {
+        peak.set("None", "no timer is due within a year");
+      } else {
+        const { at, count, unit, start, end } = coming;
+        peak.set(at, `${plural(count, "timer")} in ${unit === "hour" ? "an" : "a"} ${unit}, ${start > now ? relative(start, now) : "now"}`,
+          link(["timers"], dueQuery(namespace, start, end)));
+      }
+    },
+  };
+}
 
-function trouble(namespace) {
+// Needs a person
+
+function attention(namespace) {
   const list = h("ul", { class: "problems" });
-  const none = h("p", { class: "nothing" }, icon("good"),
-    "Nothing is wrong: no timer is overdue, retrying, failed or blocked.");
-  const element = h("section", {}, h("h2", {}, "What is wrong"), list, none);
+  const none = h("p", { class: "nothing" }, icon("good"), "No timer is overdue, retrying, failed, blocked or paused, and no queue is behind.");
+  const element = h("section", { class: "attention" }, h("h2", {}, "Needs attention"), list, none);
   let before = "";
   return {
     element,
-    set(stats) {
-      const found = problems(stats);
-      none.hidden = found.some((p) => p.level !== "info");
+    set(stats, known) {
+      const found = problems(stats, known);
+      none.hidden = found.length > 0;
       const key = JSON.stringify(found);
       if (key !== before) {
         before = key;
@@ -163,21 +183,54 @@ function trouble(namespace) {
 }
 
 function problemRow(problem, namespace, stats) {
+  const { queue } = problem;
   const query = problem.overdue
-    ? { ns: namespace, state: problem.state, to: instantOf(Date.parse(stats.now)) }
-    : { ns: problem.namespace ?? namespace, state: problem.state };
-  const namespacePaused = problem.namespace && problem.namespace !== "*";
+    ? { ns: namespace, state: problem.state, to: instantOf(millisOf(stats.now)) }
+    : queue
+      ? { ns: queue.namespace, state: "ready", queue: queue.name }
+      : { ns: problem.namespace ?? namespace, state: problem.state };
+  const named = queue?.name ?? (problem.namespace !== "*" && problem.namespace);
   return h("li", { class: `problem-row ${problem.level}` },
     h("span", { class: "problem-count" }, problem.count === undefined ? icon("warn") : compact(problem.count)),
     h("div", {},
-      h("h3", {}, problem.title, namespacePaused && [": ", name(problem.namespace)]),
+      h("h3", {}, problem.title, named && [": ", name(named)]),
       h("p", {}, problem.meaning),
       h("p", { class: "step" }, h("strong", {}, "First step: "), problem.step)),
-    problem.state && h("a", { class: "button small", href: link(["timers"], query),
-      "aria-label": `Show ${problem.title.toLowerCase()} timers` }, "Show"));
+    (problem.state || queue) && h("a", { class: "button small", href: link(["timers"], query),
+      "aria-label": `Show timers: ${problem.title}${named ? ` ${named}` : ""}` }, "Show timers"));
 }
 
-// What comes next?
+// Queues
+
+function queues(namespace, signal) {
+  const table = queueTable(!namespace, signal);
+  const none = h("p", { class: "muted" }, "No timer waits in a queue.");
+  const all = h("a", { href: link(["queues"], { ns: namespace }) }, "Show all queues");
+  const element = h("section", { class: "waiting" }, h("div", { class: "section-head" }, h("h2", {}, "Queues"), all),
+    h("div", { class: "panel" }, none, table.element));
+  return {
+    element,
+    set(answer) {
+      element.hidden = !answer;
+      const known = answer?.queues ?? [];
+      none.hidden = known.length > 0;
+      table.element.hidden = known.length === 0;
+      table.set(known.slice(0, QUEUES_SHOWN));
+    },
+  };
+}
+
+// Due next
+
+/** The slots of a level that are not past, and the fullest of them: {bars: [{start, end, count}], peak}. */
+export function slotsAhead({ from, counts }, slot, now) {
+  const begin = Date.parse(from);
+  const ahead = counts
+    .map((count, i) => ({ count, start: begin + i * slot, end: begin + (i + 1) * slot }))
+    .filter(({ end }) => end > now);
+  const peak = ahead.reduce((best, each) => (each.count > (best?.count ?? 0) ? each : best), undefined);
+  return { bars: ahead, peak };
+}
 
 function next(namespace, chosen) {
   let span = SPANS[chosen] ? chosen : "hour";
@@ -191,14 +244,14 @@ function next(namespace, chosen) {
   const buttons = Object.entries(SPANS).map(([key, { label }]) =>
     h("button", { "aria-pressed": key === span, onclick: () => choose(key) }, label));
   const rows = h("tbody", {});
-  const table = h("details", { class: "twin" }, h("summary", {}, "As a table"),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What comes next, as a table" },
+  const table = h("details", { class: "twin" }, h("summary", {}, "Show as a table"),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Due next, as a table" },
       h("table", {},
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "From"), h("th", { scope: "col", class: "right" }, "Timers"))), rows)));
-  const element = h("section", {},
-    h("div", { class: "section-head" }, h("h2", {}, "What comes next"),
+  const element = h("section", { class: "coming panel" },
+    h("div", { class: "section-head" }, h("h2", {}, "Due next"),
       h("div", { class: "segments", role: "group", "aria-label": "Span" }, buttons)),
-    h("div", { class: "panel" }, chart.element), table);
+    chart.element, table);
   table.addEventListener("toggle", () => fillTable());
 
   function choose(key) {
@@ -208,13 +261,20 @@ function next(namespace, chosen) {
     draw();
   }
 
+  /** The beginning of a slot: the days of the server are days in UTC. */
+  function words({ start }, unit) {
+    const now = live.now();
+    return unit === "day" ? `${utc.date(start)}${zoneName() === "UTC" ? "" : " (UTC)"}` : moment(start, now).replace(/:00$/, "");
+  }
+
   function fillTable() {
     if (table.open) {
+      const { unit } = SPANS[span];
       put(rows, shown.filter((bar) => bar.count > 0).map((bar) => h("tr", {},
-        h("td", {}, h("a", { href: link(["timers"], dueQuery(namespace, bar.start, bar.end)) }, moment(bar.start, live.now()))),
+        h("td", {}, h("a", { href: link(["timers"], dueQuery(namespace, bar.start, bar.end)) }, words(bar, unit))),
         h("td", { class: "right" }, number(bar.count)))));
       if (!rows.hasChildNodes()) {
-        put(rows, h("tr", {}, h("td", { colspan: 2 }, `Nothing is due within the next ${span}.`)));
+        put(rows, h("tr", {}, h("td", { colspan: 2 }, `No timer is due within the next ${span}.`)));
       }
     }
   }
@@ -224,20 +284,18 @@ function next(namespace, chosen) {
       return;
     }
     const { level, slot, unit, tick, ticks } = SPANS[span];
-    const { from, counts } = wheel.levels[level];
-    const begin = Date.parse(from);
-    shown = counts.map((count, i) => {
-      const start = begin + i * slot;
-      return { count, start, end: start + slot, label: `${moment(start, live.now())}: ${plural(count, "timer")} in this ${unit}` };
-    });
-    const total = counts.reduce((sum, count) => sum + count, 0);
-    const peak = shown.reduce((best, bar) => (bar.count > best.count ? bar : best), shown[0]);
-    const words = total === 0
-      ? `Nothing is due within the next ${span}.`
-      : `${plural(total, "timer")} within the next ${span}; most at ${moment(peak.start, live.now())}: ${compact(peak.count)} in a ${unit}` +
+    const now = live.now();
+    const { bars: ahead, peak } = slotsAhead(wheel.levels[level], slot, now);
+    shown = ahead.map((bar) => ({ ...bar, label: `${words(bar, unit)}: ${plural(bar.count, "timer")} in this ${unit}` }));
+    const total = shown.reduce((sum, bar) => sum + bar.count, 0);
+    const summary = total === 0
+      ? `No timer is due within the next ${span}.`
+      : `${plural(total, "timer")} ${total === 1 ? "is" : "are"} due within the next ${span}. The peak is ` +
+        `${peak.start <= now ? `in this ${unit}` : `at ${words(peak, unit)}`}: ${plural(peak.count, "timer")}` +
         `${unit === "minute" ? "" : `, ${rate((peak.count * MINUTE) / slot)} a minute`}.`;
-    chart.set(shown, Array.from({ length: ticks }, (_, i) => ({
-      at: i / ticks, label: i === 0 ? "now" : tick(begin + Math.round((i / ticks) * counts.length) * slot) })), words);
+    const labels = Array.from({ length: ticks }, (_, i) => Math.round((i / ticks) * shown.length));
+    chart.set(shown, labels.map((index, i) => ({ at: index / shown.length, label: i === 0 ? "now" : tick(shown[index].start) })), summary,
+      peak && { index: ahead.indexOf(peak), label: `${peak.start <= now ? "now" : tick(peak.start)}: ${compact(peak.count)}` });
     fillTable();
   }
 
@@ -246,6 +304,20 @@ function next(namespace, chosen) {
     set(answer) {
       wheel = answer;
       draw();
+    },
+    /** The fullest slot of the shortest span that holds a timer; a count of 0 if there is none, undefined if unknown. */
+    peak() {
+      if (!wheel) {
+        return undefined;
+      }
+      for (const { level, slot, unit } of Object.values(SPANS)) {
+        const { peak } = slotsAhead(wheel.levels[level], slot, live.now());
+        if (peak) {
+          const at = unit === "day" ? utc.shortDate(peak.start) : hourMinute(peak.start);
+          return { ...peak, unit, at };
+        }
+      }
+      return { count: 0 };
     },
   };
 }

@@ -31,7 +31,13 @@ export function timerLink(timer, className = "") {
   return h("a", { href: link(["timer", timer.namespace, timer.id]), class: className }, name(timer.id));
 }
 
-/** What stands where there is nothing: why, and what to do. */
+/** A queue, as a link to its ready timers. */
+export function queueLink(queue, withNamespace) {
+  return [h("a", { href: link(["timers"], { ns: queue.namespace, state: "ready", queue: queue.name }) }, name(queue.name)),
+    withNamespace && [" ", name(queue.namespace, "muted small")]];
+}
+
+/** A notice where there is nothing: why, and the next step. */
 export function empty(title, ...children) {
   return h("div", { class: "empty" }, h("h2", {}, title), children);
 }
@@ -78,7 +84,7 @@ export function firstTimer() {
   );
 }
 
-export function newTimerLink(label = "New timer") {
+export function newTimerLink(label = "Create timer") {
   return h("a", { class: "button primary", href: "#/new" }, icon("plus"), label);
 }
 

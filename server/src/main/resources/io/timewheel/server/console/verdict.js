@@ -1,54 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the figures mean for the person on call: whether time is kept, and what is wrong with which first step.
+// The figures as the person on call needs them: a judgement, and each problem with its first step.
 
-import { duration, durationMillis, millisOf, moment, number, plural } from "./format.js";
+import { MINUTE, duration, durationMillis, millisOf, moment, number, plural } from "./format.js";
 
 /** A lag at which a person would call a timer late. */
 const LATE = 1000;
 
+/** A consumer that is this far behind needs a person. */
+const BEHIND = MINUTE;
+
+/** One of two texts, by a count. */
+const by = (count, one, many) => (count === 1 ? one : many);
+
+/** The queues whose oldest ready timer has waited too long, longest first. Paused queues wait on purpose. */
+export function behind(queues, now) {
+  return (queues ?? [])
+    .filter((queue) => !queue.paused && queue.oldestReadyAt && now - millisOf(queue.oldestReadyAt) > BEHIND)
+    .sort((a, b) => millisOf(a.oldestReadyAt) - millisOf(b.oldestReadyAt));
+}
+
 /** One sentence of judgement: {level: "good" | "warn" | "bad" | "idle", title, detail}. */
-export function verdict(stats) {
+export function verdict(stats, queues) {
   if (stats.storeAvailable === false) {
     return {
       level: "bad",
       title: "The store does not answer",
-      detail: "Nothing is acknowledged and no attempt begins until it does. It goes on by itself then.",
+      detail: "No change is committed and no attempt begins until it answers. No restart is needed then.",
     };
   }
   if (stats.overdue > 0) {
     return {
       level: "bad",
-      title: "Behind its time",
+      title: "Late",
       detail: `${plural(stats.overdue, "timer")} should have fired more than a second ago.`,
     };
   }
   if ((stats.paused ?? []).includes("*")) {
     return { level: "warn", title: "Everything is paused", detail: "No attempt begins until it is resumed." };
   }
-  const lag = stats.lag ?? { count: 0 };
-  const p99 = durationMillis(lag.p99 ?? "PT0S");
-  const kept =
-    lag.count > 0
-      ? lag.count === 1
-        ? `The one timer that came due within the last hour was on its way within ${duration(p99)}.`
-        : `Of ${number(lag.count)} timers that came due within the last hour, half were on their way within ` +
-          `${duration(durationMillis(lag.p50))}, 99 % within ${duration(p99)}.`
-      : "";
-  if (lag.count > 0 && p99 > LATE) {
+  const { lag } = stats;
+  const p99 = durationMillis(lag?.p99 ?? "PT0S");
+  const kept = !lag
+    ? "The lag of this namespace is not measured: too many namespaces are active."
+    : lag.count === 0 ? "No timer came due within the last hour, and none is late."
+    : lag.count === 1 ? `The one timer of the last hour began within ${duration(p99)} of its time.`
+    : `Of ${number(lag.count)} timers of the last hour, half began within ${duration(durationMillis(lag.p50))} of their ` +
+      `time, and 99 % within ${duration(p99)}.`;
+  if (lag?.count > 0 && p99 > LATE) {
     return { level: "warn", title: "Late at times", detail: kept };
   }
   const broken = (stats.states?.failed ?? 0) + (stats.states?.blocked ?? 0);
   if (broken > 0) {
+    return { level: "warn", title: `On time, but ${plural(broken, "timer")} ${by(broken, "needs", "need")} you`, detail: kept };
+  }
+  const late = behind(queues, millisOf(stats.now));
+  if (late.length > 0) {
+    const waited = duration(millisOf(stats.now) - millisOf(late[0].oldestReadyAt));
     return {
       level: "warn",
-      title: `Keeps time, but ${plural(broken, "timer")} ${broken === 1 ? "needs" : "need"} you`,
-      detail: kept || "Nothing came due within the last hour.",
+      title: `On time, but ${by(late.length, "a queue is", `${number(late.length)} queues are`)} behind`,
+      detail: `A timer of the queue ${late[0].name} has been ready for ${waited}, and no consumer has claimed it.`,
     };
   }
-  if (lag.count === 0) {
-    return { level: "idle", title: "Nothing to do", detail: "Nothing came due within the last hour, and nothing is late." };
-  }
-  return { level: "good", title: "Keeps time", detail: kept };
+  return lag?.count > 0
+    ? { level: "good", title: "On time", detail: kept }
+    : { level: "idle", title: "Nothing was due", detail: kept };
 }
 
 /** The judgement when the server is silent. */
@@ -56,27 +72,33 @@ export function lost(stats) {
   return {
     level: "bad",
     title: "The server does not answer",
-    detail: `Whether it keeps time cannot be seen from here. The figures below are of ${moment(millisOf(stats.now))}.`,
+    detail: `This page cannot tell whether timers fire on time. The figures below are of ${moment(millisOf(stats.now))}.`,
   };
 }
 
-/** What is wrong, worst first: [{key, level, count, title, meaning, step, state}]; state is what to list, if that helps. */
-export function problems(stats) {
+/**
+ * All that needs a person, worst first: [{key, level, count, title, meaning, step, state, queue}]. A state or a queue names
+ * what to list.
+ */
+export function problems(stats, queues) {
   const count = (state) => stats.states?.[state] ?? 0;
+  const now = millisOf(stats.now);
+  const { overdue, backlog } = stats;
   const found = [
     stats.storeAvailable === false && {
       key: "store",
       level: "bad",
       title: "Store unavailable",
       meaning: "The store refuses changes, or does not answer.",
-      step: "Look at its disk: space and permissions; or at the database. Nothing needs to be restarted.",
+      step: "Check the space and the permissions of its disk, or the database. No restart is needed.",
     },
-    stats.overdue > 0 && {
+    overdue > 0 && {
       key: "overdue",
       level: "bad",
-      count: stats.overdue,
+      count: overdue,
       title: "Overdue",
-      meaning: "Their time is past by more than a second, and no attempt has begun.",
+      meaning: by(overdue, "Its time passed more than a second ago, and no attempt has begun.",
+        "Their time passed more than a second ago, and no attempt has begun."),
       step: overdueStep(stats),
       state: "scheduled,retrying",
       overdue: true,
@@ -86,8 +108,10 @@ export function problems(stats) {
       level: "bad",
       count: count("failed"),
       title: "Failed",
-      meaning: "All their attempts failed. They are kept, with every error, and wait for you.",
-      step: "Open one and read its errors. Fix the receiver, then retry them.",
+      meaning: by(count("failed"), "All its attempts failed. It is kept, with every error.",
+        "All their attempts failed. They are kept, with every error."),
+      step: by(count("failed"), "Open it and read its errors. Fix the receiver, then retry the timer.",
+        "Open one and read its errors. Fix the receiver, then retry the timers."),
       state: "failed",
     },
     count("blocked") > 0 && {
@@ -95,65 +119,83 @@ export function problems(stats) {
       level: "warn",
       count: count("blocked"),
       title: "Blocked",
-      meaning: "They are due, but nothing here can call their target.",
-      step: "Start the server with --webhook-secrets: they go on by themselves within a minute.",
+      meaning: by(count("blocked"), "It is due, but no node can call its target.", "They are due, but no node can call their target."),
+      step: by(count("blocked"), "Start the server with --webhook-secrets. The timer continues within a minute.",
+        "Start the server with --webhook-secrets. The timers continue within a minute."),
       state: "blocked",
     },
+    ...behind(queues, now).map((queue) => ({
+      key: `queue ${queue.namespace} ${queue.name}`,
+      level: "warn",
+      count: queue.ready,
+      title: "Queue behind",
+      queue,
+      meaning: `The oldest ready timer has waited for ${duration(floor(now - millisOf(queue.oldestReadyAt)))}. ` +
+        (queue.waitingClaims > 0 ? "Consumers wait, but claim nothing." : "No consumer waits for it."),
+      step: "Check whether the consumers of this queue run, and whether they acknowledge.",
+    })),
     count("retrying") > 0 && {
       key: "retrying",
       level: "warn",
       count: count("retrying"),
       title: "Retrying",
-      meaning: "An attempt failed. The next one comes by itself, after its backoff.",
-      step: "If they grow: open one, and see whether its receiver answers.",
+      meaning: by(count("retrying"), "An attempt failed. The next attempt follows after its backoff.",
+        "An attempt of each failed. The next attempt follows after its backoff."),
+      step: "If the number grows, open a timer and check whether its receiver answers.",
       state: "retrying",
     },
-    stats.backlog > 0 && {
+    backlog > 0 && {
       key: "backlog",
       level: "warn",
-      count: stats.backlog,
+      count: backlog,
       title: "Catching up",
-      meaning: "Overdue since a restart or a jump of the clock, and let through at a bounded rate.",
-      step: "Wait: what comes meanwhile keeps its time.",
+      meaning: `Overdue since a restart or a jump of the clock, in all namespaces of this node. ${by(backlog, "It starts", "They start")} at a limited rate.`,
+      step: "Wait: new timers fire on time meanwhile.",
     },
     ...(stats.paused ?? []).map((namespace) => ({
       key: `paused ${namespace}`,
       level: "warn",
       namespace,
       title: namespace === "*" ? "Everything is paused" : "Namespace paused",
-      meaning: "No attempt begins; what becomes due waits.",
-      step: "Resume it when whoever paused it agrees.",
+      meaning: "No attempt begins. Timers that come due wait.",
+      step: "Resume it when the person who paused it agrees.",
+    })),
+    ...(queues ?? []).filter((queue) => queue.paused).map((queue) => ({
+      key: `paused queue ${queue.namespace} ${queue.name}`,
+      level: "info",
+      count: queue.ready,
+      title: "Queue paused",
+      queue,
+      meaning: "No timer of this queue is claimed until the queue is resumed.",
+      step: "Resume the queue when the person who paused it agrees.",
     })),
     count("paused") > 0 && {
       key: "paused",
       level: "info",
       count: count("paused"),
       title: "Paused",
-      meaning: "Somebody paused them. What is overdue among them fires when it is resumed.",
-      step: "Nothing, unless they were forgotten: then resume them.",
+      meaning: by(count("paused"), "A person paused it. If it is overdue, it fires when it is resumed.",
+        "A person paused them. Overdue timers fire when they are resumed."),
+      step: by(count("paused"), "None, unless it was forgotten. Then resume it.", "None, unless they were forgotten. Then resume them."),
       state: "paused",
-    },
-    count("ready") > 0 && {
-      key: "ready",
-      level: "info",
-      count: count("ready"),
-      title: "Ready",
-      meaning: "They wait in their queues for a consumer.",
-      step: "If they grow: see whether the consumers run.",
-      state: "ready",
     },
   ];
   return found.filter(Boolean);
 }
 
+/** Whole minutes, so that a row is not drawn again each second. */
+function floor(millis) {
+  return Math.floor(millis / MINUTE) * MINUTE;
+}
+
 function overdueStep(stats) {
   if (stats.storeAvailable === false) {
-    return "The store first: they fire once it answers.";
+    return "Fix the store first: overdue timers fire once it answers.";
   }
   if ((stats.paused ?? []).length > 0) {
     return "A namespace is paused: see below.";
   }
   return stats.waiting > 0
-    ? "A handler or receiver is too slow: see what it waits for."
-    : "See whether the processor is busy, then the log.";
+    ? "A handler or a receiver is too slow: see which one the timers wait for."
+    : "Check whether the processor is busy, then read the log.";
 }

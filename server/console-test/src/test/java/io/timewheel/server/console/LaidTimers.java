@@ -4,17 +4,23 @@ package io.timewheel.server.console;
 import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -80,6 +86,10 @@ final class LaidTimers {
     return of(namespace)
         .filter(timer -> states.contains(text(timer, "state")))
         .filter(timer -> text(timer, "id").startsWith(filter.getOrDefault("prefix", "")))
+        .filter(
+            timer ->
+                !filter.containsKey("queue")
+                    || text(timer.path("target"), "queue").equals(filter.get("queue")))
         .filter(timer -> anyTime || (!due(timer).isBefore(from) && due(timer).isBefore(to)));
   }
 
@@ -88,13 +98,49 @@ final class LaidTimers {
         .filter(timer -> namespace.isEmpty() || text(timer, "namespace").equals(namespace));
   }
 
+  /** The paused queues, each as namespace and name. */
+  final Set<List<String>> pausedQueues = ConcurrentHashMap.newKeySet();
+
+  /** {@return the queues of a namespace, by their timers} */
+  ObjectNode queues(String namespace) {
+    Map<String, List<ObjectNode>> queues =
+        of(namespace)
+            .filter(timer -> timer.path("target").has("queue"))
+            .collect(
+                groupingBy(timer -> text(timer.path("target"), "queue"), TreeMap::new, toList()));
+    ObjectNode answer = JSON.createObjectNode();
+    ArrayNode list = answer.putArray("queues");
+    queues.forEach(
+        (name, all) -> {
+          List<Instant> ready =
+              all.stream()
+                  .filter(timer -> text(timer, "state").equals("ready"))
+                  .map(LaidTimers::due)
+                  .sorted()
+                  .toList();
+          ObjectNode queue = list.addObject().put("name", name).put("ready", ready.size());
+          if (!ready.isEmpty()) {
+            queue.put("oldestReadyAt", ready.get(0).toString());
+          }
+          long running = all.stream().filter(t -> text(t, "state").equals("running")).count();
+          queue.put("running", running).put("waitingClaims", 0);
+          queue.put("paused", pausedQueues.contains(List.of(namespace, name)));
+        });
+    return answer;
+  }
+
+  ObjectNode states(String namespace) {
+    Map<String, Long> counts =
+        of(namespace).collect(groupingBy(timer -> text(timer, "state"), counting()));
+    ObjectNode states = JSON.createObjectNode();
+    STATES.forEach(state -> states.put(state, counts.getOrDefault(state, 0L)));
+    return states;
+  }
+
   ObjectNode stats(String namespace) {
     ObjectNode stats =
         JSON.createObjectNode().put("now", Instant.now().toString()).put("storeAvailable", true);
-    Map<String, Long> counts =
-        of(namespace).collect(groupingBy(timer -> text(timer, "state"), counting()));
-    ObjectNode states = stats.putObject("states");
-    STATES.forEach(state -> states.put(state, counts.getOrDefault(state, 0L)));
+    stats.set("states", states(namespace));
     stats.putObject("rates").put("scheduled", 12.5).put("fired", 3.0).put("failed", 0.0);
     stats
         .putObject("lag")
@@ -103,9 +149,12 @@ final class LaidTimers {
         .put("p99", "PT0.02S")
         .put("max", "PT0.4S");
     ArrayNode minutes = stats.putArray("minutes");
+    Instant first = Instant.now().truncatedTo(ChronoUnit.MINUTES).minusSeconds(59 * 60);
     for (int i = 0; i < 60; i++) {
       minutes
           .addObject()
+          .put("at", first.plusSeconds(60L * i).toString())
+          .put("lagP50", "PT0.002S")
           .put("scheduled", i)
           .put("fired", i % 7)
           .put("failed", i == 9 ? 4 : 0)
@@ -140,11 +189,11 @@ final class LaidTimers {
     return wheel;
   }
 
-  private static Instant due(ObjectNode timer) {
+  static Instant due(ObjectNode timer) {
     return Instant.parse(text(timer, "dueAt"));
   }
 
-  static String text(ObjectNode node, String name) {
+  static String text(JsonNode node, String name) {
     return node.path(name).asString("");
   }
 }

@@ -271,18 +271,17 @@ class ModulesTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "{ storeAvailable: false }                                     | bad  | The store does not"
-            + " answer",
-        "{ overdue: 3 }                                                | bad  | Behind its time",
-        "{ paused: ['*'] }                                             | warn | Everything is"
-            + " paused",
-        "{ lag: { count: 9, p50: 'PT0.1S', p99: 'PT1.5S' } }           | warn | Late at times",
-        "{ lag: { count: 9, p50: 'PT0S', p99: 'PT0.1S' }, states: { failed: 2 } } | warn | Keeps"
-            + " time, but 2 timers need you",
-        "{ lag: { count: 0 }, states: { blocked: 1 } }                  | warn | Keeps time, but 1"
-            + " timer needs you",
-        "{ lag: { count: 0 } }                                         | idle | Nothing to do",
-        "{ lag: { count: 9, p50: 'PT0S', p99: 'PT0.1S' } }             | good | Keeps time",
+        "{ storeAvailable: false }                            | bad  | The store does not answer",
+        "{ overdue: 3 }                                       | bad  | Late",
+        "{ paused: ['*'] }                                    | warn | Everything is paused",
+        "{ lag: { count: 9, p50: 'PT0.1S', p99: 'PT1.5S' } }  | warn | Late at times",
+        "{ lag: { count: 9, p50: 'PT0S', p99: 'PT0.1S' }, states: { failed: 2 } }"
+            + " | warn | On time, but 2 timers need you",
+        "{ lag: { count: 0 }, states: { blocked: 1 } }        | warn | On time, but 1 timer needs"
+            + " you",
+        "{ lag: { count: 0 } }                                | idle | Nothing was due",
+        "{}                                                   | idle | Nothing was due",
+        "{ lag: { count: 9, p50: 'PT0S', p99: 'PT0.1S' } }    | good | On time",
       })
   void judgesWhetherTimeIsKept(String stats, String level, String title) {
     String script = "return (await import('/console/verdict.js')).verdict(" + stats + ");";
@@ -290,6 +289,91 @@ class ModulesTest {
         .extracting(
             said -> ((Map<?, ?>) said).get("level"), said -> ((Map<?, ?>) said).get("title"))
         .containsExactly(level, title);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "61, false, 'On time, but a queue is behind', 1",
+    "59, false, Nothing was due, 0",
+    "61, true, Nothing was due, 1",
+  })
+  void seesAQueueThatNobodyClaims(int seconds, boolean paused, String title, long problems) {
+    String script =
+        """
+        const { verdict, problems } = await import('/console/verdict.js');
+        const stats = { now: '2026-12-01T09:00:00Z', states: { ready: 28 }, lag: { count: 0 } };
+        const at = new Date(Date.parse(stats.now) - arguments[0] * 1000).toISOString();
+        const queues = [{ namespace: 'shop', name: 'orders', ready: 28, oldestReadyAt: at, paused: arguments[1] }];
+        return [verdict(stats, queues).title, problems(stats, queues).length];
+        """;
+    assertThat(browser.evaluate(script, seconds, paused)).isEqualTo(List.of(title, problems));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "failed, 1, 'All its attempts failed', Open it",
+    "failed, 2, 'All their attempts failed', Open one",
+    "blocked, 1, It is due, The timer continues",
+    "blocked, 2, They are due, The timers continue",
+  })
+  void writesProblemsInTheSingularAndInThePlural(
+      String state, int count, String meaning, String step) {
+    String script =
+        """
+        const { problems } = await import('/console/verdict.js');
+        const [{ meaning, step }] = problems({ now: '2026-12-01T09:00:00Z', states: { [arguments[0]]: arguments[1] } });
+        return [meaning, step];
+        """;
+    List<?> texts = (List<?>) browser.evaluate(script, state, count);
+    assertThat((String) texts.get(0)).startsWith(meaning);
+    assertThat((String) texts.get(1)).contains(step);
+  }
+
+  /** The slots of a level begin at a whole minute, so the first one may be past. */
+  @Test
+  void findsTheNextPeakAmongSlotsThatAreNotPast() {
+    String script =
+        """
+        const { slotsAhead } = await import('/console/now.js');
+        const level = { from: '2026-12-01T09:00:00Z', counts: [900, 800, 5, 70, 0] };
+        const found = now => {
+          const { bars, peak } = slotsAhead(level, 60_000, Date.parse(now));
+          return [bars.length, peak === undefined ? '' : new Date(peak.start).toISOString()];
+        };
+        return [found('2026-12-01T09:01:59Z'), found('2026-12-01T09:02:00Z'), found('2026-12-01T09:04:00Z')];
+        """;
+    assertThat(browser.evaluate(script))
+        .isEqualTo(
+            List.of(
+                List.of(4L, "2026-12-01T09:01:00.000Z"),
+                List.of(3L, "2026-12-01T09:03:00.000Z"),
+                List.of(1L, "")));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 1000, 0", "1, 1000, 10", "9, 1000, 33", "99, 1000, 67", "1000, 1000, 100"})
+  void drawsCountsOnALogarithmicScale(int count, int top, long percent) {
+    String script =
+        "return Math.round((await import('/console/chart.js')).logHeight(arguments[0],"
+            + " arguments[1]) * 100);";
+    assertThat(browser.evaluate(script, count, top)).isEqualTo(percent);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 10", "10, 10", "11, 100", "1000, 1000", "12345, 100000"})
+  void endsTheScaleAtAPowerOfTen(int count, long top) {
+    assertThat(browser.call("chart.js", "decade", count)).isEqualTo(top);
+  }
+
+  @Test
+  void leavesAGapInALineWhereNothingWasMeasured() {
+    String script =
+        "return (await import('/console/chart.js')).linePath(arguments[0].map(([x, y]) =>"
+            + " ({ x, y: y ?? undefined })));";
+    List<List<Double>> points =
+        List.of(List.of(0.0, 0.0), List.of(0.25, 1.0), List.of(0.5), List.of(0.75, 0.5));
+    assertThat(browser.evaluate(script, points))
+        .isEqualTo("M0.00 100.00h0L25.00 0.00M75.00 50.00h0");
   }
 
   @Test
@@ -310,8 +394,7 @@ class ModulesTest {
                     "retrying",
                     "backlog",
                     "paused shop",
-                    "paused",
-                    "ready"),
+                    "paused"),
                 true,
                 0L));
   }

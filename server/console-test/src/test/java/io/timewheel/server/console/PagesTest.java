@@ -37,6 +37,8 @@ class PagesTest extends ConsoleTest {
     "#/timer/shop/broken, HTTP 502 Bad Gateway, 400, light",
     "#/edit/shop/nightly, Payload, 1280, light",
     "#/new, Payload, 400, dark",
+    "#/queues, 1 ready timer, 1280, dark",
+    "#/queues, 1 ready timer, 400, light",
     "#/cluster, One node on an embedded store, 1280, light",
     "#/cluster, One node on an embedded store, 400, dark",
     "#/nowhere, There is no such page, 400, light",
@@ -55,6 +57,7 @@ class PagesTest extends ConsoleTest {
          "dueAt":"2099-03-28T01:30:00Z","next":["2099-03-28T01:30:00Z","2099-03-29T01:00:00Z"]}
         """);
     site.timers.put("shop", "broken", failed("HTTP 502 Bad Gateway"));
+    site.timers.put("mail", "waits", LATER).put("state", "ready");
     browser.size(width, 900);
     browser.colours(scheme);
     show(page);
@@ -74,6 +77,7 @@ class PagesTest extends ConsoleTest {
         .putObject("target")
         .put("url", EVIL)
         .put("secret", EVIL);
+    site.timers.put(EVIL, EVIL + "3", LATER).putObject("target").put("queue", EVIL);
     site.timers.get(EVIL, EVIL).putObject("headers").put(EVIL, EVIL);
     site.timers.put(
         EVIL, EVIL + "2", "{\"at\":\"2099-06-01T09:30:00Z\",\"target\":{\"handler\":\"x\"}}");
@@ -94,6 +98,7 @@ class PagesTest extends ConsoleTest {
             "#/timer/" + EVIL_PATH + "/" + EVIL_PATH,
             "#/edit/" + EVIL_PATH + "/" + EVIL_PATH,
             "#/new?ns=" + EVIL_PATH,
+            "#/queues?ns=" + EVIL_PATH,
             "#/cluster")) {
       follow(page);
       awaitAsText(page);
@@ -105,7 +110,7 @@ class PagesTest extends ConsoleTest {
     awaitAsText("the question before it is cancelled");
     browser.press(Keys.ESCAPE);
     follow("#/timers?ns=" + EVIL_PATH + "&state=all&prefix=" + EVIL_PATH);
-    browser.awaitText(".count", "2 timers");
+    browser.awaitText(".count", "3 timers");
     browser.click("[data-verb=cancel]");
     browser.awaitText("dialog", EVIL);
     awaitAsText("the question before many are cancelled");
@@ -161,10 +166,10 @@ class PagesTest extends ConsoleTest {
     site.timers.put("shop", "order-2", LATER).put("createdAt", "2026-01-02T00:00:00Z");
     show("#/");
     browser.press("?");
-    browser.awaitText("dialog", "Pause, or go on live");
+    browser.awaitText("dialog", "Pause or resume live updates");
     browser.press(Keys.ESCAPE);
     browser.await("no dialog", () -> browser.all("dialog").isEmpty());
-    List<String> pages = List.of("Now", "Wheel", "Timers", "Cluster");
+    List<String> pages = List.of("Now", "Wheel", "Timers", "Queues");
     for (int key = 4; key >= 1; key--) {
       browser.press(String.valueOf(key));
       browser.awaitText("h1", pages.get(key - 1));
@@ -184,7 +189,7 @@ class PagesTest extends ConsoleTest {
     browser.press("e");
     browser.awaitText("h1", "Edit order-2");
     browser.press("n");
-    browser.awaitText("h1", "New timer");
+    browser.awaitText("h1", "Create timer");
   }
 
   private void awaitFocus(String selector) {
@@ -198,7 +203,7 @@ class PagesTest extends ConsoleTest {
   void remembersTheColoursThatWereChosen(String theme) {
     show("#/");
     browser.await(theme, () -> pressedUntil(theme));
-    show("#/cluster");
+    show("#/queues");
     assertThat(theme()).isEqualTo(theme);
   }
 

@@ -217,6 +217,10 @@ final class StandIn implements AutoCloseable {
       default -> {
         if (parts.size() == 1) {
           namespaces(exchange);
+        } else if (parts.size() == 2) {
+          pauseNamespace(exchange, parts.get(1));
+        } else if (parts.get(2).equals("queues")) {
+          queues(exchange, decode(parts.get(1)), parts.size() == 3 ? "" : parts.get(3));
         } else if (parts.size() == 3) {
           many(exchange, decode(parts.get(1)), parts.get(2), query, body);
         } else {
@@ -283,9 +287,36 @@ final class StandIn implements AutoCloseable {
     json(exchange, JSON.createObjectNode().put("count", found.size()));
   }
 
+  private void pauseNamespace(HttpExchange exchange, String last) {
+    int colon = last.lastIndexOf(':');
+    boolean pause = last.substring(colon + 1).equals("pause");
+    String name = quoted(decode(last.substring(0, colon)));
+    timers.figures = pause ? "{\"paused\":[" + name + "]}" : "{}";
+    json(exchange, JSON.createObjectNode().put("running", 0));
+  }
+
+  private void queues(HttpExchange exchange, String namespace, String last) {
+    int colon = last.lastIndexOf(':');
+    if (colon >= 0) {
+      List<String> queue = List.of(namespace, decode(last.substring(0, colon)));
+      boolean pause = last.substring(colon + 1).equals("pause");
+      boolean changed = pause ? timers.pausedQueues.add(queue) : timers.pausedQueues.remove(queue);
+      json(exchange, JSON.createObjectNode().put("changed", changed));
+    } else {
+      json(exchange, timers.queues(namespace));
+    }
+  }
+
+  private static String quoted(String text) {
+    return JSON.writeValueAsString(text);
+  }
+
   private void namespaces(HttpExchange exchange) throws IOException {
     ArrayNode list = JSON.createArrayNode();
-    timers.namespaces().forEach(name -> list.addObject().put("namespace", name));
+    timers
+        .namespaces()
+        .forEach(
+            name -> list.addObject().put("namespace", name).set("states", timers.states(name)));
     json(exchange, JSON.createObjectNode().set("namespaces", list).asObject());
   }
 

@@ -4,11 +4,15 @@ package io.timewheel.server.console;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
-/** Now, the wheel and the cluster. */
+/** Now, the wheel, the queues and the cluster. */
 class ViewsTest extends ConsoleTest {
   @Test
   void namesWhatIsWrongWithTheWayToIt() {
@@ -28,8 +32,110 @@ class ViewsTest extends ConsoleTest {
     show("#/");
     browser.awaitText(".verdict", "The store does not answer");
     assertThat(browser.text(".problems"))
-        .containsSubsequence("Look at its disk", "Overdue", "Everything is paused", "Resume it");
+        .containsSubsequence("Check the space", "Overdue", "Everything is paused", "Resume it");
     assertThat(barriers()).isEmpty();
+  }
+
+  @Test
+  void answersInOneLook() {
+    Instant now = Instant.now();
+    site.timers.put("look", "failed", failed("x"));
+    for (int i = 0; i < 28; i++) {
+      site.timers
+          .put("look", "ready-" + i, LATER)
+          .put("state", "ready")
+          .put("dueAt", now.minusSeconds(700 + i).toString());
+    }
+    Instant peak = now.truncatedTo(ChronoUnit.MINUTES).plusSeconds(20 * 60);
+    for (int i = 0; i < 30; i++) {
+      site.timers.put(
+          "look", "peak-" + i, "{\"at\":\"" + peak.plusSeconds(i) + "\"," + QUEUE + "}");
+    }
+    site.timers.put("look", "soon", "{\"at\":\"" + now.plusSeconds(600) + "\"," + QUEUE + "}");
+    show("#/?ns=look");
+    browser.awaitText(".verdict", "On time, but 1 timer needs you");
+    browser.awaitText(".tiles", "in orders, 28 ready");
+    assertThat(browser.text(".tiles")).containsPattern("Failed\\s+1\\s").contains("12 min 7 s");
+    assertThat(browser.text(".tiles")).contains("30 timers in a minute, in ");
+    assertThat(label(".coming .bars"))
+        .startsWith("31 timers are due within the next hour. The peak");
+    browser.awaitText(".coming .peak-label", ": 30");
+    assertThat(label(".past .plot")).contains("At most 0.1 fired a second");
+    assertThat(browser.all(".past path.line")).hasSize(5);
+    browser.awaitText(".problems", "Queue behind: orders");
+    assertThat(browser.text(".problems")).contains("28").doesNotContain("Nothing is wrong");
+    assertThat(browser.text(".attention")).doesNotContain("No timer is overdue");
+    browser.awaitText(".waiting", "orders");
+    browser.click(".twin.whole summary");
+    browser.awaitText(".twin.whole", "Lag of 99 %");
+    assertThat(barriers()).isEmpty();
+  }
+
+  private String label(String selector) {
+    return (String)
+        browser.evaluate("return document.querySelector(arguments[0]).ariaLabel;", selector);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {360, 400})
+  void showsTheNextHourOnTheFirstScreenOfATelephone(int width) {
+    site.timers.put("shop", "broken", failed("x"));
+    site.timers.put("shop", "soon", "{\"after\":\"PT1M\"," + QUEUE + "}");
+    browser.size(width, 800);
+    show("#/?ns=shop");
+    browser.awaitText(".coming", "within the next hour");
+    assertThat(
+            (long)
+                browser.evaluate(
+                    "return Math.ceil(document.querySelector('.coming .ticks')"
+                        + ".getBoundingClientRect().bottom);"))
+        .as("the lower edge of the chart")
+        .isLessThanOrEqualTo(800);
+  }
+
+  @Test
+  void listsQueuesAndPausesThem() {
+    site.timers.put("shop", "a", LATER).put("state", "ready").put("dueAt", "2026-01-01T00:00:00Z");
+    site.timers.put(
+        "shop", "b", "{\"at\":\"2099-01-01T00:00:00Z\",\"target\":{\"queue\":\"mails\"}}");
+    show("#/queues?ns=shop");
+    browser.awaitText(".queues", "orders");
+    assertThat(browser.text(".queues").lines().filter(line -> line.matches("(orders|mails).*")))
+        .first()
+        .asString()
+        .as("the queue that has waited longest")
+        .startsWith("orders");
+    browser.click("[aria-label='Pause queue orders']");
+    browser.awaitText("dialog", "Consumers claim no timer of orders");
+    assertThat(barriers()).isEmpty();
+    browser.click("dialog button[type=submit]");
+    browser.awaitText(".queues", "Paused");
+    assertThat(site.timers.pausedQueues).containsExactly(List.of("shop", "orders"));
+    browser.click("[aria-label='Resume queue orders']");
+    browser.await("no pause", () -> !browser.text(".queues").contains("Paused"));
+    assertThat(site.timers.pausedQueues).isEmpty();
+
+    browser.click("[data-verb=pause-namespace]");
+    browser.click("dialog button[type=submit]");
+    browser.awaitText("main", "This namespace is paused");
+    browser.click("[data-verb=resume-namespace]");
+    browser.await("no pause", () -> !browser.text("main").contains("This namespace is paused"));
+    browser.click(".queues a");
+    awaitRows("a");
+    assertThat(browser.address()).contains("queue=orders");
+  }
+
+  @Test
+  void showsTheClusterOnlyWhereNodesShareAStore() {
+    show("#/queues");
+    browser.press("5");
+    browser.press("4");
+    browser.awaitText("main", "No queues");
+    assertThat(browser.text("nav")).doesNotContain("Cluster");
+    site.becomeCluster(cluster("node-1", "node-2", true));
+    browser.awaitText("nav", "Cluster");
+    browser.press("5");
+    browser.awaitText("main", "2 live nodes share one database");
   }
 
   @Test
