@@ -229,7 +229,7 @@ class OpenApiTest {
     get(200, "/v1/stats", "");
     get(200, "/v1/wheel", "");
     get(200, "/v1/cluster", "");
-    for (String path : new String[] {"/v1/stats", "/v1/wheel", "/v1/events"}) {
+    for (String path : new String[] {"/v1/namespaces", "/v1/stats", "/v1/wheel", "/v1/events"}) {
       get(400, path, "?color=red");
     }
     ask(200, "HEAD", "/v1/events", "/v1/events", null);

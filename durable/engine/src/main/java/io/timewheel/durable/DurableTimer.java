@@ -9,8 +9,9 @@ import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.Scopes;
-import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.time.Instant;
@@ -565,8 +566,8 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Lists timers in the order of namespace and id. What is added or removed meanwhile may be
-   * missing or not; nothing else is, and nothing comes twice.
+   * Lists timers, in the order of namespace and id unless the filter asks for another. What is
+   * added or removed meanwhile may be missing or not; nothing else is, and nothing comes twice.
    *
    * @param filter which
    * @param pageSize how many at most, 1 to 10,000
@@ -577,11 +578,11 @@ public final class DurableTimer implements AutoCloseable {
   public TimerList list(TimerFilter filter, int pageSize, @Nullable String page) {
     Limits.count("pageSize", pageSize, MAX_PAGE);
     requireNonNull(filter, "filter");
-    TimerKey after = page == null ? null : TimerList.parse(filter.query(), page);
-    TimerPage found = requests.ask(() -> store.page(filter.query(), after, pageSize));
-    return new TimerList(
-        found.records().stream().map(TimerInfo::new).toList(),
-        TimerList.token(filter.query(), found.next()));
+    if (filter.order() != TimerOrder.ID && filter.query().namespace() == null) {
+      throw new IllegalArgumentException("order: " + filter.order() + " (expected: a namespace)");
+    }
+    DuePosition after = page == null ? null : TimerList.parse(filter, page);
+    return requests.list(filter, after, pageSize);
   }
 
   /**

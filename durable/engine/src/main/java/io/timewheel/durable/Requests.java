@@ -20,9 +20,12 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerOrder;
+import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
@@ -299,6 +302,25 @@ final class Requests {
       engine.health.counters.fired.add(admitted.size());
     }
     return taken;
+  }
+
+  TimerList list(TimerFilter filter, @Nullable DuePosition after, int pageSize) {
+    TimerOrder order = filter.order();
+    TimerPage found =
+        ask(
+            () ->
+                order == TimerOrder.ID
+                    ? store.page(filter.query(), after == null ? null : after.key(), pageSize)
+                    : store.sorted(filter.query(), order, after, pageSize));
+    TimerKey next = found.next();
+    DuePosition behind =
+        next == null
+            ? null
+            : order == TimerOrder.ID
+                ? new DuePosition(0, next)
+                : order.position(found.records().get(found.records().size() - 1));
+    return new TimerList(
+        found.records().stream().map(TimerInfo::new).toList(), TimerList.token(filter, behind));
   }
 
   List<QueueInfo> queues(@Nullable String namespace, @Nullable TimerKey after, int limit) {

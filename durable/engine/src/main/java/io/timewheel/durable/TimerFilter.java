@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerQuery;
 import java.time.Instant;
 import java.util.EnumSet;
@@ -17,9 +18,11 @@ public final class TimerFilter {
       EnumSet.complementOf(EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED));
 
   private final TimerQuery query;
+  private final TimerOrder order;
 
-  private TimerFilter(TimerQuery query) {
+  private TimerFilter(TimerQuery query, TimerOrder order) {
     this.query = query;
+    this.order = order;
   }
 
   /** {@return all timers, finished ones that are remembered too} */
@@ -29,10 +32,12 @@ public final class TimerFilter {
 
   /** {@return the timers that are neither done nor cancelled} */
   public static TimerFilter unfinished() {
-    return of(null, "", UNFINISHED, Long.MIN_VALUE, Long.MAX_VALUE, null, true);
+    return new TimerFilter(
+        new TimerQuery(null, "", UNFINISHED, Long.MIN_VALUE, Long.MAX_VALUE, null, true),
+        TimerOrder.ID);
   }
 
-  private static TimerFilter of(
+  private TimerFilter of(
       @Nullable String namespace,
       String prefix,
       Set<TimerState> states,
@@ -41,7 +46,22 @@ public final class TimerFilter {
       @Nullable String handler,
       boolean payload) {
     return new TimerFilter(
-        new TimerQuery(namespace, prefix, states, dueFrom, dueTo, handler, payload));
+        new TimerQuery(namespace, prefix, states, dueFrom, dueTo, handler, query.queue(), payload),
+        order);
+  }
+
+  private TimerFilter of(@Nullable String handler, boolean queue) {
+    return new TimerFilter(
+        new TimerQuery(
+            query.namespace(),
+            query.prefix(),
+            query.states(),
+            query.dueFrom(),
+            query.dueTo(),
+            handler,
+            queue,
+            query.payload()),
+        order);
   }
 
   /**
@@ -158,6 +178,37 @@ public final class TimerFilter {
   }
 
   /**
+   * Only those of a queue.
+   *
+   * @param queue its name
+   * @return a filter that also asks for this
+   */
+  public TimerFilter queue(String queue) {
+    return of(Limits.name("queue", queue), true);
+  }
+
+  /**
+   * Only those of queues, or only those of handlers.
+   *
+   * @param queues true for those of queues
+   * @return a filter that also asks for this
+   */
+  public TimerFilter queues(boolean queues) {
+    return of(query.handler(), queues);
+  }
+
+  /**
+   * Lists in another order than by namespace and id. Such a list is of one namespace; each of its
+   * pages may read all timers of the namespace.
+   *
+   * @param newOrder the order
+   * @return a filter for the same timers
+   */
+  public TimerFilter order(TimerOrder newOrder) {
+    return new TimerFilter(query, requireNonNull(newOrder, "order"));
+  }
+
+  /**
    * Makes the token of the page behind a timer, for a caller that shows only the first timers of a
    * page.
    *
@@ -165,7 +216,11 @@ public final class TimerFilter {
    * @return the token, for {@link DurableTimer#list} with this filter
    */
   public String pageAfter(TimerInfo last) {
-    return TimerList.token(query, last.key()).orElseThrow();
+    return TimerList.token(this, order.position(last.record())).orElseThrow();
+  }
+
+  TimerOrder order() {
+    return order;
   }
 
   TimerQuery query() {

@@ -4,6 +4,7 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.TimerQuery;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -15,7 +16,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page of a list of timers, in the order of namespace and id.
+ * A page of a list of timers, in the order that its filter asks for.
  *
  * @param timers the timers
  * @param nextPage where the list goes on, an opaque text; empty on the last page
@@ -32,36 +33,39 @@ public record TimerList(List<TimerInfo> timers, Optional<String> nextPage) {
     requireNonNull(nextPage, "nextPage");
   }
 
-  /** The token of the page behind a key, good for this list alone. */
-  static Optional<String> token(TimerQuery query, @Nullable TimerKey next) {
+  /** The token of the page behind a position, good for this list alone. */
+  static Optional<String> token(TimerFilter filter, @Nullable DuePosition next) {
     if (next == null) {
       return Optional.empty();
     }
+    String namespace = next.key().namespace();
     String text =
-        list(query) + ":" + next.namespace().length() + ":" + next.namespace() + next.id();
+        "%s:%d:%d:%s%s"
+            .formatted(list(filter), next.fireAt(), namespace.length(), namespace, next.key().id());
     return Optional.of(
         Base64.getUrlEncoder()
             .withoutPadding()
             .encodeToString(text.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** Tells lists apart: all that a query asks for, except the payload. */
-  private static String list(TimerQuery query) {
+  /** Tells lists apart: all that a filter asks for, except the payload. */
+  private static String list(TimerFilter filter) {
+    TimerQuery query = filter.query();
     List<Object> parts = new ArrayList<>(new TreeSet<>(query.states()));
-    parts.addAll(List.of(query.prefix(), query.dueFrom(), query.dueTo()));
-    parts.addAll(Arrays.asList(query.namespace(), query.handler()));
+    parts.addAll(List.of(query.prefix(), query.dueFrom(), query.dueTo(), filter.order()));
+    parts.addAll(Arrays.asList(query.namespace(), query.handler(), query.queue()));
     return Integer.toHexString(parts.toString().hashCode());
   }
 
-  static TimerKey parse(TimerQuery query, String token) {
+  static DuePosition parse(TimerFilter filter, String token) {
     try {
       String text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
-      int list = text.indexOf(':');
-      int colon = text.indexOf(':', list + 1);
-      int end = colon + 1 + Integer.parseInt(text.substring(list + 1, colon));
-      TimerKey key = Limits.key(text.substring(colon + 1, end), text.substring(end));
-      if (token(query, key).equals(Optional.of(token))) {
-        return key;
+      String[] parts = text.split(":", 4);
+      int end = Integer.parseInt(parts[2]);
+      TimerKey key = Limits.key(parts[3].substring(0, end), parts[3].substring(end));
+      DuePosition position = new DuePosition(Long.parseLong(parts[1]), key);
+      if (token(filter, position).equals(Optional.of(token))) {
+        return position;
       }
     } catch (RuntimeException e) {
       throw new IllegalArgumentException(

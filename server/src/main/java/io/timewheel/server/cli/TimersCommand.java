@@ -71,6 +71,20 @@ final class TimersCommand {
       @Option(names = "--due-from", paramLabel = "INSTANT") @Nullable String dueFrom,
       @Option(names = "--due-to", paramLabel = "INSTANT") @Nullable String dueTo,
       @Option(names = "--handler", paramLabel = "NAME") @Nullable String handler,
+      @Option(names = "--queue", paramLabel = "QUEUE", description = "Only timers of this queue.")
+          @Nullable String queue,
+      @Option(
+              names = "--target",
+              paramLabel = "KIND",
+              description = "Only this kind: queue or url.")
+          @Nullable String target,
+      @Option(
+              names = "--order-by",
+              paramLabel = "FIELD",
+              description = "Sort by created, due or id (default: id).")
+          @Nullable String orderBy,
+      @Option(names = "--order", paramLabel = "ORDER", description = "asc or desc (default: asc).")
+          @Nullable String order,
       @Option(names = "--payload", description = "With the payloads.") boolean payload,
       @Option(
               names = "--limit",
@@ -87,6 +101,10 @@ final class TimersCommand {
     parameter(query, "dueFrom", dueFrom);
     parameter(query, "dueTo", dueTo);
     parameter(query, "handler", handler);
+    parameter(query, "queue", queue);
+    parameter(query, "target", target);
+    parameter(query, "orderBy", orderBy);
+    parameter(query, "order", order);
     parameter(query, "payload", payload ? "true" : null);
     ApiClient client = globals().client();
     ObjectNode whole = ApiClient.JSON.createObjectNode();

@@ -2,12 +2,14 @@
 package io.timewheel.server.resource;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 
 import io.timewheel.api.HistogramAnswer;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Query;
@@ -18,6 +20,7 @@ import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import io.timewheel.server.webhook.StoredTarget;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,6 +28,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +68,18 @@ public final class TimerListResource {
     String namespace = exchange.namespace();
     Query query =
         exchange.query(
-            "state", "prefix", "dueFrom", "dueTo", "handler", "pageSize", "pageToken", "payload");
+            "state",
+            "prefix",
+            "dueFrom",
+            "dueTo",
+            "handler",
+            "queue",
+            "target",
+            "orderBy",
+            "order",
+            "pageSize",
+            "pageToken",
+            "payload");
     boolean payload = query.flag("payload");
     TimerFilter filter =
         filter(
@@ -74,15 +89,58 @@ public final class TimerListResource {
             query.instant("dueFrom"),
             query.instant("dueTo"),
             query.text("handler"));
+    filter = target(filter, query).order(order(query));
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
     String token = query.text("pageToken");
-    list(exchange, payload ? filter : filter.withoutPayload(), payload, pageSize, token);
+    Predicate<TimerInfo> shown =
+        "url".equals(query.text("target"))
+            ? timer -> timer.headers().containsKey(StoredTarget.URL) // others are of handlers
+            : timer -> true;
+    list(exchange, payload ? filter : filter.withoutPayload(), shown, payload, pageSize, token);
+  }
+
+  private static TimerFilter target(TimerFilter filter, Query query) {
+    TimerFilter some = filter;
+    String queue = query.text("queue");
+    if (queue != null) {
+      if (query.text("handler") != null) {
+        throw Query.wrong("queue", queue, "no handler besides");
+      }
+      some = some.queue(Names.checked("queue", queue));
+    }
+    String target = query.text("target");
+    if (target == null) {
+      return some;
+    }
+    if (!target.equals("queue") && !target.equals("url")) {
+      throw Query.wrong("target", target, "queue or url");
+    }
+    if (queue != null && target.equals("url")) {
+      throw Query.wrong("target", target, "queue, as a queue is asked for");
+    }
+    return some.queues(target.equals("queue"));
+  }
+
+  private static TimerOrder order(Query query) {
+    String order = requireNonNullElse(query.text("order"), "asc");
+    if (!order.equals("asc") && !order.equals("desc")) {
+      throw Query.wrong("order", order, "asc or desc");
+    }
+    boolean descending = order.equals("desc");
+    String by = requireNonNullElse(query.text("orderBy"), "id");
+    return switch (by) {
+      case "id" -> descending ? TimerOrder.ID_DESCENDING : TimerOrder.ID;
+      case "created" -> descending ? TimerOrder.CREATED_DESCENDING : TimerOrder.CREATED;
+      case "due" -> descending ? TimerOrder.DUE_DESCENDING : TimerOrder.DUE;
+      default -> throw Query.wrong("orderBy", by, "created, due or id");
+    };
   }
 
   /** Answers with timers until the page is full, the list ends, or the lookups take too long. */
   private void list(
       Exchange exchange,
       TimerFilter filter,
+      Predicate<TimerInfo> shown,
       boolean payload,
       int pageSize,
       @Nullable String pageToken) {
@@ -96,6 +154,9 @@ public final class TimerListResource {
       TimerList found = lookUp(filter, left, next);
       next = found.nextPage().orElse(null);
       for (TimerInfo timer : found.timers()) {
+        if (!shown.test(timer)) {
+          continue;
+        }
         if (!page.add(TimerView.brief(timer, payload))) {
           next = filter.pageAfter(requireNonNull(last)); // the first one has room
           left = 0;

@@ -166,6 +166,9 @@ final class CommandLineTest {
     "namespaces resume shop, POST /v1/namespaces/shop:resume, {}",
     "timers move shop a --after 90m, POST /v1/namespaces/shop/timers/a:move,"
         + " {\"after\":\"PT1H30M\"}",
+    "timers list shop --queue q --target queue --order-by due --order desc --limit 5, GET"
+        + " /v1/namespaces/shop/timers"
+        + "?queue=q&target=queue&orderBy=due&order=desc&pageSize=5,",
     "stats, GET /v1/stats,"
   })
   void asksWhatItsCommandSays(String command, String line, String body) {

@@ -74,6 +74,12 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public TimerPage sorted(
+      TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
+    return store.sorted(query, order, after, limit);
+  }
+
+  @Override
   public long[] histogram(@Nullable String namespace, long[] bounds) {
     return store.histogram(namespace, bounds);
   }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param dueFrom only due at this time or later
  * @param dueTo only due before this time
  * @param handler only for this handler or queue, or null
+ * @param queue only timers of queues if true, only timers of handlers if false; null for both
  * @param payload whether the payload is wanted; a store may leave it out otherwise
  */
 public record TimerQuery(
@@ -25,7 +26,30 @@ public record TimerQuery(
     long dueFrom,
     long dueTo,
     @Nullable String handler,
+    @Nullable Boolean queue,
     boolean payload) {
+  /**
+   * Lists timers of queues and of handlers.
+   *
+   * @param namespace only of this namespace, or null
+   * @param prefix only with ids that begin so; empty for all
+   * @param states only in these states
+   * @param dueFrom only due at this time or later
+   * @param dueTo only due before this time
+   * @param handler only for this handler or queue, or null
+   * @param payload whether the payload is wanted; a store may leave it out otherwise
+   */
+  public TimerQuery(
+      @Nullable String namespace,
+      String prefix,
+      Set<TimerState> states,
+      long dueFrom,
+      long dueTo,
+      @Nullable String handler,
+      boolean payload) {
+    this(namespace, prefix, states, dueFrom, dueTo, handler, null, payload);
+  }
+
   /**
    * Checks that nothing is null that must not be.
    *
@@ -35,6 +59,7 @@ public record TimerQuery(
    * @param dueFrom only due at this time or later
    * @param dueTo only due before this time
    * @param handler only for this handler or queue, or null
+   * @param queue only timers of queues if true, only timers of handlers if false; null for both
    * @param payload whether the payload is wanted; a store may leave it out otherwise
    */
   public TimerQuery {
@@ -54,6 +79,7 @@ public record TimerQuery(
         && states.contains(record.state())
         && record.dueAt() >= dueFrom
         && record.dueAt() < dueTo
-        && (handler == null || handler.equals(record.definition().handler()));
+        && (handler == null || handler.equals(record.definition().handler()))
+        && (queue == null || queue == record.definition().queue());
   }
 }

@@ -129,6 +129,17 @@ public interface TimerStore extends AutoCloseable {
   TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit);
 
   /**
+   * Lists records of one namespace in another order. It may read all records of the namespace.
+   *
+   * @param query which; with a namespace
+   * @param order the order
+   * @param after only behind this position; null to begin at the first
+   * @param limit how many at most
+   * @return a page, without records only if it is the last one
+   */
+  TimerPage sorted(TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit);
+
+  /**
    * Counts timers that wait for their time, SCHEDULED and RETRYING, by the time at which they fire.
    *
    * @param namespace only of this namespace, or null

@@ -36,6 +36,7 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -430,6 +431,12 @@ public final class JdbcTimerStore implements TimerStore {
   @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
     return reader.page(query, after, limit);
+  }
+
+  @Override
+  public TimerPage sorted(
+      TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
+    return reader.sorted(query, order, after, limit);
   }
 
   @Override

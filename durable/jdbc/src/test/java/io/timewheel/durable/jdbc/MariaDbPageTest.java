@@ -10,6 +10,8 @@ import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
@@ -61,8 +63,13 @@ class MariaDbPageTest {
       throws SQLException {
     try (Connection connection = fixture.pool.getConnection()) {
       long before = rowsRead(connection);
+      DuePosition position = after == null ? null : new DuePosition(0, after);
       List<TimerRecord> page =
-          node.store.server().queries().page(connection, query, after, PAGE).records();
+          node.store
+              .server()
+              .queries()
+              .page(connection, query, TimerOrder.ID, position, PAGE)
+              .records();
       assertThat(rowsRead(connection) - before).isLessThan(10 * PAGE);
       assertThat(page).hasSize(PAGE).first().returns(key(first), TimerRecord::key);
     }

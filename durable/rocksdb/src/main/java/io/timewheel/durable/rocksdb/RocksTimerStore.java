@@ -31,6 +31,7 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -377,6 +378,12 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
     return reading(open -> open.reader().page(query, after, limit));
+  }
+
+  @Override
+  public TimerPage sorted(
+      TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
+    return pinning(open -> open.reader().sorted(query, order, after, limit));
   }
 
   @Override

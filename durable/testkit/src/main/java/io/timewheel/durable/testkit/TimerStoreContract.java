@@ -11,13 +11,16 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -100,6 +103,78 @@ public abstract class TimerStoreContract extends QueueContract {
   }
 
   /** However many records are asked for, a page has a few megabytes at most. */
+  @Test
+  void sortsTheTimersOfANamespace() {
+    List<Long> due = List.of(NOW + 5, NOW + 1, NOW + 5, NOW + 3);
+    for (int i = 0; i < due.size(); i++) {
+      TimerKey key = key("t" + i);
+      commit(
+          new Change.Schedule(
+              key,
+              definition("orders", i % 2 == 0, ""),
+              due.get(i),
+              false,
+              Change.Condition.NONE,
+              0,
+              false,
+              null,
+              NEVER,
+              NOW + (i == 3 ? 0 : i)));
+    }
+    commit(schedule(new TimerKey("zoo", "d"), NOW));
+    commit(new Change.Cancel(key("t2"), 0, NOW + 10)); // in another table, perhaps
+    Map<TimerOrder, List<String>> expected =
+        Map.of(
+            TimerOrder.ID, List.of("t0", "t1", "t2", "t3"),
+            TimerOrder.ID_DESCENDING, List.of("t3", "t2", "t1", "t0"),
+            TimerOrder.CREATED, List.of("t0", "t3", "t1", "t2"),
+            TimerOrder.CREATED_DESCENDING, List.of("t2", "t1", "t3", "t0"),
+            TimerOrder.DUE, List.of("t1", "t3", "t0", "t2"),
+            TimerOrder.DUE_DESCENDING, List.of("t2", "t0", "t3", "t1"));
+    TimerQuery all = query("", EnumSet.allOf(TimerState.class));
+    expected.forEach(
+        (order, ids) -> {
+          for (int limit = 1; limit <= 5; limit++) {
+            assertEquals(ids, sorted(all, order, limit), order + " by " + limit);
+          }
+        });
+    assertEquals(List.of("t3", "t1"), sorted(ofQueues(false), TimerOrder.ID_DESCENDING, 9));
+    assertEquals(List.of("t2", "t0"), sorted(ofQueues(true), TimerOrder.ID_DESCENDING, 9));
+    assertEquals(
+        List.of(key("t1"), key("t3")),
+        store.page(ofQueues(false), null, 9).records().stream().map(TimerRecord::key).toList());
+  }
+
+  private static TimerQuery ofQueues(boolean queues) {
+    TimerQuery all = query("", EnumSet.allOf(TimerState.class));
+    return new TimerQuery(
+        all.namespace(),
+        all.prefix(),
+        all.states(),
+        all.dueFrom(),
+        all.dueTo(),
+        null,
+        queues,
+        false);
+  }
+
+  private List<String> sorted(TimerQuery query, TimerOrder order, int limit) {
+    List<String> ids = new ArrayList<>();
+    DuePosition after = null;
+    TimerPage page;
+    do {
+      page = store.sorted(query, order, after, limit);
+      for (TimerRecord record : page.records()) {
+        ids.add(record.key().id());
+        after = order.position(record);
+        if (query.payload()) {
+          assertEquals(read(record.key()), record);
+        }
+      }
+    } while (page.next() != null);
+    return ids;
+  }
+
   @Test
   void endsAPageThatHasManyBytes() {
     int size = 60_000;

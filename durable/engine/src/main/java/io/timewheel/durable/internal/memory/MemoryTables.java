@@ -15,6 +15,7 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -22,6 +23,7 @@ import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -207,6 +209,27 @@ public final class MemoryTables implements Transitions.Context {
         }
         page.add(record);
       }
+    }
+    return page.build(true);
+  }
+
+  public TimerPage sorted(
+      TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
+    Comparator<DuePosition> comparator = order.comparator();
+    PageBuilder page = new PageBuilder(query, limit);
+    Iterator<TimerRecord> rest =
+        records.values().stream()
+            .filter(query::matches)
+            .filter(
+                record -> after == null || comparator.compare(order.position(record), after) > 0)
+            .sorted(Comparator.comparing(order::position, comparator))
+            .iterator();
+    while (rest.hasNext()) {
+      TimerRecord record = rest.next();
+      if (page.isFull()) {
+        return page.build(false);
+      }
+      page.add(record);
     }
     return page.build(true);
   }

@@ -17,6 +17,7 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -170,6 +171,12 @@ public final class TransactionStore implements TimerStore {
 
   @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+    throw unsupported();
+  }
+
+  @Override
+  public TimerPage sorted(
+      TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
     throw unsupported();
   }
 

@@ -10,6 +10,7 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -109,7 +110,14 @@ public final class TimerReader {
 
   /** As {@link TimerStore#page}. */
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
-    return transactions.read(connection -> queries.page(connection, query, after, limit));
+    DuePosition position = after == null ? null : new DuePosition(0, after);
+    return sorted(query, TimerOrder.ID, position, limit);
+  }
+
+  /** As {@link TimerStore#sorted}. */
+  public TimerPage sorted(
+      TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
+    return transactions.read(connection -> queries.page(connection, query, order, after, limit));
   }
 
   /** As {@link TimerStore#histogram}. */

@@ -10,6 +10,7 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -148,9 +149,13 @@ public abstract class Queries {
   // Lists
 
   public TimerPage page(
-      Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
+      Connection connection,
+      TimerQuery query,
+      TimerOrder order,
+      @Nullable DuePosition after,
+      int limit)
       throws SQLException {
-    return pages.read(connection, query, after, limit);
+    return pages.read(connection, query, order, after, limit);
   }
 
   public abstract long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)

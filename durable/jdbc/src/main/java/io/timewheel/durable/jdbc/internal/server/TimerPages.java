@@ -3,9 +3,10 @@ package io.timewheel.durable.jdbc.internal.server;
 
 import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
-import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * last key of the one before: a driver keeps all rows of an answer in memory, so no statement may
  * answer with more than a few megabytes. The page ends when it has enough rows or bytes. Each
  * statement reads both tables, so a timer that moves between them is seen once.
+ *
+ * <p>In another order than by id a statement sorts all timers of the namespace that match.
  */
 public final class TimerPages {
   /** How many rows a statement answers with; a payload has 64 KiB at most. */
@@ -60,20 +63,25 @@ public final class TimerPages {
     this.behind = behind;
   }
 
-  TimerPage read(Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
+  TimerPage read(
+      Connection connection,
+      TimerQuery query,
+      TimerOrder order,
+      @Nullable DuePosition after,
+      int limit)
       throws SQLException {
     PageBuilder page = new PageBuilder(query, limit);
-    TimerKey from = after;
+    DuePosition from = after;
     while (true) {
       int most = query.payload() ? ROWS_WITH_PAYLOAD : ROWS;
       int rows = Math.min(most, page.left() + 1); // one more tells whether it is the last page
-      List<TimerRecord> piece = rows(connection, query, from, rows);
+      List<TimerRecord> piece = rows(connection, query, order, from, rows);
       for (TimerRecord record : piece) {
         if (page.isFull()) {
           return page.build(false);
         }
         page.add(record);
-        from = record.key();
+        from = order.position(record);
       }
       if (piece.size() < rows) {
         return page.build(true);
@@ -85,7 +93,11 @@ public final class TimerPages {
   }
 
   private List<TimerRecord> rows(
-      Connection connection, TimerQuery query, @Nullable TimerKey after, int limit)
+      Connection connection,
+      TimerQuery query,
+      TimerOrder order,
+      @Nullable DuePosition after,
+      int limit)
       throws SQLException {
     Set<TimerState> unfinished = EnumSet.noneOf(TimerState.class);
     unfinished.addAll(query.states());
@@ -99,7 +111,7 @@ public final class TimerPages {
               + (query.payload() ? Rows.TIMER_COLUMNS : Rows.COLUMNS + ", t.fire_at, " + noPayload)
               + " FROM timewheel_timer t WHERE "
               + (idle ? "t.fire_at IS NULL AND " : "")
-              + conditions(query, after, limit, values));
+              + conditions(query, order, after, limit, values));
     }
     if (query.states().stream().anyMatch(FINISHED::contains)) {
       parts.add(
@@ -108,14 +120,14 @@ public final class TimerPages {
               + " FROM timewheel_done t WHERE "
               + Rows.NOT_FORGOTTEN
               + " AND "
-              + conditions(query, after, limit, values));
+              + conditions(query, order, after, limit, values));
     }
     if (parts.isEmpty()) {
       return List.of();
     }
     String sql = String.join(" UNION ALL ", parts);
     if (parts.size() > 1) {
-      sql += " ORDER BY namespace, id LIMIT ?";
+      sql += " ORDER BY " + (order == TimerOrder.ID ? "namespace, id" : by(order, "")) + " LIMIT ?";
       values.add(limit);
     }
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -132,8 +144,41 @@ public final class TimerPages {
     }
   }
 
+  private static String by(TimerOrder order, String table) {
+    String direction = order.isDescending() ? " DESC" : "";
+    String time = time(order);
+    return (time.isEmpty() ? "" : table + time + direction + ", ") + table + "id" + direction;
+  }
+
+  /** The column that decides before the id; empty if there is none. */
+  private static String time(TimerOrder order) {
+    return switch (order) {
+      case ID, ID_DESCENDING -> "";
+      case CREATED, CREATED_DESCENDING -> "created_at";
+      case DUE, DUE_DESCENDING -> "due_at";
+    };
+  }
+
+  /** A condition for rows behind a position of a list of one namespace. */
+  private static String behind(TimerOrder order, DuePosition after, List<Object> values) {
+    String sign = order.isDescending() ? "<" : ">";
+    String time = time(order);
+    if (time.isEmpty()) {
+      values.add(after.key().id());
+      return "t.id " + sign + " ?";
+    }
+    values.add(after.fireAt());
+    values.add(after.fireAt());
+    values.add(after.key().id());
+    return "(t.%1$s %2$s ? OR t.%1$s = ? AND t.id %2$s ?)".formatted(time, sign);
+  }
+
   private String conditions(
-      TimerQuery query, @Nullable TimerKey after, int limit, List<Object> values) {
+      TimerQuery query,
+      TimerOrder order,
+      @Nullable DuePosition after,
+      int limit,
+      List<Object> values) {
     String marks = String.join(", ", Collections.nCopies(query.states().size(), "?"));
     StringBuilder sql =
         new StringBuilder("t.due_at >= ? AND t.due_at < ? AND t.state IN (" + marks + ")");
@@ -153,18 +198,22 @@ public final class TimerPages {
       sql.append(" AND t.handler = ?");
       values.add(query.handler());
     }
-    if (after != null && after.namespace().equals(query.namespace())) {
-      sql.append(" AND t.id > ?");
-      values.add(after.id());
+    if (query.queue() != null) {
+      sql.append(" AND (t.flags & 1) = ?");
+      values.add(query.queue() ? 1 : 0);
+    }
+    if (after != null && after.key().namespace().equals(query.namespace())) {
+      sql.append(" AND ").append(behind(order, after, values));
     } else if (after != null) {
       sql.append(" AND ").append(behind);
-      values.add(after.namespace());
-      values.add(after.namespace());
-      values.add(after.id());
+      values.add(after.key().namespace());
+      values.add(after.key().namespace());
+      values.add(after.key().id());
     }
     values.add(limit);
     // MariaDB sorts by a namespace although there is but one.
-    return sql.append(query.namespace() == null ? " ORDER BY t.namespace, t.id" : " ORDER BY t.id")
+    return sql.append(" ORDER BY ")
+        .append(query.namespace() == null ? "t.namespace, t.id" : by(order, "t."))
         .append(" LIMIT ?)")
         .toString();
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.store;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Database;
@@ -13,13 +15,16 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableSet;
+import java.util.PriorityQueue;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
@@ -136,6 +141,92 @@ public final class Reader {
       throw failures.reading("cannot list timers", e);
     }
     return new TimerPage(paging.page.build(true).records(), paging.next);
+  }
+
+  /**
+   * Sorts the positions of all timers that match, of which it keeps as many as a page needs, and
+   * reads their records.
+   */
+  public TimerPage sorted(
+      TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
+    byte[] from =
+        Keys.timer(new TimerKey(requireNonNull(query.namespace(), "namespace"), query.prefix()));
+    try (Moment moment = new Moment(database.db().getSnapshot())) {
+      FirstPositions first = new FirstPositions(order, after, limit + 1);
+      database.scan(
+          Family.TIMERS,
+          from,
+          Keys.behindAll(from),
+          moment.snapshot,
+          at -> {
+            failures.checkGoesOn(database);
+            TimerRecord record = recordIfSound(at.key(), at.value(), RecordCodec.LEFT_OUT);
+            if (record != null && query.matches(record)) {
+              first.add(order.position(record));
+            }
+            return true;
+          });
+      PageBuilder page = new PageBuilder(query, limit);
+      for (DuePosition position : first.inOrder()) {
+        if (page.isFull()) {
+          return page.build(false);
+        }
+        byte[] key = Keys.timer(position.key());
+        byte[] value = requireNonNull(database.get(Family.TIMERS, key, moment.options));
+        TimerRecord record =
+            recordIfSound(
+                key, value, query.payload() ? () -> payload(key, moment) : RecordCodec.LEFT_OUT);
+        if (record != null) {
+          page.add(record);
+        }
+      }
+      return page.build(true);
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot list timers", e);
+    }
+  }
+
+  private @Nullable TimerRecord recordIfSound(
+      byte[] bytes, byte[] value, RecordCodec.Payloads payloads) {
+    TimerKey key = Keys.timer(bytes);
+    try {
+      return RecordCodec.decode(key, value, payloads).record();
+    } catch (MalformedException e) {
+      failures.damaged("the record of " + key + " cannot be read", e);
+      return null;
+    }
+  }
+
+  /** The first positions of those that are added, behind a position. */
+  private static final class FirstPositions {
+    private final Comparator<DuePosition> comparator;
+    private final @Nullable DuePosition after;
+    private final int limit;
+    private final PriorityQueue<DuePosition> lastFirst;
+
+    FirstPositions(TimerOrder order, @Nullable DuePosition after, int limit) {
+      comparator = order.comparator();
+      this.after = after;
+      this.limit = limit;
+      lastFirst = new PriorityQueue<>(comparator.reversed());
+    }
+
+    void add(DuePosition position) {
+      if (after != null && comparator.compare(position, after) <= 0) {
+        return;
+      }
+      if (lastFirst.size() == limit) {
+        if (comparator.compare(position, requireNonNull(lastFirst.peek())) >= 0) {
+          return;
+        }
+        lastFirst.remove();
+      }
+      lastFirst.add(position);
+    }
+
+    List<DuePosition> inOrder() {
+      return lastFirst.stream().sorted(comparator).toList();
+    }
   }
 
   public List<DueTimer> releasable(
