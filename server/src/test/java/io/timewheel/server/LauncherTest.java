@@ -86,6 +86,13 @@ class LauncherTest {
   }
 
   @Test
+  void theProgramMakesFilesForTheirOwnerAlone() throws Exception {
+    pretendItIsBuilt();
+    script("jdk/bin/java", "umask");
+    assertThat(end(start(root.resolve("timewheel"), "serve")).out().strip()).isEqualTo("0077");
+  }
+
+  @Test
   void isFoundThroughLinks() throws Exception {
     pretendItIsBuilt();
     Path far = Files.createSymbolicLink(directory.resolve("far"), Path.of("a root", "timewheel"));

@@ -128,6 +128,7 @@ final class Data implements AutoCloseable {
     String name = absolute.getFileName() + ".part";
     try (TemporaryFiles part = new TemporaryFiles(Files.createTempDirectory(parent, name))) {
       copyFiles(copy(), part.path());
+      RocksTimerStore.restrict(part.path());
       Files.move(part.path(), target);
     }
   }

@@ -4,8 +4,11 @@ package io.timewheel.server.store;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The place of the timers of a server.
@@ -14,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param database the database that nodes share; null for the directory
  */
 public record StoreLocation(Path data, @Nullable SharedDatabase database) {
+  private static final Logger LOG = LoggerFactory.getLogger(StoreLocation.class);
+
   /** {@return the kind of store, for people} */
   public String kind() {
     return database == null ? "rocksdb" : database.kind();
@@ -30,11 +35,29 @@ public record StoreLocation(Path data, @Nullable SharedDatabase database) {
   }
 
   /**
-   * Opens the store.
+   * Opens the store. Other users lose their permissions for the directory.
    *
    * @throws IOException if the password of the database cannot be read
    */
   public TimerStore open() throws IOException {
-    return database == null ? RocksTimerStore.open(data) : database.open();
+    if (database != null) {
+      return database.open();
+    }
+    restrict();
+    return RocksTimerStore.open(data);
+  }
+
+  private void restrict() {
+    try {
+      int restricted = Files.isDirectory(data) ? RocksTimerStore.restrict(data) : 0;
+      if (restricted > 0) {
+        LOG.warn(
+            "{}: other users had permissions for {} files or directories; they have none now",
+            data,
+            restricted);
+      }
+    } catch (IOException e) {
+      LOG.warn("{}: other users may be able to read the timers (expected: chmod 700)", data, e);
+    }
   }
 }

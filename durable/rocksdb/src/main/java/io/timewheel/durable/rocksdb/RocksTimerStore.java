@@ -9,6 +9,7 @@ import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Flusher;
 import io.timewheel.durable.rocksdb.internal.file.Opening;
+import io.timewheel.durable.rocksdb.internal.file.OwnerOnly;
 import io.timewheel.durable.rocksdb.internal.file.Settings;
 import io.timewheel.durable.rocksdb.internal.file.VersionFloor;
 import io.timewheel.durable.rocksdb.internal.format.MalformedException;
@@ -146,6 +147,18 @@ public final class RocksTimerStore implements TimerStore {
    */
   public static RocksTimerStore open(Path directory) {
     return builder(directory).open();
+  }
+
+  /**
+   * Takes the permissions of all users except the owner from a directory and the files in it. A
+   * directory that a store has made has none; files in it may have.
+   *
+   * @param directory the directory of a store
+   * @return how many files and directories others had permissions for
+   * @throws IOException if the permissions cannot be changed
+   */
+  public static int restrict(Path directory) throws IOException {
+    return OwnerOnly.restrict(directory);
   }
 
   /**
@@ -447,8 +460,8 @@ public final class RocksTimerStore implements TimerStore {
    * {@link #open(Path)} opens it. On the same file system it takes little room at first, because it
    * shares files that are never written again.
    *
-   * <p>Until it is complete it stands beside the target as {@code copy-}, a UUID and {@code .tmp}:
-   * a process that is killed meanwhile leaves that, and whoever finds it may delete it.
+   * <p>Until it is complete it stands beside the target as {@code copy-} and a UUID: a process that
+   * is killed meanwhile leaves that, and whoever finds it may delete it.
    *
    * @param target a directory that is not there yet
    */

@@ -71,7 +71,7 @@ public final class Opening {
 
   private void checkDirectory() {
     try {
-      Files.createDirectories(directory);
+      OwnerOnly.createDirectory(directory);
     } catch (IOException e) {
       throw Files.exists(directory) && !Files.isDirectory(directory)
           ? failures.of(Kind.UNAVAILABLE, "is not a directory")

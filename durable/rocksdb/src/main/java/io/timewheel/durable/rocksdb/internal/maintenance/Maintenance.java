@@ -5,6 +5,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.file.OwnerOnly;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
@@ -46,19 +47,18 @@ public final class Maintenance {
     if (Files.exists(target)) {
       throw isThere(target);
     }
-    // RocksDB deletes what it finds where it works, which is <its target>.tmp.
-    Path copy = target.toAbsolutePath().resolveSibling("copy-" + UUID.randomUUID());
+    // RocksDB makes the copy readable by others, so it works in a directory that they cannot enter.
+    Path closed = target.toAbsolutePath().resolveSibling("copy-" + UUID.randomUUID());
+    Path copy = closed.resolve("store");
     try {
-      Path parent = copy.getParent();
-      if (parent != null) {
-        Files.createDirectories(parent);
-      }
-      database.copyTo(copy);
+      OwnerOnly.createDirectory(closed);
       try {
+        database.copyTo(copy);
+        OwnerOnly.restrict(copy);
         Files.move(copy, target);
-      } catch (IOException e) {
+      } finally {
         delete(copy);
-        throw e;
+        delete(closed);
       }
     } catch (FileAlreadyExistsException e) {
       throw isThere(target);
@@ -71,13 +71,15 @@ public final class Maintenance {
     return failures.of(Kind.REJECTED, "cannot be copied to " + target + ", which is there already");
   }
 
-  private static void delete(Path copy) throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(copy)) {
-      for (Path file : files) {
-        Files.delete(file);
+  private static void delete(Path directory) throws IOException {
+    if (Files.exists(directory)) {
+      try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+        for (Path file : files) {
+          Files.delete(file);
+        }
       }
+      Files.delete(directory);
     }
-    Files.delete(copy);
   }
 
   public VerifyReport verify() {
