@@ -14,6 +14,7 @@ import io.timewheel.durable.TimerList;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
@@ -119,8 +120,8 @@ class DurableGuideTest {
                 .thenAccept(answer -> answered.complete(answer.statusCode()));
     DurableTimer caller =
         DurableTimer.builder(store)
-            // at a time 8 attempts for each host, for 1,000 hosts, each within 10 seconds
-            .handlers("host:", post, 8, 1_000, Duration.ofSeconds(10))
+            // at a time 8 attempts for each host and 1,000 in all, each within 10 seconds
+            .handlers("host:", post, 8, HandlerSlots.atMost(1_000), Duration.ofSeconds(10))
             .start();
     // end
     caller.schedule(

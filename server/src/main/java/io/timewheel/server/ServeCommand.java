@@ -9,6 +9,7 @@ import io.timewheel.server.cli.ServeOptions;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.StoreLocation;
+import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookHandler;
 import io.timewheel.server.webhook.WebhookSecrets;
@@ -74,7 +75,7 @@ final class ServeCommand implements Callable<Integer> {
           TimewheelServer.start(
               config,
               tokens,
-              name -> secrets != null && !secrets.find(name).isEmpty(),
+              secrets == null ? SecretSource.NONE : secrets,
               InstantSource.system());
     } catch (IOException e) {
       return failed(
@@ -113,7 +114,7 @@ final class ServeCommand implements Callable<Integer> {
     builder.queueCapacity(CHANGES_IN_WAIT, true);
     if (secrets != null && !options.observe()) {
       InstantSource clock = InstantSource.system();
-      WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets::find, clock);
+      WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets, clock);
       new WebhookHandler(client, clock).addTo(builder);
     }
     return builder.start();

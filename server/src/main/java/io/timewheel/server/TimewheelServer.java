@@ -34,6 +34,7 @@ import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.StoreProbe;
 import io.timewheel.server.store.StoreReads;
+import io.timewheel.server.webhook.SecretSource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -44,7 +45,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,7 +80,7 @@ public final class TimewheelServer implements AutoCloseable {
   private TimewheelServer(
       ServerConfig config,
       @Nullable Tokens tokens,
-      Predicate<String> webhookSecrets,
+      SecretSource webhookSecrets,
       InstantSource clock) {
     connections = new Connections(config.maxConnections());
     listener =
@@ -97,7 +97,7 @@ public final class TimewheelServer implements AutoCloseable {
     addRoutes(webhookSecrets);
   }
 
-  private void addRoutes(Predicate<String> webhookSecrets) {
+  private void addRoutes(SecretSource webhookSecrets) {
     health.addTo(router);
     new ConsoleResource().addTo(router);
     new TimerResource(reads, idempotencyKeys, webhookSecrets).addTo(router);
@@ -132,19 +132,19 @@ public final class TimewheelServer implements AutoCloseable {
    * @throws IOException if the port cannot be had
    */
   public static TimewheelServer start(ServerConfig config) throws IOException {
-    return start(config, null, name -> false, InstantSource.system());
+    return start(config, null, SecretSource.NONE, InstantSource.system());
   }
 
   /**
    * Begins to listen, as a program does.
    *
    * @param tokens what lets a caller in; null if everyone may do everything
-   * @param webhookSecrets whether calls can be signed by a name: targets may name no other
+   * @param webhookSecrets the secrets that targets may name
    */
   static TimewheelServer start(
       ServerConfig config,
       @Nullable Tokens tokens,
-      Predicate<String> webhookSecrets,
+      SecretSource webhookSecrets,
       InstantSource clock)
       throws IOException {
     TimewheelServer server = new TimewheelServer(config, tokens, webhookSecrets, clock);

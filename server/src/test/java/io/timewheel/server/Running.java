@@ -7,6 +7,7 @@ import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookHandler;
 import io.timewheel.server.webhook.WebhookSecrets;
@@ -74,12 +75,12 @@ final class Running implements AutoCloseable {
     try {
       server =
           TimewheelServer.start(
-              config, tokens, name -> secrets != null && !secrets.find(name).isEmpty(), clock);
+              config, tokens, secrets == null ? SecretSource.NONE : secrets, clock);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     DurableTimerBuilder builder = DurableTimer.builder(server.watch("memory", store)).clock(clock);
-    webhooks = secrets == null ? null : WebhookClient.start(policy, secrets::find, clock);
+    webhooks = secrets == null ? null : WebhookClient.start(policy, secrets, clock);
     if (webhooks != null) {
       new WebhookHandler(webhooks, clock).addTo(builder);
     }

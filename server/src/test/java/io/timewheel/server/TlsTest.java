@@ -11,6 +11,7 @@ import com.sun.net.httpserver.HttpsServer;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.ConfiguredSecret;
 import io.timewheel.server.webhook.WebhookAnswer;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookMessage;
@@ -29,6 +30,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import javax.net.ssl.KeyManagerFactory;
@@ -105,13 +107,13 @@ class TlsTest {
     try (WebhookClient client =
         WebhookClient.start(
             AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8"))),
-            name -> secrets,
+            name -> new ConfiguredSecret(secrets, "", Set.of(), Set.of()),
             InstantSource.system())) {
       return client
           .post(
               new WebhookTarget(
                   URI.create(url(host) + "/hooks"), "shop", Map.of(), Duration.ofMinutes(1)),
-              new WebhookMessage("fire_1", "{}".getBytes(UTF_8), Map.of()))
+              new WebhookMessage("orders", "fire_1", "{}".getBytes(UTF_8), Map.of()))
           .get();
     }
   }

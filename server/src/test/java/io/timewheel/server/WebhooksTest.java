@@ -371,7 +371,7 @@ class WebhooksTest {
       for (int i = 0; i < 16; i++) {
         receiver.calls.take();
       }
-      due("a", other.url("/"), SLOW, "");
+      due("a", "http://localhost:" + other.port() + "/", SLOW, "");
       await("a", COMPLETED);
       open.release(40);
       for (int i = 0; i < 40; i++) {
@@ -382,27 +382,84 @@ class WebhooksTest {
   }
 
   @Test
-  void aTargetIsShownWithoutTheValuesOfItsHeaders() throws Exception {
+  void plainHeadersAreReturnedAndSecretsAreSentAndNeverReturned() throws Exception {
+    write("shop " + SECRET + "\ncrm header=Bearer hunter2");
     due(
         "a",
         receiver.url("/"),
         SLOW,
-        ",\"timeout\":\"PT5S\",\"headers\":{\"Authorization\":\"Bearer hunter2\"}");
-    assertThat(receiver.calls.take().header("Authorization")).isEqualTo("Bearer hunter2");
+        ",\"timeout\":\"PT5S\",\"headers\":{\"X-Key\":\"k\",\"Authorization\":{\"secret\":\"crm\"}}");
+    Call call = receiver.calls.take();
+    assertThat(call.header("Authorization")).isEqualTo("Bearer hunter2");
+    assertThat(call.header("X-Key")).isEqualTo("k");
     await("a", COMPLETED);
 
     Answer shown = running.get(path("a"));
     assertThat(shown.json().get("target"))
         .isEqualTo(
             Running.MAPPER.readTree(
-                "{\"url\":\"%s\",\"secret\":\"shop\",\"timeout\":\"PT5S\",\"headers\":{\"Authorization\":null}}"
+                "{\"url\":\"%s\",\"secret\":\"shop\",\"timeout\":\"PT5S\",\"headers\":{\"X-Key\":\"k\",\"Authorization\":{\"secret\":\"crm\"}}}"
                     .formatted(receiver.url("/"))));
     Answer list = running.get("/v1/namespaces/" + namespace + "/timers?state=all&payload=true");
-    assertThat(list.json().at("/timers/0/target/headers/Authorization").isNull()).isTrue();
+    assertThat(list.json().at("/timers/0/target/headers/X-Key").asString()).isEqualTo("k");
     assertThat(shown.json().get("headers")).isEmpty();
     for (Answer answer : List.of(shown, list, running.get("/v1/stats"), running.get("/metrics"))) {
       assertThat(answer.response().body()).doesNotContain("hunter2").doesNotContain("whsec_");
     }
+  }
+
+  @Test
+  void aSecretOfAHeaderIsResolvedWithEachRequest() throws Exception {
+    write("shop " + SECRET + "\ncrm header=one");
+    String headers = ",\"headers\":{\"Cookie\":{\"secret\":\"crm\"}}";
+    running.put(path("a"), body(receiver.url("/"), SLOW, headers).replace("PT0S", "PT1H"));
+    write("shop " + SECRET + "\ncrm header=two");
+    running.post(path("a") + ":run", null);
+    assertThat(receiver.calls.take().header("Cookie")).isEqualTo("two");
+
+    write("shop " + SECRET);
+    running.put(path("b"), body(receiver.url("/"), TWICE, headers));
+    assertThat(running.get(path("b")).status()).isEqualTo(404);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Authorization", "Proxy-Authorization", "cookie"})
+  void aPlainCredentialIsRefusedByItsField(String name) {
+    Answer put =
+        running.put(
+            path("a"),
+            body(receiver.url("/"), SLOW, ",\"headers\":{\"" + name + "\":\"hunter2\"}"));
+
+    assertThat(put.status()).isEqualTo(422);
+    assertThat(put.text("field")).isEqualTo("target.headers." + name);
+    assertThat(put.text("detail")).contains("{\"secret\":\"name\"}").doesNotContain("hunter2");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "shop namespace=other " + SECRET,
+        "shop host=other.example " + SECRET,
+        "shop header=x",
+        "other " + SECRET
+      })
+  void aSecretThatTheTargetMayNotUseIsRefused(String line) throws Exception {
+    write(line);
+    Answer put = running.put(path("a"), body(receiver.url("/"), SLOW, ""));
+
+    assertThat(put.status()).isEqualTo(422);
+    assertThat(put.text("field")).isEqualTo("target.secret");
+  }
+
+  @Test
+  void aRestrictionAppliesToTimersThatExist() throws Exception {
+    running.put(path("a"), body(receiver.url("/"), TWICE, "").replace("\"PT0S\"", "\"PT1H\""));
+    write("shop namespace=other " + SECRET);
+    running.post(path("a") + ":run", null);
+
+    assertThat(await("a", FAILED).lastError())
+        .hasValue("the secret shop is not for this namespace and host");
+    assertThat(receiver.calls).isEmpty();
   }
 
   @Test
@@ -416,7 +473,8 @@ class WebhooksTest {
     audit.addAppender(log);
     try {
       receiver.answering = Receiver.status(500);
-      due("a", receiver.url("/"), TWICE, ",\"headers\":{\"Authorization\":\"Bearer hunter2\"}");
+      write("shop " + SECRET + "\ncrm header=hunter2");
+      due("a", receiver.url("/"), TWICE, ",\"headers\":{\"Authorization\":{\"secret\":\"crm\"}}");
       await("a", FAILED);
       write("shop " + NEW_SECRET);
       due("b", "http://127.0.0.1:1/", TWICE, ",\"headers\":{\"X-Key\":\"hunter2\"}");
@@ -441,10 +499,10 @@ class WebhooksTest {
   @Test
   void whatCallsAHostIsFoundByIt() {
     due("a", SLOW);
-    String list = "/v1/namespaces/" + namespace + "/timers?state=all&handler=webhook:http://";
+    String list = "/v1/namespaces/" + namespace + "/timers?state=all&handler=webhook:";
 
-    assertThat(running.get(list + "127.0.0.1:" + receiver.port()).json().get("timers")).hasSize(1);
-    assertThat(running.get(list + "shop.example:80").json().get("timers")).isEmpty();
+    assertThat(running.get(list + "127.0.0.1").json().get("timers")).hasSize(1);
+    assertThat(running.get(list + "shop.example").json().get("timers")).isEmpty();
   }
 
   @Test

@@ -19,6 +19,7 @@ import io.timewheel.durable.internal.health.Events;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Handler;
+import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.TypedHandler;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.StepExecutor;
@@ -112,15 +113,14 @@ public final class DurableTimerBuilder {
    *     of just that name before all of them
    * @param handler the handler
    * @param limit how many attempts run at a time for each name, at most
-   * @param names for how many names attempts run at a time, at most; what is due for others waits
-   *     until one of these has nothing left to do
+   * @param slots the slots that all names share; each name claims up to twice its limit ahead
    * @param timeLimit how long an attempt may take; null for no limit
    * @return this builder
    */
   public DurableTimerBuilder handlers(
-      String prefix, Handler handler, int limit, int names, @Nullable Duration timeLimit) {
+      String prefix, Handler handler, int limit, HandlerSlots slots, @Nullable Duration timeLimit) {
     HandlerQueue.Config each = config(prefix, handler, limit, timeLimit);
-    PrefixHandlers.Config config = new PrefixHandlers.Config(each, positive("names", names));
+    PrefixHandlers.Config config = new PrefixHandlers.Config(each, requireNonNull(slots, "slots"));
     if (families.putIfAbsent(prefix, config) != null) {
       throw new IllegalArgumentException("handler: " + prefix + " (expected: each prefix once)");
     }

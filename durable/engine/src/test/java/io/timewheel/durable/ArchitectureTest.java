@@ -190,6 +190,7 @@ class ArchitectureTest {
             "FireId",
             "Firing",
             "Handler",
+            "HandlerSlots",
             "MissedRuns",
             "RetryPolicy",
             "TimerKey",

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 import io.timewheel.durable.internal.time.Cron;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.Handler;
+import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
@@ -192,10 +193,13 @@ class BadInputTest {
         bad("handler", () -> builder().handler("h", null)),
         bad("handler: h", () -> builder().handler("h", HANDLER).handler("h", HANDLER)),
         bad("limit: 0", () -> builder().handler("h", HANDLER, 0, null)),
-        bad("names: 0", () -> builder().handlers("h", HANDLER, 1, 0, null)),
+        bad("total: 0", () -> HandlerSlots.atMost(0)),
         bad(
             "each prefix once",
-            () -> builder().handlers("h", HANDLER, 1, 1, null).handlers("h", HANDLER, 1, 1, null)),
+            () ->
+                builder()
+                    .handlers("h", HANDLER, 1, HandlerSlots.atMost(1), null)
+                    .handlers("h", HANDLER, 1, HandlerSlots.atMost(1), null)),
         bad("timeLimit: PT0S", () -> builder().handler("h", HANDLER, 1, Duration.ZERO)),
         bad("type", () -> builder().handler("h", null, (firing, payload) -> {})),
         bad(

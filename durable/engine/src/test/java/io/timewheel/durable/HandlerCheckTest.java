@@ -4,6 +4,7 @@ package io.timewheel.durable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
@@ -28,7 +29,9 @@ class HandlerCheckTest {
   private final DurableTestkit kit = DurableTestkit.create();
 
   private static void settings(DurableTimerBuilder builder) {
-    builder.handler("h", firing -> {}).handlers("host:", firing -> {}, 1, 1, null);
+    builder
+        .handler("h", firing -> {})
+        .handlers("host:", firing -> {}, 1, HandlerSlots.atMost(1), null);
   }
 
   private DurableTimer strict() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
@@ -103,7 +104,11 @@ class HandlerClusterTest {
 
   private DurableTimer startServer(String node) {
     DurableTimer server =
-        start(node, builder -> builder.handlers("web", firing -> fired(node, firing), 4, 2, null));
+        start(
+            node,
+            builder ->
+                builder.handlers(
+                    "web", firing -> fired(node, firing), 4, HandlerSlots.atMost(16), null));
     consume(node, server);
     return server;
   }

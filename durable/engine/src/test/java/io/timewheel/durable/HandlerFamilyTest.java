@@ -4,16 +4,35 @@ package io.timewheel.durable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Handlers of all names that begin with a prefix. */
 class HandlerFamilyTest {
+  /** Three slots in all, of which a name has one. */
+  private final HandlerSlots slots =
+      new HandlerSlots() {
+        private final Set<String> held = new HashSet<>();
+
+        @Override
+        public boolean acquire(String handler) {
+          return held.size() < 3 && held.add(handler);
+        }
+
+        @Override
+        public void release(String handler) {
+          assertThat(held.remove(handler)).isTrue();
+        }
+      };
+
   private final Map<String, CompletableFuture<Void>> calls = new LinkedHashMap<>();
   private final Map<String, String> names = new LinkedHashMap<>();
   private final AsyncHandler remote =
@@ -27,8 +46,8 @@ class HandlerFamilyTest {
       new Scene(
           builder ->
               builder
-                  .handlers("host:", remote, 1, 3, null)
-                  .handlers("host:two:", remote, 2, 1, null)
+                  .handlers("host:", remote, 1, slots, null)
+                  .handlers("host:two:", remote, 2, HandlerSlots.atMost(4), null)
                   .handler("host:own", firing -> {}));
 
   private void start(String id, String handler) {
@@ -86,27 +105,37 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void limitsForHowManyNamesAttemptsRun() {
+  void aReleasedSlotGoesToTheNameThatWasRefusedFirst() {
     for (String name : new String[] {"a", "b", "c", "d", "e"}) {
       start(name + 1, "host:" + name);
       start(name + 2, "host:" + name);
     }
     assertThat(calls).containsOnlyKeys("a1", "b1", "c1");
     assertThat(scene.timer.stats().running()).isEqualTo(3);
-    complete("b1");
+    complete("b1"); // b2 waits longer than d1, and a2 has the slot of a1 only
     assertThat(calls).containsOnlyKeys("a1", "b1", "c1", "b2");
-    complete("b2"); // the place of the name is free: d has waited longest
+    complete("b2");
     assertThat(calls).containsOnlyKeys("a1", "b1", "c1", "b2", "d1");
     complete("d1");
-    complete("d2");
-    complete("e1");
-    complete("e2");
-    complete("a1");
-    complete("c1");
-    complete("a2");
-    complete("c2");
+    assertThat(calls).containsKey("e1");
+    for (String id : new String[] {"e1", "a1", "c1", "d2", "e2", "a2", "c2"}) {
+      complete(id);
+    }
     assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
     assertThat(scene.timer.stats().waiting()).isZero();
+  }
+
+  @Test
+  void aTimerThatGetsNoSlotUsesUpNoAttempt() {
+    for (String name : new String[] {"a", "b", "c", "d"}) {
+      start(name, "host:" + name);
+    }
+    scene.advance(3_600_000);
+    assertThat(scene.timer.get("shop", "d").orElseThrow().attempts()).isEmpty();
+    assertThat(scene.timer.get("shop", "d").orElseThrow().attempt()).isZero();
+    complete("a");
+    assertThat(calls).containsKey("d");
+    assertThat(scene.timer.get("shop", "d").orElseThrow().attempt()).isEqualTo(1);
   }
 
   @Test
@@ -167,7 +196,9 @@ class HandlerFamilyTest {
     assertThat(ignorant.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
     kit.close(ignorant);
     DurableTimer knowing =
-        kit.start(store.reopen(), builder -> builder.handlers("host:", remote, 1, 1, null));
+        kit.start(
+            store.reopen(),
+            builder -> builder.handlers("host:", remote, 1, HandlerSlots.atMost(1), null));
     calls.get("p").complete(null);
     kit.settle();
     assertThat(knowing.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);

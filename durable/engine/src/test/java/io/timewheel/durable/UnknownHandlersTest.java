@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
@@ -38,7 +39,9 @@ class UnknownHandlersTest {
     before.schedule(spec("e").handler("other"));
     before.cancel("ns", "e");
     kit.close(before);
-    kit.start(data.reopen(), builder -> builder.handlers("mail/", firing -> {}, 1, 1, null));
+    kit.start(
+        data.reopen(),
+        builder -> builder.handlers("mail/", firing -> {}, 1, HandlerSlots.atMost(1), null));
     assertThat(warnings())
         .singleElement()
         .satisfies(line -> assertThat(line).contains("\"gone\" (2)").doesNotContain("mail", "cons"))

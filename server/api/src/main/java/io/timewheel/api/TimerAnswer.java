@@ -68,7 +68,7 @@ public record TimerAnswer(
    * @param url the URL of the webhook
    * @param secret the name of the secret that signs the webhook requests
    * @param timeout the longest duration of a webhook request
-   * @param headers the names of further headers; their values are null
+   * @param headers further headers of the webhook requests; secrets by their names
    * @param handler the name of the handler in a program
    */
   public record Target(
@@ -76,7 +76,7 @@ public record TimerAnswer(
       @Nullable String url,
       @Nullable String secret,
       @Nullable String timeout,
-      @Nullable Map<String, @Nullable String> headers,
+      @Nullable Map<String, HeaderValue> headers,
       @Nullable String handler) {}
 
   /**

@@ -53,6 +53,17 @@ public record TimerRequest(
     @JsonSetter(contentNulls = Nulls.FAIL) @Nullable Map<String, String> headers) {
 
   /**
+   * Returns this timer with another payload.
+   *
+   * @param other the payload; null for none
+   * @return the timer
+   */
+  public TimerRequest withPayload(@Nullable RawJson other) {
+    return new TimerRequest(
+        after, at, every, cron, zone, target, other, retry, missed, grace, headers);
+  }
+
+  /**
    * The target of a timer: a queue, or a URL with its secret.
    *
    * @param queue the name of the queue
@@ -66,5 +77,5 @@ public record TimerRequest(
       @Nullable String url,
       @Nullable String secret,
       @Nullable Duration timeout,
-      @JsonSetter(contentNulls = Nulls.FAIL) @Nullable Map<String, String> headers) {}
+      @JsonSetter(contentNulls = Nulls.FAIL) @Nullable Map<String, HeaderValue> headers) {}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.api.HeaderValue;
 import io.timewheel.api.RawJson;
 import io.timewheel.api.Retry;
 import io.timewheel.api.TimerRequest;
@@ -57,8 +58,14 @@ final class CreateCommand implements Callable<Integer> {
   @Option(
       names = "--target-header",
       paramLabel = "NAME=VALUE",
-      description = "Sent with the calls of --url; never shown again.")
+      description = "Send this header with requests to --url.")
   private Map<String, String> targetHeaders = new LinkedHashMap<>();
+
+  @Option(
+      names = "--target-header-secret",
+      paramLabel = "NAME=SECRET",
+      description = "Send a secret of the server, by its name.")
+  private Map<String, String> secretHeaders = new LinkedHashMap<>();
 
   @Option(names = "--timeout", paramLabel = "DURATION", description = "Of a call of --url.")
   private @Nullable Duration timeout;
@@ -151,7 +158,7 @@ final class CreateCommand implements Callable<Integer> {
         when.every,
         when.cron,
         zone,
-        new TimerRequest.Target(where.queue, where.url, secret, timeout, orNull(targetHeaders)),
+        new TimerRequest.Target(where.queue, where.url, secret, timeout, orNull(headerValues())),
         payload == null ? null : payload(globals, payload),
         maxAttempts == null && backoff == null && maxBackoff == null
             ? null
@@ -161,7 +168,14 @@ final class CreateCommand implements Callable<Integer> {
         orNull(headers));
   }
 
-  private static @Nullable Map<String, String> orNull(Map<String, String> texts) {
+  private Map<String, HeaderValue> headerValues() {
+    Map<String, HeaderValue> values = new LinkedHashMap<>();
+    targetHeaders.forEach((name, text) -> values.put(name, HeaderValue.text(text)));
+    secretHeaders.forEach((name, named) -> values.put(name, HeaderValue.secret(named)));
+    return values;
+  }
+
+  private static <T> @Nullable Map<String, T> orNull(Map<String, T> texts) {
     return texts.isEmpty() ? null : texts;
   }
 

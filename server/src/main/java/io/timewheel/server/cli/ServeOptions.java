@@ -91,8 +91,8 @@ public final class ServeOptions {
       names = "--webhook-secrets",
       paramLabel = "FILE",
       description =
-          "The secrets that sign calls of URLs, a line each: a name, whsec_…, and a second one"
-              + " while it is rotated. Without it no URL is called.")
+          "Secrets that sign webhook requests and fill their headers, one per line; without it no"
+              + " URL is called.")
   private @Nullable Path webhookSecrets;
 
   @Option(

@@ -14,8 +14,10 @@ import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
+import io.timewheel.server.webhook.ConfiguredSecret;
+import io.timewheel.server.webhook.DeliveryName;
+import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.StoredTarget;
-import io.timewheel.server.webhook.WebhookHandler;
 import io.timewheel.server.webhook.WebhookTarget;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -23,7 +25,6 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Turns a timer that a client sends into a request to the engine. */
@@ -35,17 +36,23 @@ public final class TimerSpecs {
   /**
    * {@return the request to the engine, which checks the rest}
    *
-   * @param secrets whether webhooks can be signed by a name
+   * @param secrets the secrets that targets may name
    * @param now the present time, from which {@code after} and {@code every} count
    */
   public static TimerSpec of(
-      String namespace, String id, TimerRequest timer, Predicate<String> secrets, Instant now) {
+      String namespace, String id, TimerRequest timer, SecretSource secrets, Instant now) {
+    return unfinished(namespace, id, timer, secrets, now).evenIfFinished();
+  }
+
+  /** {@return the same request, which takes no finished timer for present} */
+  static TimerSpec unfinished(
+      String namespace, String id, TimerRequest timer, SecretSource secrets, Instant now) {
     TimerSpec spec = TimerSpec.of(namespace, id);
     payload(spec, timer.payload());
     time(spec, timer, now);
     target(spec, timer.target(), userHeaders(timer), secrets);
     missedRuns(spec, timer);
-    return spec.retry(retry(timer.retry())).evenIfFinished();
+    return spec.retry(retry(timer.retry()));
   }
 
   /** {@return a timer with this schedule, for its runs alone} */
@@ -203,7 +210,7 @@ public final class TimerSpecs {
       TimerSpec spec,
       TimerRequest.@Nullable Target target,
       Map<String, String> userHeaders,
-      Predicate<String> secrets) {
+      SecretSource secrets) {
     if (target == null) {
       throw Problem.invalid("target", "target: none (expected: a queue or a url)").failure();
     }
@@ -213,9 +220,9 @@ public final class TimerSpecs {
       throw Problem.invalid("target", "target: expected exactly one of queue, url").failure();
     }
     if (queue == null) {
-      WebhookTarget checked = checked(webhook, secrets);
+      WebhookTarget checked = checked(spec.key().namespace(), webhook, secrets);
       webhook.putAll(userHeaders);
-      spec.handler(WebhookHandler.nameFor(checked.origin())).headers(webhook);
+      spec.handler(DeliveryName.handler(checked.host(), spec.key().namespace())).headers(webhook);
     } else if (webhook.isEmpty()) {
       spec.queue(Names.checked("target.queue", queue)).headers(userHeaders);
     } else {
@@ -230,7 +237,7 @@ public final class TimerSpecs {
     put(webhook, StoredTarget.SECRET, target.secret());
     put(webhook, StoredTarget.TIMEOUT, target.timeout());
     if (target.headers() != null) {
-      target.headers().forEach((name, text) -> webhook.put(StoredTarget.HEADER + name, text));
+      target.headers().forEach((name, value) -> StoredTarget.putHeader(webhook, name, value));
     }
     return webhook;
   }
@@ -241,17 +248,40 @@ public final class TimerSpecs {
     }
   }
 
-  private static WebhookTarget checked(Map<String, String> webhook, Predicate<String> secrets) {
-    if (!secrets.test(webhook.getOrDefault(StoredTarget.SECRET, ""))) {
-      throw Problem.invalid( // without the value that was sent: it may be the secret itself
-              "target.secret", "target.secret (expected: a name in the server's --webhook-secrets)")
-          .failure();
-    }
+  private static WebhookTarget checked(
+      String namespace, Map<String, String> webhook, SecretSource secrets) {
+    WebhookTarget target;
     try {
-      return StoredTarget.of(webhook);
+      target = StoredTarget.of(webhook);
     } catch (IllegalArgumentException e) {
       Problem problem = Problem.of(e);
       throw (problem.field() == null ? problem.at("target.url") : problem).failure();
     }
+    ConfiguredSecret signing = secrets.find(target.secret());
+    if (signing == null || signing.keys().isEmpty() || !signing.admits(namespace, target.host())) {
+      throw noSecret("target.secret");
+    }
+    target
+        .headers()
+        .forEach(
+            (name, value) -> {
+              ConfiguredSecret secret =
+                  value.secret() == null ? null : secrets.find(value.secret());
+              if (value.secret() != null
+                  && (secret == null || !secret.admits(namespace, target.host()))) {
+                throw noSecret("target.headers." + name);
+              }
+            });
+    return target;
+  }
+
+  /** Without the name that was sent: it may be the secret itself. */
+  private static Problem.Failure noSecret(String field) {
+    return Problem.invalid(
+            field,
+            field
+                + " (expected: a name in the server's --webhook-secrets, for this namespace and"
+                + " host)")
+        .failure();
   }
 }

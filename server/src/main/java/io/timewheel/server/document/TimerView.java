@@ -3,6 +3,7 @@ package io.timewheel.server.document;
 
 import io.timewheel.api.ApiJson;
 import io.timewheel.api.Firing;
+import io.timewheel.api.HeaderValue;
 import io.timewheel.api.RawJson;
 import io.timewheel.api.Retry;
 import io.timewheel.api.TimerAnswer;
@@ -13,7 +14,6 @@ import io.timewheel.server.json.Json;
 import io.timewheel.server.webhook.StoredTarget;
 import java.time.Instant;
 import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +77,6 @@ public final class TimerView {
     return timer.next(NEXT_RUNS).stream().filter(ApiJson::isAccepted).toList();
   }
 
-  /** The values of headers are never shown. */
   private static TimerAnswer.Target target(TimerInfo timer) {
     Map<String, String> stored = timer.headers();
     String queue = timer.queue().orElse(null);
@@ -86,18 +85,13 @@ public final class TimerView {
       String handler = timer.handler().orElse(null);
       return new TimerAnswer.Target(queue, null, null, null, null, handler);
     }
-    Map<String, @Nullable String> headers = new LinkedHashMap<>();
-    for (String name : stored.keySet()) {
-      if (name.startsWith(StoredTarget.HEADER)) {
-        headers.put(name.substring(StoredTarget.HEADER.length()), null);
-      }
-    }
+    Map<String, HeaderValue> headers = StoredTarget.headers(stored);
     return new TimerAnswer.Target(
         queue,
         url,
         stored.get(StoredTarget.SECRET),
         stored.get(StoredTarget.TIMEOUT),
-        headers,
+        headers.isEmpty() ? null : headers,
         null);
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.http;
 
-import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Problem;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
@@ -54,19 +53,19 @@ final class BodyReader {
                 TimeUnit.MILLISECONDS);
   }
 
-  /** Refuses a request whose body is not JSON in UTF-8. */
-  static void checkMediaType(Request request) {
+  /** Refuses a request whose body is not of a type of JSON, in UTF-8. */
+  static void checkMediaType(Request request, String expected) {
     String type = request.getHeaders().get(HttpHeader.CONTENT_TYPE);
     String[] parts =
         type == null ? new String[] {""} : type.toLowerCase(Locale.ROOT).split(";", -1);
-    boolean ok = parts[0].strip().equals(Json.MEDIA_TYPE);
+    boolean ok = parts[0].strip().equals(expected);
     for (int i = 1; i < parts.length; i++) {
       String parameter = parts[i].strip().replace("\"", "");
       ok &= !parameter.startsWith("charset=") || parameter.equals("charset=utf-8");
     }
     if (!ok || request.getHeaders().contains(HttpHeader.CONTENT_ENCODING)) {
       throw Problem.of(
-              415, "unsupported_media_type", "Content-Type (expected: application/json in UTF-8)")
+              415, "unsupported_media_type", "Content-Type (expected: " + expected + " in UTF-8)")
           .failure();
     }
   }

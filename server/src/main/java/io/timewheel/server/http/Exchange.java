@@ -176,12 +176,23 @@ public final class Exchange {
    * @param then goes on; what it throws is answered
    */
   public void body(int maxBytes, Consumer<String> then) {
+    body(maxBytes, Json.MEDIA_TYPE, then);
+  }
+
+  /**
+   * Reads the body and goes on with it; with an empty text if there is none.
+   *
+   * @param maxBytes how large it may be
+   * @param type its media type
+   * @param then goes on; what it throws is answered
+   */
+  public void body(int maxBytes, String type, Consumer<String> then) {
     long length = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
     if (length <= 0 && !request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING)) {
       then.accept("");
       return;
     }
-    BodyReader.checkMediaType(request);
+    BodyReader.checkMediaType(request, type);
     if (length > maxBytes) {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }

@@ -69,6 +69,17 @@ public final class Preconditions {
     return Problem.malformed(header + " (expected: " + expected + ")").at(header).failure();
   }
 
+  /** Refuses a request without If-Match, which could undo a change that its client has not seen. */
+  public Preconditions required() {
+    if (!given) {
+      throw Problem.of(
+              412, "precondition_required", "If-Match: none (expected: the ETag of the timer)")
+          .at("If-Match")
+          .failure();
+    }
+    return this;
+  }
+
   /** Asks a schedule for what was asked for here. */
   public void apply(TimerSpec spec, Supplier<Optional<TimerInfo>> current) {
     if (absent) {

@@ -17,10 +17,14 @@ import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** JSON as this server reads and writes it. */
 public final class Json {
   public static final String MEDIA_TYPE = "application/json";
+
+  /** The type of a patch (RFC 7396). */
+  public static final String MERGE_PATCH = "application/merge-patch+json";
 
   /** How deep objects and arrays may be nested. */
   static final int MAX_DEPTH = 64;
@@ -66,6 +70,16 @@ public final class Json {
   /** {@return a record or a map as JSON in ASCII} */
   public static String ascii(Object value) {
     return ASCII.writeValueAsString(value);
+  }
+
+  /** {@return a record as a tree} */
+  public static ObjectNode tree(Record value) {
+    return MAPPER.valueToTree(value);
+  }
+
+  /** {@return an object without fields} */
+  public static ObjectNode object() {
+    return MAPPER.createObjectNode();
   }
 
   /** {@return the name of a constant in JSON} */

@@ -2,6 +2,7 @@
 package io.timewheel.server.json;
 
 import io.timewheel.api.ApiJson;
+import io.timewheel.api.HeaderValue;
 import io.timewheel.server.problem.Problem;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,9 +16,12 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.TokenStreamContext;
 import tools.jackson.core.exc.InputCoercionException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.exc.InvalidFormatException;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Reads one JSON document into a record, strictly: an unknown field, a duplicate field, or a value
@@ -48,11 +52,22 @@ public final class JsonReader {
     if (!parser.hasToken(JsonToken.START_OBJECT)) {
       throw Problem.malformed("the body: of another type (expected: an object)").failure();
     }
-    T value = Json.MAPPER.readerFor(type).withAttribute(ApiJson.DOCUMENT, text).readValue(parser);
+    T value =
+        Json.MAPPER
+            .readerFor(type)
+            .with(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .without(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+            .withAttribute(ApiJson.DOCUMENT, text)
+            .readValue(parser);
     if (parser.nextToken() != null) {
       throw Problem.malformed("something follows the JSON object").failure();
     }
     return value;
+  }
+
+  /** Reads an object as a tree. Numbers keep their digits. */
+  public static ObjectNode tree(String text) {
+    return read(text, ObjectNode.class);
   }
 
   /** Reads a document that may be missing, which counts as an object without fields. */
@@ -110,6 +125,9 @@ public final class JsonReader {
   }
 
   private static String expected(Class<?> type) {
+    if (type == HeaderValue.class) {
+      return "a text, or {\"secret\":\"name\"}";
+    }
     return type == String.class
         ? "a text"
         : Number.class.isAssignableFrom(type)

@@ -40,7 +40,8 @@ public record Problem(
   private static final int MAX_DETAIL = 1_000;
 
   /** Messages of the engine begin with the argument at fault. */
-  private static final Pattern NAMED = Pattern.compile("([a-z][A-Za-z.]*): ");
+  private static final Pattern NAMED =
+      Pattern.compile("([a-z][A-Za-z.]*(?:headers\\.[^\\s:]+)?): ");
 
   public Problem {
     requireNonNull(code, "code");

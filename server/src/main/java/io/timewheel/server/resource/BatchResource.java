@@ -23,13 +23,13 @@ import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import io.timewheel.server.webhook.SecretSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
@@ -39,14 +39,14 @@ public final class BatchResource {
   private static final int MAX_ITEMS = 1_000;
 
   private final StoreReads reads;
-  private final Predicate<String> secrets;
+  private final SecretSource secrets;
 
   /**
    * Makes the resource.
    *
-   * @param secrets whether webhooks can be signed by a name
+   * @param secrets the secrets that targets may name
    */
-  public BatchResource(StoreReads reads, Predicate<String> secrets) {
+  public BatchResource(StoreReads reads, SecretSource secrets) {
     this.reads = reads;
     this.secrets = secrets;
   }

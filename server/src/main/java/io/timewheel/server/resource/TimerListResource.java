@@ -20,6 +20,7 @@ import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import io.timewheel.server.webhook.DeliveryName;
 import io.timewheel.server.webhook.StoredTarget;
 import java.time.Duration;
 import java.time.Instant;
@@ -201,7 +202,9 @@ public final class TimerListResource {
               dueFrom == null ? StoreReads.BEGIN_OF_TIME : dueFrom,
               dueTo == null ? StoreReads.END_OF_TIME : dueTo);
     }
-    return handler == null ? filter : filter.handler(Names.checked("handler", handler));
+    return handler == null
+        ? filter
+        : filter.handler(DeliveryName.sought(Names.checked("handler", handler), namespace));
   }
 
   private static Set<TimerState> states(List<String> names) {

@@ -9,6 +9,7 @@ import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.server.document.TimerPatch;
 import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
@@ -22,10 +23,10 @@ import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import io.timewheel.server.webhook.SecretSource;
 import java.util.Optional;
-import java.util.function.Predicate;
 
-/** One timer: made, shown, cancelled. */
+/** One timer: made, changed, shown, cancelled. */
 public final class TimerResource {
   public static final String TIMER = "/v1/namespaces/{ns}/timers/{id}";
 
@@ -34,15 +35,14 @@ public final class TimerResource {
 
   private final StoreReads reads;
   private final IdempotencyKeys idempotencyKeys;
-  private final Predicate<String> secrets;
+  private final SecretSource secrets;
 
   /**
    * Makes the resource.
    *
-   * @param secrets whether webhooks can be signed by a name
+   * @param secrets the secrets that targets may name
    */
-  public TimerResource(
-      StoreReads reads, IdempotencyKeys idempotencyKeys, Predicate<String> secrets) {
+  public TimerResource(StoreReads reads, IdempotencyKeys idempotencyKeys, SecretSource secrets) {
     this.reads = reads;
     this.idempotencyKeys = idempotencyKeys;
     this.secrets = secrets;
@@ -50,6 +50,7 @@ public final class TimerResource {
 
   public void addTo(Router router) {
     router.add(Route.of("PUT", TIMER, Role.WRITE), this::put);
+    router.add(Route.of("PATCH", TIMER, Role.WRITE), this::patch);
     router.add(Route.of("GET", TIMER, Role.READ), this::get);
     router.add(Route.of("DELETE", TIMER, Role.WRITE), this::delete);
   }
@@ -81,6 +82,30 @@ public final class TimerResource {
     TimerInfo info = reads.get(key).orElseThrow(() -> Problem.notFound().failure());
     exchange.etag(result.version());
     exchange.json(status, TimerView.whole(info));
+  }
+
+  private void patch(Exchange exchange) {
+    DurableTimer timer = reads.timer();
+    TimerKey key = key(exchange);
+    Preconditions conditions = Preconditions.of(exchange).required();
+    String requestId = exchange.header("Idempotency-Key");
+    exchange.body(
+        MAX_BODY,
+        Json.MERGE_PATCH,
+        body -> {
+          Optional<TimerInfo> present = reads.get(key);
+          TimerSpec spec =
+              TimerPatch.apply(
+                  present.orElseThrow(() -> Problem.notFound().failure()),
+                  body,
+                  secrets,
+                  timer.now());
+          conditions.apply(spec, () -> present);
+          if (requestId != null) {
+            spec.requestId(requestId);
+          }
+          exchange.on(timer.scheduleAsync(spec), result -> made(exchange, key, result));
+        });
   }
 
   private void get(Exchange exchange) {

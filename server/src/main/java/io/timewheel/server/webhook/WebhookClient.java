@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.webhook;
 
+import io.timewheel.api.HeaderValue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.client.BytesRequestContent;
 import org.eclipse.jetty.client.HttpClient;
@@ -33,15 +35,9 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 /**
  * Posts signed messages to targets, without a thread for each. It follows no redirect, asks no
  * proxy, keeps no cookie, decodes nothing, and connects only where the {@link AddressPolicy} lets
- * it. A message to a host that is slow waits for nothing but that host.
- *
- * <p>Who calls limits how many messages to an {@linkplain WebhookTarget#origin origin} are under
- * way; over {@link #MAX_CONNECTIONS_PER_HOST} they wait here, and their timeouts run.
+ * it. {@link DeliverySlots} limits how many messages are under way.
  */
 public final class WebhookClient implements AutoCloseable {
-  /** How many calls to one host can be under way. */
-  public static final int MAX_CONNECTIONS_PER_HOST = 16;
-
   private static final int KEPT_BYTES = 1_024;
   private static final long MAX_BODY_BYTES = 1_024 * 1_024;
 
@@ -52,14 +48,14 @@ public final class WebhookClient implements AutoCloseable {
   private static final int MAX_LOOKUPS = 64;
   private static final int THREADS = 8;
 
-  private final Function<String, List<WebhookSecret>> secrets;
+  private final SecretSource secrets;
   private final InstantSource clock;
   private final ThreadPoolExecutor lookups;
   private final HttpClient client;
 
   private WebhookClient(
       AddressPolicy policy,
-      Function<String, List<WebhookSecret>> secrets,
+      SecretSource secrets,
       InstantSource clock,
       CheckedResolver.NameService names) {
     this.secrets = secrets;
@@ -75,7 +71,7 @@ public final class WebhookClient implements AutoCloseable {
     client.setSocketAddressResolver(new CheckedResolver(policy, lookups, names));
     client.setFollowRedirects(false);
     client.setHttpCookieStore(new HttpCookieStore.Empty());
-    client.setMaxConnectionsPerDestination(MAX_CONNECTIONS_PER_HOST);
+    client.setMaxConnectionsPerDestination(DeliverySlots.MAX_PER_HOST);
     client.setMaxRequestHeadersSize(MAX_REQUEST_HEADERS);
     client.setMaxResponseHeadersSize(MAX_RESPONSE_HEADERS);
     client.setUserAgentField(new HttpField(HttpHeader.USER_AGENT, "Timewheel"));
@@ -93,18 +89,18 @@ public final class WebhookClient implements AutoCloseable {
    * Starts a client.
    *
    * @param policy where it may connect to
-   * @param secrets finds what signs by a name: nothing, a secret, or two while one is rotated
+   * @param secrets finds the secrets that targets name
    * @param clock what stamps the messages
    * @return the client
    */
   public static WebhookClient start(
-      AddressPolicy policy, Function<String, List<WebhookSecret>> secrets, InstantSource clock) {
+      AddressPolicy policy, SecretSource secrets, InstantSource clock) {
     return start(policy, secrets, clock, InetAddress::getAllByName);
   }
 
   static WebhookClient start(
       AddressPolicy policy,
-      Function<String, List<WebhookSecret>> secrets,
+      SecretSource secrets,
       InstantSource clock,
       CheckedResolver.NameService names) {
     WebhookClient webhooks = new WebhookClient(policy, secrets, clock, names);
@@ -131,10 +127,23 @@ public final class WebhookClient implements AutoCloseable {
    * @return the answer; fails with an {@link IOException} if there was none, whose message says why
    */
   public CompletableFuture<WebhookAnswer> post(WebhookTarget target, WebhookMessage message) {
-    List<WebhookSecret> keys = secrets.apply(target.secret());
+    List<WebhookSecret> keys;
+    Map<String, String> headers = new LinkedHashMap<>();
+    try {
+      keys = find(target.secret(), target, message).keys();
+      for (Map.Entry<String, HeaderValue> header : target.headers().entrySet()) {
+        String text = header.getValue().text();
+        String name = header.getValue().secret();
+        headers.put(
+            header.getKey(),
+            name == null ? String.valueOf(text) : find(name, target, message).headerValue());
+      }
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
     if (keys.isEmpty()) {
       return CompletableFuture.failedFuture(
-          new IOException("no secret has the name " + target.secret()));
+          new IOException("the secret " + target.secret() + " cannot sign requests"));
     }
     long timestampSeconds = clock.instant().getEpochSecond();
     String signature =
@@ -151,7 +160,7 @@ public final class WebhookClient implements AutoCloseable {
               .body(new BytesRequestContent("application/json", message.body()));
       request.headers(
           fields -> {
-            target.headers().forEach(fields::put);
+            headers.forEach(fields::put);
             message.headers().forEach(fields::add); // names of the user's may differ in case alone
             fields.put("webhook-id", message.id());
             fields.put("webhook-timestamp", Long.toString(timestampSeconds));
@@ -162,6 +171,18 @@ public final class WebhookClient implements AutoCloseable {
       exchange.answer.completeExceptionally(new IOException(e.getMessage(), e));
     }
     return exchange.answer;
+  }
+
+  private ConfiguredSecret find(String name, WebhookTarget target, WebhookMessage message)
+      throws IOException {
+    ConfiguredSecret secret = secrets.find(name);
+    if (secret == null) {
+      throw new IOException("no secret has the name " + name);
+    }
+    if (!secret.admits(message.namespace(), target.host())) {
+      throw new IOException("the secret " + name + " is not for this namespace and host");
+    }
+    return secret;
   }
 
   /** Ends the calls that are under way: they fail. */

@@ -8,25 +8,19 @@ import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Firing;
 import java.net.URLEncoder;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Calls the URLs of timers. Each origin has a handler name of its own, and with it a limit: a host
- * that does not answer holds up no other.
+ * Calls the URLs of timers. Each host has a handler of its own for each namespace, and with it a
+ * limit; all of them share {@link DeliverySlots}.
  */
 public final class WebhookHandler implements AsyncHandler {
-  private static final String PREFIX = "webhook:";
-  private static final int MAX_NAME_BYTES = 256;
-
-  /** How many hosts are called at a time; the others wait. */
-  private static final int HOSTS = 512;
+  /** How many requests of a namespace to a host are under way at a time. */
+  private static final int MAX_PER_NAME = 16;
 
   /** Longer than any target may take: the client ends calls itself. */
   private static final Duration TIME_LIMIT = Duration.ofSeconds(75);
@@ -42,31 +36,22 @@ public final class WebhookHandler implements AsyncHandler {
     this.clock = clock;
   }
 
-  /** {@return the name of the handler of an origin} */
-  public static String nameFor(String origin) {
-    String name = PREFIX + origin;
-    return name.length() <= MAX_NAME_BYTES ? name : PREFIX + "sha-256:" + sha256(origin);
-  }
-
-  private static String sha256(String text) {
-    try {
-      return HexFormat.of()
-          .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(US_ASCII)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("SHA-256 is in every JDK", e);
-    }
-  }
-
+  /**
+   * Registers the handler.
+   *
+   * @return the builder
+   */
   public DurableTimerBuilder addTo(DurableTimerBuilder builder) {
     return builder.handlers(
-        PREFIX, this, WebhookClient.MAX_CONNECTIONS_PER_HOST, HOSTS, TIME_LIMIT);
+        DeliveryName.PREFIX, this, MAX_PER_NAME, new DeliverySlots(), TIME_LIMIT);
   }
 
   @Override
   public CompletionStage<?> start(Firing firing) {
     WebhookTarget target = StoredTarget.of(firing.headers());
     byte[] body = firing.payload().length == 0 ? NO_PAYLOAD : firing.payload();
-    WebhookMessage message = new WebhookMessage(firing.fireId().toString(), body, headers(firing));
+    WebhookMessage message =
+        new WebhookMessage(firing.namespace(), firing.fireId().toString(), body, headers(firing));
     return client
         .post(target, message)
         .handle(

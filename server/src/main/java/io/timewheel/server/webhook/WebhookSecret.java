@@ -38,7 +38,7 @@ public final class WebhookSecret {
     }
     if (bytes.length < MIN_BYTES || bytes.length > MAX_BYTES) {
       throw new IllegalArgumentException(
-          "webhook secret (expected: whsec_ and 24 to 64 bytes in Base64)");
+          "webhook secret (expected: whsec_ and 24 to 64 bytes in Base64; or header= and a value)");
     }
     return new WebhookSecret(bytes);
   }

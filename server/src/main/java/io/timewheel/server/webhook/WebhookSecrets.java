@@ -7,22 +7,32 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The secrets of a file, each a line: a name, and what signs. While a secret is rotated its line
- * has two, and calls bear the signatures of both.
+ * The secrets of a file, each a line: a name, the namespaces and hosts that may use it, and {@code
+ * whsec_…} or {@code header=} and the value of a header. While a secret is rotated its line has two
+ * {@code whsec_…}, and requests carry the signatures of both.
  *
- * <p>The file is {@linkplain WatchedFile looked at} with every call, so a rotation needs no
+ * <p>The file is {@linkplain WatchedFile looked at} with every request, so a rotation needs no
  * restart. No error shows a secret.
  */
-public final class WebhookSecrets {
+public final class WebhookSecrets implements SecretSource {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
-  private static final int MAX_PER_NAME = 2;
+  private static final Pattern LINE =
+      Pattern.compile("(\\S+)((?:\\s+(?:namespace|host)=\\S*)*)\\s*(.*)");
+  private static final Pattern HEADER_VALUE = Pattern.compile("[\\x21-\\x7e][\\t\\x20-\\x7e]*");
+  private static final String HEADER = "header=";
+  private static final int MAX_HEADER_VALUE = 8 * 1_024;
+  private static final int MAX_KEYS = 2;
 
-  private final WatchedFile<Map<String, List<WebhookSecret>>> file;
+  private final WatchedFile<Map<String, ConfiguredSecret>> file;
 
   private WebhookSecrets(Path path) throws IOException {
     file = new WatchedFile<>(path, WebhookSecrets::read);
@@ -33,33 +43,25 @@ public final class WebhookSecrets {
    *
    * @param file where it is
    * @return the secrets
-   * @throws IOException if it cannot be read, says what cannot be, or is open to others
+   * @throws IOException if it cannot be read, holds a malformed line, or is open to others
    */
   public static WebhookSecrets open(Path file) throws IOException {
     return new WebhookSecrets(file);
   }
 
-  /**
-   * Finds what signs by a name.
-   *
-   * @param name the name
-   * @return what signs; nothing if no secret has this name
-   */
-  public List<WebhookSecret> find(String name) {
-    return file.content().getOrDefault(name, List.of());
+  @Override
+  public @Nullable ConfiguredSecret find(String name) {
+    return file.content().get(name);
   }
 
-  private static Map<String, List<WebhookSecret>> read(SecretFile file) throws IOException {
-    Map<String, List<WebhookSecret>> secrets = new LinkedHashMap<>();
+  private static Map<String, ConfiguredSecret> read(SecretFile file) throws IOException {
+    Map<String, ConfiguredSecret> secrets = new LinkedHashMap<>();
     int number = 0;
     for (String line : file.read().lines().map(String::strip).toList()) {
       number++;
       if (!line.isEmpty() && !line.startsWith("#")) {
         try {
-          String[] words = line.split("\\s+");
-          if (secrets.putIfAbsent(name(words[0]), secrets(words)) != null) {
-            throw new IllegalArgumentException("the name " + words[0] + " comes twice");
-          }
+          add(secrets, line);
         } catch (IllegalArgumentException e) {
           throw new IOException(file + ", line " + number + ": " + e.getMessage(), e);
         }
@@ -68,23 +70,60 @@ public final class WebhookSecrets {
     return secrets;
   }
 
-  private static String name(String word) {
-    if (!NAME.matcher(word).matches() || word.startsWith("whsec_")) {
+  private static void add(Map<String, ConfiguredSecret> secrets, String line) {
+    Matcher parts = LINE.matcher(line);
+    if (!parts.matches() || !NAME.matcher(parts.group(1)).matches() || line.startsWith("whsec_")) {
       throw new IllegalArgumentException(
           "name (expected: letters, digits and . _ -, 64 at most, in front of the secret)");
     }
-    return word;
+    String name = parts.group(1);
+    Set<String> namespaces = words(parts.group(2), "namespace=");
+    Set<String> hosts = words(parts.group(2), "host=");
+    String value = parts.group(3);
+    ConfiguredSecret secret =
+        value.startsWith(HEADER)
+            ? new ConfiguredSecret(
+                List.of(), headerValue(value.substring(HEADER.length())), namespaces, hosts)
+            : new ConfiguredSecret(keys(value), value.split("\\s+", 2)[0], namespaces, hosts);
+    if (secrets.putIfAbsent(name, secret) != null) {
+      throw new IllegalArgumentException("the name " + name + " comes twice");
+    }
   }
 
-  private static List<WebhookSecret> secrets(String[] words) {
-    if (words.length < 2 || words.length > 1 + MAX_PER_NAME) {
+  private static Set<String> words(String restrictions, String name) {
+    Set<String> words = new LinkedHashSet<>();
+    for (String restriction : restrictions.strip().split("\\s+", -1)) {
+      if (restriction.startsWith(name)) {
+        for (String word : restriction.substring(name.length()).split(",", -1)) {
+          if (word.isEmpty()) {
+            throw new IllegalArgumentException(name + " (expected: words with commas between)");
+          }
+          words.add(word);
+        }
+      }
+    }
+    return words;
+  }
+
+  private static String headerValue(String text) {
+    String value = text.strip();
+    if (value.length() > MAX_HEADER_VALUE || !HEADER_VALUE.matcher(value).matches()) {
       throw new IllegalArgumentException(
-          (words.length - 1) + " secrets (expected: one, or two while it is rotated)");
+          "header= (expected: printable ASCII, at most " + MAX_HEADER_VALUE + " characters)");
     }
-    List<WebhookSecret> secrets = new ArrayList<>();
-    for (int i = 1; i < words.length; i++) {
-      secrets.add(WebhookSecret.parse(words[i]));
+    return value;
+  }
+
+  private static List<WebhookSecret> keys(String value) {
+    String[] words = value.isEmpty() ? new String[0] : value.split("\\s+", -1);
+    if (words.length == 0 || words.length > MAX_KEYS) {
+      throw new IllegalArgumentException(
+          words.length + " secrets (expected: one, or two while it is rotated)");
     }
-    return List.copyOf(secrets);
+    List<WebhookSecret> keys = new ArrayList<>();
+    for (String word : words) {
+      keys.add(WebhookSecret.parse(word));
+    }
+    return keys;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.webhook;
 
+import io.timewheel.api.HeaderValue;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
@@ -16,11 +17,12 @@ import java.util.regex.Pattern;
  *
  * @param url an absolute {@code http} or {@code https} URL
  * @param secret the name of the secret that signs
- * @param headers what is sent besides; never shown
+ * @param headers further headers of the request
  * @param timeout how long a call may take, from its first look at the address to the end of the
  *     answer
  */
-public record WebhookTarget(URI url, String secret, Map<String, String> headers, Duration timeout) {
+public record WebhookTarget(
+    URI url, String secret, Map<String, HeaderValue> headers, Duration timeout) {
   /** The timeout of a target that names none. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
@@ -41,12 +43,17 @@ public record WebhookTarget(URI url, String secret, Map<String, String> headers,
           "expect",
           "http2-settings",
           "keep-alive",
+          "proxy-connection",
           "te",
           "trailer",
           "transfer-encoding",
           "upgrade");
 
-  private static final Set<String> RESERVED_PREFIXES = Set.of("proxy-", "timewheel-", "webhook-");
+  private static final Set<String> RESERVED_PREFIXES = Set.of("timewheel-", "webhook-");
+
+  /** The values of these are secrets, so that none is in the store, a backup or an answer. */
+  private static final Set<String> SECRET =
+      Set.of("authorization", "proxy-authorization", "cookie");
 
   /**
    * Checks the fields. An error names the field first, as {@code target.url: …}.
@@ -106,15 +113,16 @@ public record WebhookTarget(URI url, String secret, Map<String, String> headers,
     }
   }
 
-  private static void checkHeaders(Map<String, String> headers) {
+  private static void checkHeaders(Map<String, HeaderValue> headers) {
     if (headers.size() > MAX_HEADERS) {
       throw new IllegalArgumentException(
           "target.headers: %d (expected: at most %d)".formatted(headers.size(), MAX_HEADERS));
     }
     int bytes = 0;
     Set<String> names = new HashSet<>();
-    for (Map.Entry<String, String> header : headers.entrySet()) {
+    for (Map.Entry<String, HeaderValue> header : headers.entrySet()) {
       String name = header.getKey();
+      String text = header.getValue().text();
       if (!TOKEN.matcher(name).matches()) {
         throw new IllegalArgumentException("target.headers: not a name of a header");
       }
@@ -125,11 +133,16 @@ public record WebhookTarget(URI url, String secret, Map<String, String> headers,
       if (!names.add(lower)) {
         throw new IllegalArgumentException("target.headers: " + name + " comes twice");
       }
-      if (!VALUE.matcher(header.getValue()).matches()) {
+      if (text != null && SECRET.contains(lower)) {
+        throw new IllegalArgumentException(
+            "target.headers.%s: a plain value (expected: {\"secret\":\"name\"})".formatted(name));
+      }
+      if (text != null && !VALUE.matcher(text).matches()) {
         throw new IllegalArgumentException(
             "target.headers: the value of " + name + " (expected: printable ASCII)");
       }
-      bytes += name.length() + header.getValue().length();
+      bytes +=
+          name.length() + String.valueOf(text != null ? text : header.getValue().secret()).length();
     }
     if (bytes > MAX_HEADER_BYTES) {
       throw new IllegalArgumentException(
@@ -137,11 +150,10 @@ public record WebhookTarget(URI url, String secret, Map<String, String> headers,
     }
   }
 
-  /** {@return scheme, host and port: what shares a limit of calls, in lower case} */
-  public String origin() {
-    String scheme = url.getScheme().toLowerCase(Locale.ROOT);
-    int port = url.getPort() >= 0 ? url.getPort() : scheme.equals("https") ? 443 : 80;
-    return scheme + "://" + url.getHost().toLowerCase(Locale.ROOT) + ":" + port;
+  /** {@return the host in lower case, without a dot at its end} */
+  public String host() {
+    String host = url.getHost().toLowerCase(Locale.ROOT);
+    return host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
   }
 
   /** {@return the target without the values of its headers} */

@@ -86,9 +86,7 @@ function form(timer, namespaceGiven) {
   const secret = input(target.secret, { placeholder: "shop" });
   const targets = {
     queue: labelled("Queue", queue, "A consumer claims it there. Queues exist by use."),
-    url: h("div", {}, labelled("URL", url), labelled("Secret", secret, "The name of a secret of the server's configuration, which signs the call."),
-      Object.keys(target.headers ?? {}).length > 0 && h("p", { class: "notice" },
-        "Its own headers are not shown, and are left out when you save: set them again by the API.")),
+    url: h("div", {}, labelled("URL", url), labelled("Secret", secret, "The name of a secret of the server's configuration, which signs the call.")),
   };
   const where = segments({ queue: "Into a queue", url: "To a URL" }, target.url === undefined ? "queue" : "url", (kind) => showOnly(targets, kind));
 
@@ -127,7 +125,7 @@ function form(timer, namespaceGiven) {
     if (where.value() === "queue") {
       body.target = { queue: queue.value };
     } else {
-      const { headers, queue: none, ...kept } = target;
+      const { queue: none, ...kept } = target;
       body.target = { ...kept, url: url.value };
       if (secret.value) {
         body.target.secret = secret.value;

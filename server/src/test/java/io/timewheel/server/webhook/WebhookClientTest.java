@@ -13,6 +13,7 @@ import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import io.timewheel.server.settings.Cidr;
+import io.timewheel.api.HeaderValue;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -29,6 +30,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -95,8 +97,9 @@ final class WebhookClientTest {
       WebhookAnswer answer =
           client
               .post(
-                  new WebhookTarget(url("/hooks"), "shop", Map.of("X-Key", "k"), LONG),
-                  new WebhookMessage("fire_1", body, Map.of("timewheel-attempt", "2")))
+                  new WebhookTarget(
+                      url("/hooks"), "shop", Map.of("X-Key", HeaderValue.text("k")), LONG),
+                  new WebhookMessage("orders", "fire_1", body, Map.of("timewheel-attempt", "2")))
               .get();
 
       assertThat(answer.status()).isEqualTo(204);
@@ -430,11 +433,18 @@ final class WebhookClientTest {
 
   private static WebhookClient client(Map<String, List<WebhookSecret>> secrets) {
     return WebhookClient.start(
-        LOOPBACK, name -> secrets.getOrDefault(name, List.of()), InstantSource.system());
+        LOOPBACK,
+        name ->
+            secrets.containsKey(name)
+                ? new ConfiguredSecret(secrets.get(name), "", Set.of(), Set.of())
+                : null,
+        InstantSource.system());
   }
 
-  private static List<WebhookSecret> secrets(String name) {
-    return name.equals("shop") ? List.of(WebhookSecret.parse(SECRET)) : List.of();
+  private static ConfiguredSecret secrets(String name) {
+    return name.equals("shop")
+        ? new ConfiguredSecret(List.of(WebhookSecret.parse(SECRET)), "", Set.of(), Set.of())
+        : null;
   }
 
   private WebhookTarget target(String path) {
@@ -446,7 +456,7 @@ final class WebhookClientTest {
   }
 
   private static WebhookMessage message() {
-    return new WebhookMessage("fire_1", "{}".getBytes(UTF_8), Map.of());
+    return new WebhookMessage("orders", "fire_1", "{}".getBytes(UTF_8), Map.of());
   }
 
   private static void answer(HttpExchange exchange, int status, String text) throws IOException {

@@ -30,10 +30,34 @@ final class WebhookSecretsTest {
     String content = "# of the shop\n\n shop\t" + ONE + " \nrotated " + OTHER + "  " + ONE;
     WebhookSecrets secrets = WebhookSecrets.open(file(content, "rw-r-----"));
 
-    assertThat(secrets.find("shop")).hasSize(1);
-    assertThat(secrets.find("rotated")).hasSize(2);
-    assertThat(secrets.find("none")).isEmpty();
-    assertThat(secrets.find("#")).isEmpty();
+    assertThat(secrets.find("shop").keys()).hasSize(1);
+    assertThat(secrets.find("shop").headerValue()).isEqualTo(ONE);
+    assertThat(secrets.find("rotated").keys()).hasSize(2);
+    assertThat(secrets.find("rotated").headerValue()).isEqualTo(OTHER);
+    assertThat(secrets.find("none")).isNull();
+    assertThat(secrets.find("#")).isNull();
+  }
+
+  @Test
+  void readsTheValuesOfHeaders() throws IOException {
+    ConfiguredSecret secret =
+        WebhookSecrets.open(file("crm header=Bearer a b=c ", "rw-------")).find("crm");
+
+    assertThat(secret.keys()).isEmpty();
+    assertThat(secret.headerValue()).isEqualTo("Bearer a b=c");
+    assertThat(secret.toString()).doesNotContain("Bearer");
+  }
+
+  @Test
+  void restrictsASecretToNamespacesAndHosts() throws IOException {
+    String line = "shop namespace=orders,bills host=shop.example,*.crm.example " + ONE;
+    ConfiguredSecret secret = WebhookSecrets.open(file(line, "rw-------")).find("shop");
+
+    assertThat(secret.admits("orders", "shop.example")).isTrue();
+    assertThat(secret.admits("bills", "eu.crm.example")).isTrue();
+    assertThat(secret.admits("others", "shop.example")).isFalse();
+    assertThat(secret.admits("orders", "crm.example")).isFalse();
+    assertThat(secret.admits("orders", "shop.example.evil.example")).isFalse();
   }
 
   @ParameterizedTest
@@ -45,6 +69,10 @@ final class WebhookSecretsTest {
         "shop " + ONE + " " + ONE + " " + ONE,
         "shop " + ONE + "x",
         "sh/op " + ONE,
+        "shop header=",
+        "shop header=\u0007" + ONE,
+        "shop host= " + ONE,
+        "shop hosts=a " + ONE,
         "a " + ONE + "\na " + OTHER
       })
   void refusesAFileThatSaysWhatCannotBeWithoutShowingASecret(String content) throws IOException {

@@ -9,6 +9,7 @@ import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.TimerState;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -57,7 +58,8 @@ class HandlersOfNodesTest {
   private void start(String node) {
     var builder = DurableTimer.builder(store());
     if (node.equals("server")) {
-      builder.handlers("webhook:", firing -> fired(node, firing), 32, 100, null);
+      builder.handlers(
+          "webhook:", firing -> fired(node, firing), 32, HandlerSlots.atMost(1_000), null);
     } else {
       builder.handler(node, firing -> fired(node, firing));
     }

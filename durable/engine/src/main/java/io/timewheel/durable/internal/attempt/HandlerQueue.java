@@ -39,6 +39,7 @@ public final class HandlerQueue {
   private final AttemptContext context;
   private final Config config;
   private final Executor executor;
+  private final Slots slots;
   private final Runnable onUnused;
   private final DueQueue waiting = new DueQueue();
   private final ArrayDeque<AttemptRun> claimed = new ArrayDeque<>();
@@ -48,6 +49,9 @@ public final class HandlerQueue {
 
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
+
+  /** Slots that were acquired for this queue and are not used by a claim yet. */
+  private int granted;
 
   /** How many of the claims are leased, or are slots reserved for that. */
   private int leased;
@@ -69,6 +73,29 @@ public final class HandlerQueue {
     }
   }
 
+  /** Slots beyond the limit of a queue, which it shares with others: one for each claim. */
+  public interface Slots {
+    /** The slots of a queue that shares none. */
+    Slots OWN =
+        new Slots() {
+          @Override
+          public boolean acquire() {
+            return true;
+          }
+
+          @Override
+          public void release(int count) {
+            // There is nothing to share.
+          }
+        };
+
+    /** {@return whether the queue has one slot more; called with its lock} */
+    boolean acquire();
+
+    /** Gives slots back, which may go to other queues; called without a lock. */
+    void release(int count);
+  }
+
   /** Makes handlers. */
   @FunctionalInterface
   public interface Factory {
@@ -77,13 +104,15 @@ public final class HandlerQueue {
      *
      * @param onUnused is called, without a lock, when nothing is due there or under way
      */
-    HandlerQueue create(Config config, Runnable onUnused);
+    HandlerQueue create(Config config, Slots slots, Runnable onUnused);
   }
 
-  public HandlerQueue(AttemptContext context, Config config, Executor executor, Runnable onUnused) {
+  public HandlerQueue(
+      AttemptContext context, Config config, Executor executor, Slots slots, Runnable onUnused) {
     this.context = context;
     this.config = config;
     this.executor = executor;
+    this.slots = slots;
     this.onUnused = onUnused;
   }
 
@@ -112,6 +141,7 @@ public final class HandlerQueue {
         claim(entry);
       }
     }
+    releaseGranted();
     if (isUnused()) {
       onUnused.run();
     }
@@ -120,11 +150,17 @@ public final class HandlerQueue {
   private synchronized @Nullable DueEntry next() {
     filling &= claims < 2L * config.limit();
     filling |= claims <= config.limit() + config.limit() / 2;
-    if (closed || !filling) {
+    if (closed || !filling || waiting.isEmpty()) {
       return null;
     }
-    DueEntry entry = waiting.poll();
-    claims += entry == null ? 0 : 1;
+    if (granted == 0) {
+      granted += slots.acquire() ? 1 : 0;
+    }
+    DueEntry entry = granted == 0 ? null : waiting.poll();
+    if (entry != null) {
+      claims++;
+      granted--;
+    }
     return entry;
   }
 
@@ -132,6 +168,29 @@ public final class HandlerQueue {
   private void release() {
     synchronized (this) {
       claims--;
+    }
+    slots.release(1);
+  }
+
+  /** Takes a slot that was acquired for this queue. */
+  synchronized void grant() {
+    granted++;
+  }
+
+  /** Claims with the slots that were granted, here or for a lease. */
+  void useGranted() {
+    claimMore();
+    context.onFreed().accept(config.name());
+  }
+
+  private void releaseGranted() {
+    int unused;
+    synchronized (this) {
+      unused = granted;
+      granted = 0;
+    }
+    if (unused > 0) {
+      slots.release(unused);
     }
   }
 
@@ -146,18 +205,23 @@ public final class HandlerQueue {
   synchronized int reserve(int most) {
     int quarter = (config.limit() + 3) / 4;
     int room = Math.max(config.limit() - claims, quarter - leased);
-    int slots = closed ? 0 : Math.max(0, Math.min(most, room));
-    claims += slots;
-    leased += slots;
-    return slots;
+    int wanted = closed ? 0 : Math.max(0, Math.min(most, room));
+    int acquired = 0;
+    while (acquired < wanted && slots.acquire()) {
+      acquired++;
+    }
+    claims += acquired;
+    leased += acquired;
+    return acquired;
   }
 
   /** Frees reserved slots for which nothing was leased. */
-  void release(int slots) {
+  void release(int unused) {
     synchronized (this) {
-      claims -= slots;
-      leased -= slots;
+      claims -= unused;
+      leased -= unused;
     }
+    slots.release(unused);
     claimMore();
   }
 
@@ -357,6 +421,7 @@ public final class HandlerQueue {
       leased -= run.isLeased() ? 1 : 0;
     }
     runMore();
+    slots.release(1);
     context.onFreed().accept(run.handler());
     claimMore();
   }
@@ -389,6 +454,10 @@ public final class HandlerQueue {
     List<AttemptRun> now;
     synchronized (this) {
       now = List.copyOf(running);
+      waiting.sweep();
+    }
+    if (isUnused()) {
+      onUnused.run();
     }
     long nowMillis = context.nowMillis();
     long forgotten = now.stream().filter(run -> run.isForgotten(nowMillis)).count();
@@ -444,7 +513,7 @@ public final class HandlerQueue {
 
   /** Whether nothing is due here, and nothing under way. */
   synchronized boolean isUnused() {
-    return claims == 0 && waiting.isEmpty();
+    return claims == 0 && granted == 0 && waiting.isEmpty();
   }
 
   /** Whether an attempt is in its handler on a thread. */

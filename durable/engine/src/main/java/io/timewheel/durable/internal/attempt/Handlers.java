@@ -43,7 +43,8 @@ public final class Handlers {
   public void start() {
     names = new HandlerNames(handlers.keySet(), prefixes.keySet());
     Map<String, HandlerQueue> made = new HashMap<>();
-    handlers.forEach((name, config) -> made.put(name, factory.create(config, () -> {})));
+    handlers.forEach(
+        (name, config) -> made.put(name, factory.create(config, HandlerQueue.Slots.OWN, () -> {})));
     named = Map.copyOf(made);
     families =
         prefixes.values().stream().map(config -> new PrefixHandlers(config, factory)).toList();
@@ -148,7 +149,6 @@ public final class Handlers {
 
   public void upkeep() {
     all().forEach(HandlerQueue::upkeep);
-    families.forEach(PrefixHandlers::upkeep);
   }
 
   public void close() {
@@ -157,8 +157,7 @@ public final class Handlers {
   }
 
   public int waiting() {
-    return all().stream().mapToInt(HandlerQueue::waiting).sum()
-        + families.stream().mapToInt(PrefixHandlers::waiting).sum();
+    return all().stream().mapToInt(HandlerQueue::waiting).sum();
   }
 
   public int running() {

@@ -109,7 +109,8 @@ public final class Engine {
         new Handlers(
             settings.handlers(),
             settings.families(),
-            (config, onUnused) -> new HandlerQueue(attempts, config, handlerExecutor, onUnused));
+            (config, slots, onUnused) ->
+                new HandlerQueue(attempts, config, handlerExecutor, slots, onUnused));
     known = new KnownHandlers(handlers);
     dispatcher = new Dispatcher(attempts, handlers, known, tasks, settings.overduePerSecond());
     DueContext due =

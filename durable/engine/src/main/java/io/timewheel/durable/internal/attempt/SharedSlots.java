@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.attempt;
+
+import io.timewheel.durable.model.HandlerSlots;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The slots of one prefix, and the names that were refused one. A released slot is offered to these
+ * in the order in which they were refused, before the name that released it may ask again.
+ */
+final class SharedSlots {
+  private final HandlerSlots slots;
+  private final Consumer<String> onGranted;
+  private final Set<String> refused = new LinkedHashSet<>();
+
+  /** True while a thread offers released slots. */
+  private boolean offering;
+
+  /** True if a slot was released after the refused names were last looked through. */
+  private boolean released;
+
+  /**
+   * @param onGranted takes a name that was refused and has a slot now; called without a lock
+   */
+  SharedSlots(HandlerSlots slots, Consumer<String> onGranted) {
+    this.slots = slots;
+    this.onGranted = onGranted;
+  }
+
+  synchronized boolean acquire(String name) {
+    boolean acquired = slots.acquire(name);
+    if (!acquired) {
+      refused.add(name);
+    }
+    return acquired;
+  }
+
+  void release(String name, int count) {
+    synchronized (this) {
+      for (int i = 0; i < count; i++) {
+        slots.release(name);
+      }
+      released = true;
+      if (offering || refused.isEmpty()) {
+        return; // the thread that offers looks again
+      }
+      offering = true;
+    }
+    Throwable thrown = null;
+    for (List<String> names = nextGranted(); names != null; names = nextGranted()) {
+      for (String each : names) {
+        try {
+          onGranted.accept(each);
+        } catch (RuntimeException | Error e) { // the others have their slots and must go on
+          thrown = e;
+        }
+      }
+    }
+    if (thrown instanceof RuntimeException e) {
+      throw e;
+    } else if (thrown instanceof Error e) {
+      throw e;
+    }
+  }
+
+  /** Takes slots for refused names; null if none was released since. */
+  private synchronized @Nullable List<String> nextGranted() {
+    if (!released) {
+      offering = false;
+      return null;
+    }
+    released = false;
+    List<String> granted = new ArrayList<>();
+    for (Iterator<String> names = refused.iterator(); names.hasNext(); ) {
+      String name = names.next();
+      if (slots.acquire(name)) {
+        names.remove();
+        granted.add(name);
+      }
+    }
+    return granted;
+  }
+
+  synchronized void close() {
+    refused.clear();
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.document;
+
+import io.timewheel.api.RawJson;
+import io.timewheel.api.TimerRequest;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.webhook.SecretSource;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Applies a JSON merge patch (RFC 7396) to a timer: null removes a field, and an object is merged
+ * into the present one. A new kind of time, or of target, replaces the present one.
+ */
+public final class TimerPatch {
+  private static final String PAYLOAD = "payload";
+  private static final String TARGET = "target";
+  private static final String HANDLER = "handler";
+  private static final List<String> TIMES = List.of("after", "at", "every", "cron");
+
+  /** Only returned, and unknown in a request. */
+  private static final List<String> RETURNED = List.of("fixedDelay", "payloadBase64", PAYLOAD);
+
+  private TimerPatch() {}
+
+  /**
+   * {@return the request for the patched timer}
+   *
+   * @param timer the timer as it is
+   * @param text the patch
+   * @param secrets the secrets that targets may name
+   * @param now the present time
+   */
+  public static TimerSpec apply(
+      TimerInfo timer, String text, SecretSource secrets, Instant now) {
+    ObjectNode patch = JsonReader.tree(text);
+    JsonNode payload = patch.remove(PAYLOAD);
+    ObjectNode document = Json.tree(TimerView.whole(timer));
+    document.remove(RETURNED);
+    replaceTime(document, patch);
+    replaceTarget(document, patch);
+    merge(document, patch);
+    if (document.path(TARGET).has(HANDLER)) {
+      throw Problem.invalid(
+              TARGET, "target: a handler of a program (expected: a queue or a url in its place)")
+          .failure();
+    }
+    TimerRequest request = JsonReader.read(document.toString(), TimerRequest.class);
+    RawJson merged = payload == null ? null : mergedPayload(timer, payload);
+    TimerSpec spec =
+        TimerSpecs.unfinished(
+            timer.key().namespace(), timer.key().id(), request.withPayload(merged), secrets, now);
+    return payload == null ? spec.payload(timer.payload()) : spec;
+  }
+
+  private static void replaceTime(ObjectNode document, ObjectNode patch) {
+    List<String> given = TIMES.stream().filter(patch::hasNonNull).toList();
+    if (!given.isEmpty()) {
+      document.remove(TIMES);
+      if (!given.contains("cron")) {
+        document.remove("zone");
+      }
+    }
+  }
+
+  private static void replaceTarget(ObjectNode document, ObjectNode patch) {
+    for (String kind : List.of("queue", "url")) {
+      if (patch.path(TARGET).hasNonNull(kind) && !document.path(TARGET).has(kind)) {
+        document.remove(TARGET);
+      }
+    }
+  }
+
+  private static @Nullable RawJson mergedPayload(TimerInfo timer, JsonNode patch) {
+    if (patch.isNull()) {
+      return null;
+    }
+    if (!(patch instanceof ObjectNode fields)) {
+      return new RawJson(patch.toString());
+    }
+    RawJson present = Json.payload(timer.payload());
+    ObjectNode merged =
+        present != null && present.text().stripLeading().startsWith("{")
+            ? JsonReader.tree(present.text())
+            : Json.object();
+    merge(merged, fields);
+    return new RawJson(merged.toString());
+  }
+
+  private static void merge(ObjectNode into, ObjectNode patch) {
+    patch
+        .properties()
+        .forEach(
+            field -> {
+              JsonNode value = field.getValue();
+              if (value.isNull()) {
+                into.remove(field.getKey());
+              } else if (value instanceof ObjectNode fields) {
+                ObjectNode inner =
+                    into.get(field.getKey()) instanceof ObjectNode present
+                        ? present
+                        : into.putObject(field.getKey());
+                merge(inner, fields);
+              } else {
+                into.set(field.getKey(), value);
+              }
+            });
+  }
+}
