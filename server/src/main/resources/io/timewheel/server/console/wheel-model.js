@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wheel without its picture: which timers sit in which slot, and where a slot is drawn.
 
-import { DAY, HOUR, MINUTE, SECOND } from "./format.js";
+import { DAY, HOUR, MINUTE, SECOND, utc } from "./format.js";
 
 /** The rings from the inside out. A slot of one is a whole turn of the ring inside it. */
 export const RINGS = [
@@ -46,6 +46,25 @@ export function fill(levels, now) {
     }
     return slots;
   });
+}
+
+/** The top of a ring has its name. */
+const TOP = 0.032;
+
+/**
+ * The numerals around a ring: {part, label, minor}. Seconds, minutes and hours as on a clock; for the year the months, each
+ * where its first day is. Minor numerals have no room on a small picture.
+ */
+export function numerals(ring, now) {
+  if (ring.slots > 60) {
+    const { year, month } = { year: new Date(now).getUTCFullYear(), month: new Date(now).getUTCMonth() };
+    return Array.from({ length: 12 }, (_, i) => Date.UTC(year, month + 1 + i, 1))
+      .map((first) => ({ part: (place(ring, first) + 0.5) / ring.slots, label: utc.month(first), minor: new Date(first).getUTCMonth() % 3 > 0 }))
+      .filter(({ part }) => part > TOP && part < 1 - TOP);
+  }
+  const step = ring.slots === 24 ? 3 : 5;
+  return Array.from({ length: ring.slots / step - 1 }, (_, i) => (i + 1) * step)
+    .map((at) => ({ part: at / ring.slots, label: String(at), minor: (at * 4) % ring.slots > 0 }));
 }
 
 /** Seven shades: none, 1, 10, 100, … and a hundred thousand or more. */

@@ -2,28 +2,36 @@
 // The picture of the wheel. It draws what wheel-model.js computed, and moves the hands.
 
 import { announce, h, s, text } from "./dom.js";
-import { clock, moment, number } from "./format.js";
+import { DAY, hourMinute, plural, utc, zoneName } from "./format.js";
 import * as live from "./live.js";
-import { RINGS, SIZE, falls, place, point, shade, slotAt, slotPath, slotStart, turn } from "./wheel-model.js";
+import { RINGS, SIZE, falls, numerals, place, point, shade, slotAt, slotPath, slotStart, turn } from "./wheel-model.js";
 
 const CENTRE = SIZE / 2;
 /** Only so many dots fall at once: more would say nothing more. */
 const DOTS = 40;
 const FALL_MILLIS = 1_200;
 
-/** What "Follow one timer" says: where it waits, from the outside in, and how many slots ahead of the hand. */
+/** The stops of "Follow one timer": the ring, how many slots ahead of the hand, and the text. */
 const JOURNEY = [
-  { ring: 3, ahead: 0, says: "Far from its time, it waits in the slot of its day. Nobody looks at it." },
-  { ring: 2, ahead: 5, says: "Its day begins, and the slot opens: it falls to the slot of its hour." },
-  { ring: 1, ahead: 20, says: "Its hour begins: it falls to the slot of its minute." },
-  { ring: 0, ahead: 20, says: "Its minute begins: it falls to the slot of its second." },
-  { says: "Its second is here: it fires. Three falls, and never a search." },
+  { ring: 3, ahead: 0, text: "Far from its time, a timer waits in the slot of its day. Timewheel does not look at it." },
+  { ring: 2, ahead: 5, text: "Its day begins: the slot opens, and the timer falls to the slot of its hour." },
+  { ring: 1, ahead: 20, text: "Its hour begins: the timer falls to the slot of its minute." },
+  { ring: 0, ahead: 20, text: "Its minute begins: the timer falls to the slot of its second." },
+  { text: "Its second is here: the timer fires. It fell three times, and Timewheel never searched for it." },
 ];
 const HAND_MILLIS = 80;
 const STOP_MILLIS = 3_200;
 
+/** The beginning of a slot, in UTC as the rings are, and on the local clock where that differs. */
+export function startOf(ring, millis) {
+  const words = [utc.clock, utc.hourMinute, utc.hourMinute, utc.date][ring];
+  const day = ring === 2 ? `${utc.shortDate(millis)}, ` : "";
+  const local = ring < 3 && zoneName() !== "UTC" ? `, local ${hourMinute(millis)}` : "";
+  return `${day}${words(millis)} UTC${local}`;
+}
+
 /**
- * The picture: {element, set(rings, animate), select({ring, at}), follow()}.
+ * The picture: {element, readout, set(rings, animate), select({ring, at}), follow(aloud), stop()}.
  *
  * @param onPick ({ring, at}) when a slot is clicked
  */
@@ -35,14 +43,16 @@ export function picture(onPick, signal) {
   const hands = RINGS.map((ring) => s("line", { class: "hand", x1: CENTRE, x2: CENTRE, y1: CENTRE - ring.inner + 5, y2: CENTRE - ring.outer - 4 }));
   const chosen = s("path", { class: "wheel-chosen", d: "" });
   const dots = s("g", { class: "dots" });
-  const time = s("text", { class: "wheel-time", x: CENTRE, y: CENTRE - 2, "text-anchor": "middle" });
-  const under = s("text", { class: "wheel-under", x: CENTRE, y: CENTRE + 24, "text-anchor": "middle" }, "timers fire here");
+  const time = s("text", { class: "wheel-time", x: CENTRE, y: CENTRE - 4, "text-anchor": "middle" });
+  const under = s("text", { class: "wheel-under", x: CENTRE, y: CENTRE + 20, "text-anchor": "middle" });
+  const middle = s("text", { class: "wheel-under", x: CENTRE, y: CENTRE + 44, "text-anchor": "middle" }, "timers fire here");
   const centre = s("circle", { class: "wheel-centre", cx: CENTRE, cy: CENTRE, r: RINGS[0].inner - 14 });
+  const around = s("g", { class: "numerals" });
   const svg = s("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "wheel", role: "img",
     "aria-label": "The timing wheel: four rings of slots, a minute inside, a year outside", "aria-describedby": "wheel-summary" },
-    centre, slots.map((ring, i) => s("g", { class: `ring ring-${i}` }, ring)), chosen, labels, hands, dots, time, under);
+    centre, slots.map((ring, i) => s("g", { class: `ring ring-${i}` }, ring)), chosen, around, labels, hands, dots, time, under, middle);
   const tip = h("p", { class: "readout", "aria-hidden": "true" });
-  const element = h("div", { class: "wheel-frame" }, svg, tip);
+  const element = h("div", { class: "wheel-frame" }, svg);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const toSvg = (event) => {
     const box = svg.getBoundingClientRect();
@@ -51,7 +61,8 @@ export function picture(onPick, signal) {
   let rings;
   let drawnAt = 0;
   let hovered;
-  let following = false;
+  let traveller;
+  let numeralsOf;
   let picked;
 
   svg.addEventListener("pointermove", (event) => hover(toSvg(event)));
@@ -64,6 +75,9 @@ export function picture(onPick, signal) {
   });
 
   function hover(at) {
+    if (at) {
+      stop();
+    }
     hovered = at;
     outline();
     const slot = at && rings?.[at.ring][at.at];
@@ -71,10 +85,10 @@ export function picture(onPick, signal) {
     text(tip, !slot ? coming()
       : slot.start === undefined
         ? (at.at === place(RINGS[at.ring], live.now()) ? `This ${unit}: open, on the ring inside` : `This ${unit} is past`)
-      : `${moment(slot.start, live.now())}, a ${unit}: ${number(slot.count)}`);
+      : `${startOf(at.ring, slot.start)}: ${plural(slot.count, "timer")} in this ${unit}`);
   }
 
-  /** What will be seen next: whoever reads it knows what to wait for. */
+  /** The next event on the wheel, so that a person knows when to look. */
   function coming() {
     if (!rings) {
       return "";
@@ -84,7 +98,7 @@ export function picture(onPick, signal) {
     const ring = RINGS.findIndex((_, i) => i > 0 && rings[i].some((slot) => slot.start === next));
     const count = rings[ring]?.find((slot) => slot.start === next).count ?? 0;
     const opens = `In ${Math.ceil((next - now) / 1000)} s the next ${RINGS[Math.max(1, ring)].unit} opens`;
-    return count > 0 ? `${opens}, and ${number(count)} ${count === 1 ? "falls" : "fall"} one ring inwards` : opens;
+    return count > 0 ? `${opens}, and ${plural(count, "timer")} ${count === 1 ? "falls" : "fall"} one ring inwards.` : `${opens}.`;
   }
 
   function outline() {
@@ -106,9 +120,11 @@ export function picture(onPick, signal) {
         }
       });
     });
-    text(time, clock(now));
+    text(time, utc.clock(now));
+    text(under, zoneName() === "UTC" ? "UTC" : `UTC, local ${hourMinute(now)}`);
+    drawNumerals(now);
     turnHands();
-    if (!hovered && !following) {
+    if (!hovered && !traveller) {
       text(tip, coming());
     }
     if (animate && before && drawnAt && !still.matches) {
@@ -138,35 +154,53 @@ export function picture(onPick, signal) {
     }
   }
 
-  /** Shows the way of one timer through the rings, for whoever sees a wheel for the first time. */
-  async function follow() {
-    if (following) {
-      return;
+  /** The numerals stay, except those of the months, which move on once a day. */
+  function drawNumerals(now) {
+    const day = Math.floor(now / DAY);
+    if (numeralsOf !== day) {
+      numeralsOf = day;
+      around.replaceChildren(...RINGS.flatMap((ring) => numerals(ring, now).map(({ part, label, minor }) => {
+        const [x, y] = point(ring.outer + 13, part);
+        return s("text", { class: `numeral${minor ? " minor" : ""}`, x: x.toFixed(1), y: y.toFixed(1), "text-anchor": "middle", "dominant-baseline": "central" }, label);
+      })));
     }
-    following = true;
-    element.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Shows the way of one timer through the rings. A person stops it by any use of the wheel. */
+  async function follow(aloud) {
+    stop();
+    const mine = s("circle", { r: 9, class: "traveller" });
+    traveller = mine;
+    if (aloud) {
+      element.scrollIntoView({ block: "nearest" });
+    }
     const now = live.now();
-    const traveller = s("circle", { r: 9, class: "traveller" });
-    dots.append(traveller);
+    dots.append(mine);
     let from;
-    for (const { ring, ahead, says } of JOURNEY) {
+    for (const { ring, ahead, text: words } of JOURNEY) {
       const to = ring === undefined
         ? [CENTRE, CENTRE]
         : mid(RINGS[ring], (place(RINGS[ring], now) + ahead) % RINGS[ring].slots);
       const move = ([x, y]) => ({ transform: `translate(${x}px, ${y}px)` });
-      text(tip, says);
-      announce(says);
-      const moving = traveller.animate([move(from ?? to), move(to)],
+      text(tip, words);
+      if (aloud) {
+        announce(words);
+      }
+      const moving = mine.animate([move(from ?? to), move(to)],
         { duration: still.matches || !from ? 1 : FALL_MILLIS, easing: "cubic-bezier(.5,0,.3,1)", fill: "forwards" });
       from = to;
       await moving.finished;
       await new Promise((resolve) => setTimeout(resolve, STOP_MILLIS));
-      if (signal.aborted) {
+      if (traveller !== mine) {
         return;
       }
     }
-    traveller.remove();
-    following = false;
+    stop();
+  }
+
+  function stop() {
+    traveller?.remove();
+    traveller = undefined;
   }
 
   function mid(ring, at) {
@@ -198,14 +232,20 @@ export function picture(onPick, signal) {
       turnHands();
     }
   }, HAND_MILLIS);
-  signal.addEventListener("abort", () => clearInterval(moving));
+  signal.addEventListener("abort", () => {
+    clearInterval(moving);
+    stop();
+  });
   turnHands();
 
   return {
     element,
+    readout: tip,
     set,
     follow,
+    stop,
     select(at) {
+      stop();
       picked = at;
       outline();
     },

@@ -3,14 +3,17 @@
 
 import * as api from "./api.js";
 import { announce, h, icon, put, text } from "./dom.js";
-import { clock, compact, date, hourMinute, instantOf, moment, number, plural, relative } from "./format.js";
+import { compact, instantOf, number, plural, relative, stateLabel } from "./format.js";
 import * as live from "./live.js";
 import { badge, dueQuery, empty, failure, firstTimer, heading, newTimerLink, time, timerLink } from "./parts.js";
 import { link } from "./router.js";
 import { RINGS, fill, place, sum } from "./wheel-model.js";
-import { picture } from "./wheel-picture.js";
+import { picture, startOf } from "./wheel-picture.js";
 
 const LISTED = 50;
+const FOLLOWED = "timewheel.followed";
+/** Unfinished timers that wait for no time. */
+const OFF_THE_WHEEL = ["ready", "running", "failed", "blocked", "paused"];
 
 export const title = () => "Wheel";
 
@@ -26,11 +29,11 @@ export function show(main, route, signal) {
   const first = h("div", {});
   put(main,
     heading("Wheel"),
-    h("p", { class: "lead" }, "Every timer waits in one slot. The hands move, and as its time comes near a timer falls from ring to ring inwards, until it fires in the middle."),
+    h("p", { class: "lead" }, "Each timer waits in one slot. As its time comes near, it falls inwards from ring to ring, and fires in the middle. The rings are in UTC."),
     first,
     h("div", { class: "wheel-page" },
       h("div", { class: "wheel-left" }, drawn.element, summary, shades()),
-      h("div", { class: "wheel-right" }, panel, explanation(drawn.follow), table.element)));
+      h("div", { class: "wheel-right" }, h("div", { class: "panel wheel-readout" }, drawn.readout), panel, explanation(() => drawn.follow(true)), table.element)));
   hint();
 
   function hint() {
@@ -96,7 +99,7 @@ export function show(main, route, signal) {
     const list = h("ul", { class: "slot-list", "aria-busy": "true" });
     const from = slot.start;
     const heldOpen = from === undefined && at === place(RINGS[ring], live.now());
-    put(panel, h("h2", {}, from === undefined ? `A ${unit} that is past` : slotName(ring, from)));
+    put(panel, h("h2", {}, from === undefined ? `Past ${unit}` : slotName(ring, from)));
     if (from === undefined) {
       panel.append(h("p", { class: "muted" }, heldOpen && ring > 0
         ? `This ${unit} is under the hand: its slot is open, and its timers are on the ring inside.`
@@ -114,10 +117,10 @@ export function show(main, route, signal) {
       list.removeAttribute("aria-busy");
       put(list, found.map((timer) => h("li", {}, timerLink(timer), badge(timer.state), time(timer.dueAt))));
       if (found.length === 0) {
-        put(list, h("li", { class: "muted" }, slot.count === 0 ? "Nothing is in it." : "What was in it has fired, or moved."));
+        put(list, h("li", { class: "muted" }, slot.count === 0 ? "No timer is in this slot." : "Its timers have fired or moved."));
       }
       if (slot.count > found.length || found.length === LISTED) {
-        panel.append(h("a", { class: "button", href: link(["timers"], dueQuery(namespace, from, from + millis)) }, "All of them in Timers"));
+        panel.append(h("a", { class: "button", href: link(["timers"], dueQuery(namespace, from, from + millis)) }, "Show timers of this slot"));
       }
     } catch (e) {
       if (!now.aborted) {
@@ -127,13 +130,34 @@ export function show(main, route, signal) {
   }
 
   function take(next) {
-    const before = rings;
+    const begun = answer !== undefined;
     answer = next;
     advance(false);
-    const { levels } = answer;
-    const any = answer.overdue > 0 || answer.beyond > 0 || levels.some((level) => level.counts.some((c) => c > 0));
-    if (!before || first.hasChildNodes() === any) {
-      put(first, !any && empty("The wheel is empty", h("p", {}, "Make a timer, and watch it fall."), firstTimer(), newTimerLink()));
+    renewEmpty();
+    // Once for each browser, and without a voice: the person did not ask for it.
+    if (!begun && localStorage.getItem(FOLLOWED) === null) {
+      localStorage.setItem(FOLLOWED, "yes");
+      drawn.follow(false);
+    }
+  }
+
+  let states = {};
+  let emptiness = "";
+
+  /** An empty wheel explains where the timers are, or how to create one. */
+  function renewEmpty() {
+    const { levels, overdue, beyond } = answer;
+    const any = overdue > 0 || beyond > 0 || levels.some((level) => level.counts.some((c) => c > 0));
+    const elsewhere = OFF_THE_WHEEL.filter((state) => states[state] > 0)
+      .map((state) => `${number(states[state])} ${stateLabel(state).toLowerCase()}`).join(", ");
+    const key = any ? "" : `empty ${elsewhere}`;
+    if (key !== emptiness) {
+      emptiness = key;
+      const where = namespace ? ` of the namespace ${namespace}` : "";
+      put(first, !any && empty("The wheel is empty",
+        h("p", {}, elsewhere ? `No timer${where} waits for its time. The others have left the wheel: ${elsewhere}.`
+          : `No timer${where} waits for its time. A timer that you create appears in the slot of its second, minute, hour or day.`),
+        elsewhere ? h("a", { class: "button", href: link(["timers"], { ns: namespace }) }, "Show timers") : firstTimer(), newTimerLink()));
     }
   }
 
@@ -174,7 +198,13 @@ export function show(main, route, signal) {
   }, { signal });
 
   live.eachSecond(() => advance(), signal);
-  live.on("stats", () => refresh(), signal);
+  live.on("stats", (stats) => {
+    states = stats.states ?? {};
+    if (answer) {
+      renewEmpty();
+    }
+    refresh();
+  }, signal);
   refresh();
 }
 
@@ -196,13 +226,8 @@ async function timersBetween(namespace, from, to, signal) {
 }
 
 function slotName(ring, start) {
-  const { millis } = RINGS[ring];
-  return [
-    () => `The second ${clock(start)}`,
-    () => `The minute ${hourMinute(start)}`,
-    () => `The hour ${moment(start).replace(/:00$/, "")} – ${hourMinute(start + millis)}`,
-    () => date(start),
-  ][ring]();
+  const { unit } = RINGS[ring];
+  return `${unit[0].toUpperCase()}${unit.slice(1)} from ${startOf(ring, start)}`.replace(/^Day from /, "");
 }
 
 function words(totals, { overdue, beyond }) {
@@ -214,7 +239,7 @@ function words(totals, { overdue, beyond }) {
 }
 
 function shades() {
-  const labels = ["none", "1", "10", "100", "1,000", "10,000", "100,000 or more"];
+  const labels = ["none", "1–9", "10–99", "100–999", "1,000–9,999", "10,000–99,999", "100,000 or more"];
   return h("p", { class: "shades" }, h("span", {}, "Timers in a slot:"),
     labels.map((label, i) => h("span", {}, h("i", { class: `swatch shade-${i}` }), label)),
     h("span", {}, h("i", { class: "swatch past" }), "past"), h("span", {}, h("i", { class: "swatch open" }), "open: on the ring inside"));
@@ -222,17 +247,17 @@ function shades() {
 
 function explanation(follow) {
   return h("details", { class: "panel about", open: true },
-    h("summary", {}, h("h2", {}, "What am I looking at?")),
+    h("summary", {}, h("h2", {}, "How to read the wheel")),
     h("ol", {},
-      h("li", {}, h("strong", {}, "It is a clock that keeps appointments. "), "The inner ring is this minute, a slot for each second. Around it: this hour in minutes, this day in hours, a year in days."),
-      h("li", {}, h("strong", {}, "A timer is dropped into one slot"), ": the stronger its colour, the more are in it. Finding the slot takes the same few steps whether there are ten timers or ten million: nothing is ever sorted."),
-      h("li", {}, h("strong", {}, "When a hand reaches a slot, it opens"), ", and its timers fall one ring inwards, each to its finer slot. Watch it when the minute is full."),
-      h("li", {}, h("strong", {}, "In the middle they fire. "), "So there is only ever one small slot to look at: the one under the hand.")),
+      h("li", {}, h("strong", {}, "The wheel is a clock with appointments. "), "The inner ring is this minute, with a slot for each second. The next rings are this hour in minutes, this day in hours, and a year in days."),
+      h("li", {}, h("strong", {}, "A timer drops into one slot. "), "A stronger colour means more timers. Finding the slot takes the same few steps for ten timers or ten million, because Timewheel sorts nothing."),
+      h("li", {}, h("strong", {}, "When a hand reaches a slot, the slot opens. "), "Its timers fall one ring inwards, each to its finer slot. Watch the end of a minute."),
+      h("li", {}, h("strong", {}, "In the middle, timers fire. "), "So Timewheel looks at one small slot only: the slot under the hand.")),
     h("p", {}, h("button", { class: "button", onclick: follow }, icon("play"), "Follow one timer")),
-    h("p", { class: "muted small" }, "The picture cuts time as a clock does. The minute before they fire, timers are on the wheel in memory, whose slots are finer still (256 a ring, the finest a millisecond). Until then they wait in the store, which the outer rings count."));
+    h("p", { class: "muted small" }, "The picture divides time as a clock does. In the minute before they fire, timers are on the wheel in memory, which has finer slots (256 in a ring, the finest of a millisecond). Until then they wait in the store, which the outer rings count."));
 }
 
-/** The same as tables, for whoever does not see the picture, or wants numbers. */
+/** The same as tables, for a screen reader and for exact numbers. */
 function twin(onPick) {
   const body = h("div", {});
   const element = h("details", { class: "twin" }, h("summary", {}, "The wheel as a table"), body);

@@ -104,6 +104,11 @@ final class Browser implements AutoCloseable {
         Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
   }
 
+  /** Sets the time zone; the empty one is that of the machine. */
+  void zone(String id) {
+    driver.executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", id));
+  }
+
   /** Calls an exported function of a module of the console, with plain values. */
   Object call(String module, String function, Object... arguments) {
     return evaluate(

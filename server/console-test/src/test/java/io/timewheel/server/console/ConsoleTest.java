@@ -40,6 +40,7 @@ abstract class ConsoleTest {
     browser.complaints(); // those of the test before, if it failed
     browser.size(1280, 900);
     browser.colours("light");
+    browser.zone("");
     site = new StandIn();
   }
 

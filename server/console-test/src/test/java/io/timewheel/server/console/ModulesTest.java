@@ -242,6 +242,25 @@ class ModulesTest {
   }
 
   @Test
+  void numbersTheRingsAsAClockAndNamesTheMonths() {
+    String script =
+        """
+        const { numerals, place, RINGS } = await import('/console/wheel-model.js');
+        const now = Date.parse('2026-12-01T09:30:00Z');
+        const hours = numerals(RINGS[2], now).map(({ label, minor }) => label + (minor ? '' : '!'));
+        const months = numerals(RINGS[3], now);
+        const april = months.find(({ label }) => label === 'Apr');
+        return [hours.join(' '), numerals(RINGS[0], now).length, months.length,
+          Math.floor(april.part * 366) - place(RINGS[3], Date.parse('2027-04-01T00:00:00Z'))];
+        """;
+    List<?> found = (List<?>) browser.evaluate(script);
+    assertThat(found.get(0)).isEqualTo("3 6! 9 12! 15 18! 21");
+    assertThat(found.get(1)).isEqualTo(11L);
+    assertThat((long) found.get(2)).as("one may be under the name of the ring").isBetween(11L, 12L);
+    assertThat(found.get(3)).isEqualTo(0L);
+  }
+
+  @Test
   void letsTimersFallWhenASlotOpens() {
     assertThat(falls("2026-11-22T14:32:58Z", "2026-11-22T14:32:59Z")).isEqualTo(List.of());
     assertThat(falls("2026-11-22T14:32:59Z", "2026-11-22T14:33:00Z"))

@@ -4,8 +4,12 @@ package io.timewheel.server.console;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -152,6 +156,74 @@ class ViewsTest extends ConsoleTest {
     browser.awaitText(".wheel-right > .twin", "Ring of the year: 1 timer");
     browser.press(Keys.ESCAPE);
     browser.awaitText(".slot", "Choose a slot");
+  }
+
+  @Test
+  void showsTheSlotsOfTheWheelInUtcUnderAClockInUtc() {
+    browser.zone("America/New_York");
+    Instant at = Instant.now().plusSeconds(40 * 86_400).truncatedTo(ChronoUnit.DAYS);
+    site.timers.put("wheel", "midnight", "{\"at\":\"" + at + "\"," + QUEUE + "}");
+    show("#/wheel?ns=wheel");
+    browser.awaitText(".wheel-summary", "1 within a year");
+    browser.await(
+        "the clock in UTC", () -> wheelShows(Instant.now().truncatedTo(ChronoUnit.SECONDS)));
+    assertThat(drawn(".wheel")).contains("UTC, local ");
+    browser.press(Keys.ARROW_UP, Keys.ARROW_UP, Keys.ARROW_UP);
+    String day =
+        DateTimeFormatter.ofPattern("d MMM", Locale.UK).withZone(ZoneOffset.UTC).format(at);
+    browser.awaitText(".slot h2", day);
+    assertThat(browser.text(".slot h2")).endsWith("UTC");
+    browser.awaitText(".slot-list", "midnight");
+    assertThat(browser.text(".shades")).contains("10–99").contains("10,000–99,999");
+    assertThat(drawn(".numerals")).contains("Jan").contains("45").contains("18");
+  }
+
+  /** {@return the text of a part of the picture} */
+  private String drawn(String selector) {
+    return (String)
+        browser.evaluate("return document.querySelector(arguments[0]).textContent;", selector);
+  }
+
+  /** The picture is at most a second or two behind. */
+  private boolean wheelShows(Instant now) {
+    String shown = drawn(".wheel-time");
+    return Stream.iterate(now, each -> each.minusSeconds(1))
+        .limit(3)
+        .anyMatch(each -> each.toString().contains("T" + shown + "Z"));
+  }
+
+  @Test
+  void playsTheWayOfOneTimerOnTheFirstVisit() {
+    browser.size(800, 600);
+    site.timers.put(
+        "wheel", "a", "{\"at\":\"" + Instant.now().plusSeconds(9_000_000) + "\"," + QUEUE + "}");
+    show("#/wheel");
+    browser.awaitText(".wheel-readout", "Far from its time");
+    Object places =
+        browser.evaluate(
+            "return ['.wheel', '.wheel-readout'].map(each =>"
+                + " document.querySelector(each).getBoundingClientRect())"
+                + ".flatMap(box => [box.left, box.right, box.bottom].map(Math.round));");
+    List<Long> edges = ((List<?>) places).stream().map(each -> (Long) each).toList();
+    assertThat(edges.get(3)).as("left of the readout").isGreaterThanOrEqualTo(edges.get(1));
+    assertThat(edges.get(5)).as("bottom of the readout").isLessThanOrEqualTo(600);
+    browser.press(Keys.ARROW_RIGHT);
+    browser.await("no traveller", () -> browser.all(".traveller").isEmpty());
+    show("#/wheel");
+    browser.awaitText(".wheel-readout", "opens");
+    assertThat(browser.all(".traveller")).isEmpty();
+    browser.click(".about .button");
+    browser.awaitText(".wheel-readout", "Far from its time");
+  }
+
+  @Test
+  void explainsAnEmptyWheel() {
+    site.timers.put("empty", "a", failed("x"));
+    show("#/wheel?ns=empty");
+    browser.awaitText("main", "The others have left the wheel: 1 failed.");
+    show("#/wheel?ns=none");
+    browser.awaitText("main", "appears in the slot of its second");
+    assertThat(barriers()).isEmpty();
   }
 
   @Test
