@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
@@ -22,6 +24,7 @@ import io.timewheel.server.resource.ConsoleResource;
 import io.timewheel.server.resource.EventResource;
 import io.timewheel.server.resource.HealthResource;
 import io.timewheel.server.resource.LeaseResource;
+import io.timewheel.server.resource.MetricsResource;
 import io.timewheel.server.resource.PreviewResource;
 import io.timewheel.server.resource.QueueListResource;
 import io.timewheel.server.resource.QueueResource;
@@ -58,6 +61,8 @@ public final class TimewheelServer implements AutoCloseable {
 
   private final HttpListener listener;
   private final Router router = new Router();
+  private final PrometheusMeterRegistry meters =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final Node node;
   private final IdempotencyKeys idempotencyKeys = new IdempotencyKeys();
   private final StoreReads reads = new StoreReads();
@@ -69,6 +74,7 @@ public final class TimewheelServer implements AutoCloseable {
   private final ClusterView cluster;
   private final EventResource events;
   private final BackupResource backups;
+  private final MetricsResource metrics;
   private final ScheduledExecutorService pulse =
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-pulse"));
   private final ScheduledExecutorService prober =
@@ -87,13 +93,14 @@ public final class TimewheelServer implements AutoCloseable {
         new HttpListener(
             config,
             connections,
-            new RequestPipeline(config, router, new Authenticator(tokens), connections));
+            new RequestPipeline(config, router, new Authenticator(tokens), connections, meters));
     node = new Node(clock, () -> config.urlHost() + ":" + port());
     queues = new QueueResource(reads::timer, config.maxWaitingClaims());
     stats = new StatsView(node);
     cluster = new ClusterView(node);
     events = new EventResource(reads, node, stats, cluster, config.maxStreams());
     backups = new BackupResource(clock);
+    metrics = new MetricsResource(meters, reads, node, queues::waiting);
     addRoutes(webhookSecrets);
   }
 
@@ -113,6 +120,7 @@ public final class TimewheelServer implements AutoCloseable {
     new ViewResource(reads, stats, wheel, cluster).addTo(router);
     events.addTo(router);
     backups.addTo(router);
+    metrics.addTo(router);
   }
 
   private static ThreadFactory thread(String name) {
@@ -257,6 +265,7 @@ public final class TimewheelServer implements AutoCloseable {
       pulse.shutdownNow();
       prober.shutdownNow();
       counter.shutdownNow();
+      metrics.close();
     }
   }
 }

@@ -7,13 +7,17 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.timewheel.server.resource.TimerResource;
+import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.LogOutput;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
-/** What the audit log says. */
+/** The lines of the audit log. */
 class AuditLogTest {
   private static final String SECRET = "hunter2";
   private static final String TIMER =
@@ -42,7 +46,7 @@ class AuditLogTest {
     log.start();
     logger.addAppender(log);
     Path file = directory.resolve("tokens");
-    token = Tokens.add(file, "shop-backend", "write", Set.of());
+    token = Tokens.add(file, "shop-backend", "produce,consume,operate", Set.of());
     running = new Running(config -> config, Tokens.open(file));
   }
 
@@ -100,6 +104,49 @@ class AuditLogTest {
 
     assertThat(last().get("who").asString()).isEqualTo("-");
     assertThat(last().get("status").asInt()).isEqualTo(401);
+  }
+
+  @Test
+  void aRefusedRequestWritesLittleOfItsText() {
+    String name = "%E2%82%AC".repeat(1_000);
+    running.put("/v1/namespaces/" + "a".repeat(3_000) + "/timers/" + name, TIMER);
+    send("PUT", "/v1/namespaces/" + "a".repeat(3_000) + "/timers/" + name, TIMER);
+    send("PUT", "/v1/namespaces/shop/timers/" + "%01".repeat(4_000), TIMER);
+
+    assertThat(last().get("id").asString()).endsWith("...");
+    assertThat(lines()).hasSize(3).allMatch(line -> line.length() < 3_000);
+    assertThat(lines().get(0)).hasSizeLessThan(600).doesNotContain("\"id\"");
+  }
+
+  @Test
+  void theLongestNameIsWhole() {
+    String id = "\u00e9".repeat(128);
+    assertThat(send("PUT", "/v1/namespaces/shop/timers/" + "%C3%A9".repeat(128), TIMER).status())
+        .isEqualTo(201);
+
+    assertThat(last().get("id").asString()).isEqualTo(id);
+  }
+
+  @Test
+  void samplesRequestsWithoutAToken() {
+    AtomicLong nanos = new AtomicLong();
+    AuditLog audit = new AuditLog(nanos::get);
+    for (int i = 0; i < 1_000; i++) {
+      audit.write(entry(401));
+    }
+    assertThat(lines()).hasSize(10).noneMatch(line -> line.contains("unlogged"));
+
+    audit.write(entry(403));
+    assertThat(last().get("unlogged").asInt()).isEqualTo(990);
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+    audit.write(entry(401));
+    assertThat(last().get("status").asInt()).isEqualTo(401);
+    assertThat(last().has("unlogged")).isFalse();
+    assertThat(lines()).hasSize(12);
+  }
+
+  private static AuditLog.Entry entry(int status) {
+    return new AuditLog.Entry("-", "::1", "r", "PUT /", "/", Map.of(), Map.of(), status);
   }
 
   @Test

@@ -4,7 +4,6 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.Running.Answer;
-import io.timewheel.server.security.Role;
 import io.timewheel.server.security.Tokens;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,7 +15,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -32,11 +33,23 @@ class AuthorizationTest {
   private static final String TIMER = "/v1/namespaces/{ns}/timers/{id}";
   private static final String TIMERS = "/v1/namespaces/{ns}/timers";
   private static final String FIRING = "/v1/namespaces/{ns}/firings/{fireId}";
+  private static final String FIRINGS = "/v1/namespaces/{ns}/firings";
+  private static final String LEASES = "{\"firings\":[{}]}";
   private static final String LEASE = "{\"leaseToken\":\"00000000000000000000000000000000\"}";
   private static final String FILTER = "{\"filter\":{},\"expect\":-1}";
 
-  /** A route, what it asks of its caller, a body for it, and its status for whoever may. */
-  private record Row(String method, String pattern, Role role, String body, int status) {
+  private static final String OPEN = "";
+  private static final String READ = "read operate admin";
+  private static final String LOOK_UP = "read produce operate admin";
+  private static final String PRODUCE = "produce admin";
+  private static final String CHANGE = "produce operate admin";
+  private static final String CONSUME = "consume admin";
+  private static final String OPERATE = "operate admin";
+  private static final String METRICS = "metrics read operate admin";
+  private static final String ANY = "metrics read produce consume operate admin";
+
+  /** A route, the roles that may use it, a body for it, and its status for these. */
+  private record Row(String method, String pattern, String roles, String body, int status) {
     String name() {
       return method + " " + pattern;
     }
@@ -44,56 +57,68 @@ class AuthorizationTest {
 
   private static final List<Row> MATRIX =
       List.of(
-          new Row("GET", "/healthz", Role.OPEN, null, 200),
-          new Row("GET", "/readyz", Role.OPEN, null, 200),
-          new Row("GET", "/", Role.OPEN, null, 200),
-          new Row("GET", "/console/{file}", Role.OPEN, null, 200),
-          new Row("PUT", TIMER, Role.WRITE, AT, 201),
-          new Row("GET", TIMER, Role.READ, null, 404),
-          new Row("DELETE", TIMER, Role.WRITE, null, 404),
-          new Row("POST", TIMER + ":run", Role.WRITE, null, 404),
-          new Row("POST", TIMER + ":pause", Role.WRITE, null, 404),
-          new Row("POST", TIMER + ":resume", Role.WRITE, null, 404),
-          new Row("POST", TIMER + ":retry", Role.WRITE, null, 404),
-          new Row("POST", TIMER + ":move", Role.WRITE, "{\"after\":\"PT1H\"}", 404),
-          new Row("GET", TIMERS, Role.READ, null, 200),
-          new Row("GET", "/v1/namespaces/{ns}/histogram", Role.READ, null, 200),
-          new Row("POST", TIMERS + ":batch", Role.WRITE, "{\"timers\":[{}]}", 200),
-          new Row("POST", TIMERS + ":cancel", Role.WRITE, FILTER, 409),
-          new Row("POST", TIMERS + ":pause", Role.WRITE, FILTER, 409),
-          new Row("POST", TIMERS + ":resume", Role.WRITE, FILTER, 409),
-          new Row("POST", TIMERS + ":retry", Role.WRITE, FILTER, 409),
+          new Row("GET", "/healthz", OPEN, null, 200),
+          new Row("GET", "/readyz", OPEN, null, 200),
+          new Row("GET", "/", OPEN, null, 200),
+          new Row("GET", "/console/{file}", OPEN, null, 200),
+          new Row("PUT", TIMER, PRODUCE, AT, 201),
+          new Row("GET", TIMER, LOOK_UP, null, 404),
+          new Row("PATCH", TIMER, CHANGE, "{}", 412), // without If-Match
+          new Row("DELETE", TIMER, CHANGE, null, 404),
+          new Row("POST", TIMER + ":run", OPERATE, null, 404),
+          new Row("POST", TIMER + ":pause", OPERATE, null, 404),
+          new Row("POST", TIMER + ":resume", OPERATE, null, 404),
+          new Row("POST", TIMER + ":retry", OPERATE, null, 404),
+          new Row("POST", TIMER + ":move", CHANGE, "{\"after\":\"PT1H\"}", 404),
+          new Row("GET", TIMERS, READ, null, 200),
+          new Row("GET", "/v1/namespaces/{ns}/histogram", READ, null, 200),
+          new Row("POST", TIMERS + ":batch", PRODUCE, "{\"timers\":[{}]}", 200),
+          new Row("POST", TIMERS + ":cancel", OPERATE, FILTER, 409),
+          new Row("POST", TIMERS + ":pause", OPERATE, FILTER, 409),
+          new Row("POST", TIMERS + ":resume", OPERATE, FILTER, 409),
+          new Row("POST", TIMERS + ":retry", OPERATE, FILTER, 409),
           new Row(
               "POST",
               "/v1/namespaces/{ns}/queues/{queue}/firings:claim",
-              Role.WRITE,
+              CONSUME,
               "{\"wait\":\"PT0S\"}",
               200),
-          new Row("POST", FIRING + ":ack", Role.WRITE, LEASE, 404),
-          new Row("POST", FIRING + ":nack", Role.WRITE, LEASE, 404),
-          new Row("POST", FIRING + ":extend", Role.WRITE, LEASE, 404),
-          new Row("GET", "/v1/namespaces", Role.READ, null, 200),
-          new Row("GET", "/v1/stats", Role.READ, null, 200),
-          new Row("GET", "/v1/wheel", Role.READ, null, 200),
-          new Row("GET", "/v1/cluster", Role.READ, null, 200),
-          new Row("GET", "/v1/events", Role.READ, null, 200),
-          new Row("POST", "/v1/backups", Role.ADMIN, null, 409), // timers in memory
-          new Row("GET", "/metrics", Role.READ, null, 200),
-          new Row("GET", "/openapi.json", Role.READ, null, 200));
+          new Row("POST", FIRING + ":ack", CONSUME, LEASE, 404),
+          new Row("POST", FIRING + ":nack", CONSUME, LEASE, 404),
+          new Row("POST", FIRING + ":extend", CONSUME, LEASE, 404),
+          new Row("POST", FIRINGS + ":ack", CONSUME, LEASES, 200),
+          new Row("POST", FIRINGS + ":nack", CONSUME, LEASES, 200),
+          new Row("POST", FIRINGS + ":extend", CONSUME, LEASES, 200),
+          new Row("GET", "/v1/namespaces/{ns}/queues", READ, null, 200),
+          new Row("POST", "/v1/namespaces/{ns}/queues/{queue}:pause", OPERATE, null, 200),
+          new Row("POST", "/v1/namespaces/{ns}/queues/{queue}:resume", OPERATE, null, 200),
+          new Row("POST", "/v1/namespaces/{ns}:pause", OPERATE, null, 200),
+          new Row("POST", "/v1/namespaces/{ns}:resume", OPERATE, null, 200),
+          new Row("POST", "/v1/schedules:preview", LOOK_UP, "{\"after\":\"PT1H\"}", 200),
+          new Row("GET", "/v1/namespaces", READ, null, 200),
+          new Row("GET", "/v1/stats", READ, null, 200),
+          new Row("GET", "/v1/wheel", READ, null, 200),
+          new Row("GET", "/v1/cluster", READ, null, 200),
+          new Row("GET", "/v1/events", READ, null, 200),
+          new Row("POST", "/v1/backups", "admin", null, 409), // timers in memory
+          new Row("GET", "/metrics", METRICS, null, 200),
+          new Row("GET", "/openapi.json", ANY, null, 200));
 
   @TempDir private static Path directory;
   private static Running running;
+  private static final Map<String, String> BY_ROLE = new TreeMap<>();
   private static String read;
-  private static String write;
   private static String admin;
   private static String shop;
 
   @BeforeAll
   static void start() throws IOException {
     Path file = directory.resolve("tokens");
-    read = Tokens.add(file, "read", "read", Set.of());
-    write = Tokens.add(file, "write", "write", Set.of());
-    admin = Tokens.add(file, "admin", "admin", Set.of());
+    for (String role : ANY.split(" ")) {
+      BY_ROLE.put(role, Tokens.add(file, role, role, Set.of()));
+    }
+    read = BY_ROLE.get("read");
+    admin = BY_ROLE.get("admin");
     shop = Tokens.add(file, "shop", "admin", Set.of("shop"));
     running = new Running(config -> config, Tokens.open(file));
   }
@@ -121,8 +146,7 @@ class AuthorizationTest {
   @ParameterizedTest
   @MethodSource("matrix")
   void everyRouteLetsInWhomItShould(Row row) throws Exception {
-    boolean open = row.role == Role.OPEN;
-    boolean reads = row.role == Role.READ;
+    boolean open = row.roles.isEmpty();
     boolean everywhere = !row.pattern.contains("{ns}");
     if (row.pattern.equals("/v1/backups")) { // what holds all namespaces is for whom sees all
       assertThat(status(row, "own", "shop", shop)).isEqualTo(403);
@@ -133,10 +157,12 @@ class AuthorizationTest {
     assertThat(status(row, "no-token", "shop")).isEqualTo(open ? row.status : 401);
     assertThat(status(row, "bad-token", "shop", "tw_" + "0".repeat(43)))
         .isEqualTo(open ? row.status : 401);
-    assertThat(status(row, "read", "shop", read)).isEqualTo(open || reads ? row.status : 403);
-    assertThat(status(row, "write", "shop", write))
-        .isEqualTo(row.role == Role.ADMIN ? 403 : row.status);
-    assertThat(status(row, "admin", "shop", admin)).isEqualTo(row.status);
+    for (String role : BY_ROLE.keySet()) {
+      boolean allowed = open || List.of(row.roles.split(" ")).contains(role);
+      assertThat(status(row, role, "shop", BY_ROLE.get(role)))
+          .as(role)
+          .isEqualTo(allowed ? row.status : 403);
+    }
     assertThat(status(row, "other", "other", shop)).isEqualTo(everywhere ? row.status : 403);
     assertThat(status(row, "encoded", "%6Fther", shop)).isEqualTo(everywhere ? row.status : 403);
   }
@@ -179,7 +205,7 @@ class AuthorizationTest {
     Answer forbidden =
         running.put("/v1/namespaces/shop/timers/a", AT, "Authorization", "Bearer " + read);
     assertThat(forbidden.status()).isEqualTo(403);
-    assertThat(forbidden.text("detail")).contains("write");
+    assertThat(forbidden.text("detail")).contains("produce");
   }
 
   @Test

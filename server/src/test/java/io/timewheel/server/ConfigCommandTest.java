@@ -3,6 +3,8 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.server.security.Quota;
+import io.timewheel.server.security.Role;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
@@ -10,7 +12,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,7 +94,7 @@ class ConfigCommandTest {
   void makesTokens() throws IOException {
     Path file = directory.resolve("tokens");
     String[] words = {
-      "config", "token", "shop", "--role", "write", "--namespace", "a", "--namespace", "b"
+      "tokens", "create", "shop", "--role", "produce", "--namespace", "a", "--namespace", "b"
     };
 
     assertThat(run(Map.of("TIMEWHEEL_TOKENS", file.toString()), words)).as(err + "").isZero();
@@ -102,13 +108,13 @@ class ConfigCommandTest {
   void printsATokenAsJson() throws IOException {
     Path file = directory.resolve("tokens");
     String[] words = {
-      "config", "token", "ops", "--role", "admin", "--tokens", file.toString(), "-o", "json"
+      "tokens", "create", "ops", "--role", "admin", "--tokens", file.toString(), "-o", "json"
     };
 
     assertThat(run(Map.of(), words)).as(err + "").isZero();
 
     JsonNode made = Running.MAPPER.readTree(out.toString());
-    assertThat(made.get("role").asString()).isEqualTo("admin");
+    assertThat(made.at("/roles/0").asString()).isEqualTo("admin");
     assertThat(Tokens.open(file).caller(made.get("token").asString()).name())
         .isEqualTo(made.get("name").asString())
         .isEqualTo("ops");
@@ -158,12 +164,64 @@ class ConfigCommandTest {
   @Test
   void refusesATokenThatCannotBe() throws IOException {
     String file = directory.resolve("tokens").toString();
+    String[] create = {"tokens", "create", "--tokens", file};
 
-    assertThat(run(Map.of(), "config", "token", "x", "--role", "root", "--tokens", file))
-        .isEqualTo(2);
-    assertThat(run(Map.of(), "config", "token", "a b", "--role", "read", "--tokens", file))
-        .isEqualTo(2);
-    assertThat(run(Map.of(), "config", "token", "x", "--role", "read")).isEqualTo(2);
+    for (String words :
+        List.of(
+            "x",
+            "x --role root",
+            "x --role write",
+            "x --role produce,root",
+            "a@@% --role read",
+            "x --role read --expires P0D",
+            "x --role read --expires -PT1H",
+            "x --role read --expires P36501D",
+            "x --role read --expires soon",
+            "x --role read --max-writes 0",
+            "x --role read --max-claims -1")) {
+      String[] all =
+          Stream.concat(Stream.of(create), Stream.of(words.split(" "))).toArray(String[]::new);
+      assertThat(run(Map.of(), all)).as(words).isEqualTo(2);
+    }
     assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void aTokenHasItsRolesItsExpiryAndItsQuota() throws IOException {
+    Path file = directory.resolve("tokens");
+    String[] words = {
+      "tokens",
+      "create",
+      "x",
+      "--role",
+      "produce,consume",
+      "--role",
+      "read",
+      "--expires",
+      "P90D",
+      "--max-pending",
+      "1000",
+      "--max-claims",
+      "3",
+      "--max-streams",
+      "2",
+      "--max-writes",
+      "50",
+      "--tokens",
+      file.toString()
+    };
+    Instant before = Instant.now();
+
+    assertThat(run(Map.of(), words)).as(err + "").isZero();
+
+    String token = out.toString().strip();
+    Tokens tokens = Tokens.open(file);
+    assertThat(tokens.caller(token).roles())
+        .containsExactlyInAnyOrder(Role.PRODUCE, Role.CONSUME, Role.READ);
+    assertThat(tokens.caller(token).quota()).isEqualTo(new Quota(1000L, 3L, 2L, 50L));
+    assertThat(tokens.expiry(token))
+        .isBetween(
+            before.plus(Duration.ofDays(90)).minusSeconds(1),
+            Instant.now().plus(Duration.ofDays(90)));
   }
 }

@@ -271,11 +271,11 @@ class HttpRulesTest {
   }
 
   @Test
-  void metricsBeginWithTimewheel() {
+  void metricsBeginWithTimewheelJvmOrProcess() {
     Answer metrics = running.get("/metrics");
     assertThat(metrics.status()).isEqualTo(200);
     assertThat(metrics.response().body().lines().filter(line -> !line.startsWith("#")))
         .isNotEmpty()
-        .allMatch(line -> line.startsWith("timewheel_"));
+        .allMatch(line -> line.matches("(timewheel|jvm|process)_.*"));
   }
 }

@@ -35,8 +35,8 @@ class RevokedTokenTest {
   @BeforeEach
   void start() throws IOException {
     file = directory.resolve("tokens");
-    revoked = Tokens.add(file, "revoked", "write", Set.of());
-    kept = Tokens.add(file, "kept", "write", Set.of());
+    revoked = Tokens.add(file, "revoked", "read,consume", Set.of());
+    kept = Tokens.add(file, "kept", "read,consume", Set.of());
     running = new Running(config -> config, Tokens.open(file));
   }
 

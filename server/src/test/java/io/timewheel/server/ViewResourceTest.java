@@ -247,7 +247,7 @@ class ViewResourceTest {
 
   @Test
   void aScopeIsWhatTheCallerMaySee() {
-    Caller caller = new Caller("someone", Role.READ, Set.of("shop", "bank"));
+    Caller caller = new Caller("someone", Set.of(Role.READ), Set.of("shop", "bank"));
     Scope own = Scope.of(caller, null);
     assertThat(own.sees("shop")).isTrue();
     assertThat(own.sees("other")).isFalse();

@@ -32,8 +32,9 @@ import java.util.function.ToLongFunction;
  *   <tr><td>{@code shards}, {@code window}, {@code backlog}, {@code waiting}, {@code running},
  *       {@code queued}, {@code own.queued}<td>gauge<td>those of {@link DurableStats}
  *   <tr><td>{@code store.available}<td>gauge<td>1 or 0
- *   <tr><td>{@code lag.within}, with the tag {@code le} in seconds<td>counter
- *       <td>attempts that began within that time; for {@code histogram_quantile} of Prometheus
+ *   <tr><td>{@code lag.within}, with the tag {@code bound} in seconds<td>counter
+ *       <td>attempts that began within that time; for {@code histogram_quantile} of Prometheus,
+ *       {@code label_replace} turns {@code bound} into {@code le}
  *   <tr><td>{@code lag.longest}<td>gauge<td>{@link DurableStats#maxLagMillis}
  *   <tr><td>{@code timers}, with the tag {@code state}<td>gauge
  *       <td>{@link DurableTimer#counts}, summed over namespaces: this one asks the store
@@ -127,7 +128,7 @@ public final class DurableTimerMetrics implements MeterBinder {
               PREFIX + "lag.within", timer, observed -> observed.stats().lag().countWithin(bucket))
           .description("Attempts that began within this time of being due")
           .tag(TimerMetrics.TAG, name)
-          .tag("le", bound)
+          .tag("bound", bound)
           .register(registry);
     }
     TimeGauge.builder(

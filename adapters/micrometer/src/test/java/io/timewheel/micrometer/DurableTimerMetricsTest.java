@@ -62,8 +62,8 @@ class DurableTimerMetricsTest {
             "timewheel_durable_shards{timer=\"orders\"} 1.0",
             "timewheel_durable_queued_changes{timer=\"orders\"} 0.0",
             "timewheel_durable_store_available{timer=\"orders\"} 1.0",
-            "timewheel_durable_lag_within_total{le=\"0.001\",timer=\"orders\"} 2.0",
-            "timewheel_durable_lag_within_total{le=\"+Inf\",timer=\"orders\"} 2.0",
+            "timewheel_durable_lag_within_total{bound=\"0.001\",timer=\"orders\"} 2.0",
+            "timewheel_durable_lag_within_total{bound=\"+Inf\",timer=\"orders\"} 2.0",
             "timewheel_durable_lag_longest_seconds{timer=\"orders\"} 0.0",
             "timewheel_durable_timers{state=\"failed\",timer=\"orders\"} 1.0",
             "timewheel_durable_timers{state=\"scheduled\",timer=\"orders\"} 1.0",
@@ -85,8 +85,8 @@ class DurableTimerMetricsTest {
     assertThat(registry.scrape().lines())
         .contains("timewheel_durable_store_available{timer=\"orders\"} 1.0")
         .as("late by as long as the store was gone")
-        .contains("timewheel_durable_lag_within_total{le=\"1.0\",timer=\"orders\"} 0.0")
-        .contains("timewheel_durable_lag_within_total{le=\"10.0\",timer=\"orders\"} 1.0");
+        .contains("timewheel_durable_lag_within_total{bound=\"1.0\",timer=\"orders\"} 0.0")
+        .contains("timewheel_durable_lag_within_total{bound=\"10.0\",timer=\"orders\"} 1.0");
   }
 
   @Test

@@ -22,8 +22,7 @@ import picocli.CommandLine.Spec;
 /** Shows what a command would run with, and where each setting came from. Secrets are masked. */
 @Command(
     name = "config",
-    description = "Shows each setting, and where it came from; makes tokens.",
-    subcommands = TokenCommand.class,
+    description = "Show each setting and where it came from.",
     footer = {
       "",
       "An argument goes before the environment (--log-format is TIMEWHEEL_LOG_FORMAT",
@@ -32,8 +31,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  timewheel config",
-      "  timewheel config --port 8080     # what `serve --port 8080` would run with",
-      "  timewheel config token ops --role admin --tokens /etc/timewheel/tokens"
+      "  timewheel config --port 8080     # what `serve --port 8080` would run with"
     })
 public final class ConfigCommand implements Callable<Integer> {
   private static final String MASK = "********";

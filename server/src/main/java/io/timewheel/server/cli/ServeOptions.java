@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import ch.qos.logback.core.util.FileSize;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
@@ -84,7 +85,7 @@ public final class ServeOptions {
   @Option(
       names = "--tokens",
       paramLabel = "FILE",
-      description = "The tokens that let a caller in, as `timewheel config token` makes them.")
+      description = "The tokens that let a caller in, as `timewheel tokens create` makes them.")
   private @Nullable Path tokens;
 
   @Option(
@@ -128,6 +129,14 @@ public final class ServeOptions {
       description = "Where to record who changed what, instead of standard error.")
   private @Nullable Path auditLog;
 
+  @Option(
+      names = "--audit-log-size",
+      paramLabel = "SIZE",
+      description = "Limit all files of the audit log (default: ${DEFAULT-VALUE}, min: 1MB).",
+      defaultValue = LogOutput.AUDIT_SIZE,
+      converter = SizeConverter.class)
+  private FileSize auditLogSize = FileSize.valueOf(LogOutput.AUDIT_SIZE);
+
   /**
    * {@return the secrets that sign calls of URLs; null if none are called}
    *
@@ -152,7 +161,7 @@ public final class ServeOptions {
    * @throws IOException if the file of the audit log cannot be written
    */
   public void directLogs() throws IOException {
-    LogOutput.direct(logFormat, auditLog);
+    LogOutput.direct(logFormat, auditLog, auditLogSize);
   }
 
   /** {@return the place of the timers} */
@@ -173,6 +182,18 @@ public final class ServeOptions {
         // refused below, as any other
       }
       throw new TypeConversionException(text + " (expected: 0 to " + Settings.MAX_PORT + ")");
+    }
+  }
+
+  /** Reads a number of bytes. */
+  private static final class SizeConverter implements ITypeConverter<FileSize> {
+    @Override
+    public FileSize convert(String text) {
+      try {
+        return FileSize.valueOf(text.strip());
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(text + " (expected: such as 500MB or 1GB)");
+      }
     }
   }
 

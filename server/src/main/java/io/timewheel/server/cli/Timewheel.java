@@ -41,6 +41,7 @@ import picocli.CommandLine.TypeConversionException;
       WatchCommand.class,
       BenchCommand.class,
       StoreCommand.class,
+      TokensCommand.class,
       GenerateCompletion.class
     },
     footerHeading = "%nExamples:%n",

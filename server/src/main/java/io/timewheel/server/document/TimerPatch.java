@@ -38,8 +38,7 @@ public final class TimerPatch {
    * @param secrets the secrets that targets may name
    * @param now the present time
    */
-  public static TimerSpec apply(
-      TimerInfo timer, String text, SecretSource secrets, Instant now) {
+  public static TimerSpec apply(TimerInfo timer, String text, SecretSource secrets, Instant now) {
     ObjectNode patch = JsonReader.tree(text);
     JsonNode payload = patch.remove(PAYLOAD);
     ObjectNode document = Json.tree(TimerView.whole(timer));

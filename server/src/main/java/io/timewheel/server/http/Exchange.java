@@ -10,7 +10,6 @@ import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
-import io.timewheel.server.security.Role;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -47,6 +46,7 @@ public final class Exchange {
 
   private final Shared shared;
   private final String clientAddress;
+  private final long beganNanos = System.nanoTime();
   private final Request request;
   private final Response response;
   private final Callback callback;
@@ -71,6 +71,8 @@ public final class Exchange {
    * @param maxStall how long a client may take no part of an answer
    * @param threads the threads of requests
    * @param storeTimeout the time within which the store must answer
+   * @param auditLog the audit log
+   * @param metrics the time of requests
    */
   record Shared(
       Authenticator authenticator,
@@ -79,7 +81,9 @@ public final class Exchange {
       ByteBudget answers,
       Duration maxStall,
       RequestThreads threads,
-      Duration storeTimeout) {}
+      Duration storeTimeout,
+      AuditLog auditLog,
+      RequestMetrics metrics) {}
 
   Exchange(
       Shared shared, String clientAddress, Request request, Response response, Callback callback) {
@@ -284,10 +288,10 @@ public final class Exchange {
   }
 
   private void audit(int status) {
-    if (route == null || route.role().compareTo(Role.WRITE) < 0 || uneventful) {
+    if (route == null || !route.isChange() || uneventful) {
       return;
     }
-    AuditLog.write(
+    shared.auditLog.write(
         new AuditLog.Entry(
             caller.name(),
             clientAddress,
@@ -423,6 +427,7 @@ public final class Exchange {
       body.release();
     }
     audit(status);
+    shared.metrics.answered(route, status, System.nanoTime() - beganNanos);
     response.setStatus(status);
     return true;
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.http;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Authentication;
 import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
-import io.timewheel.server.security.Role;
 import io.timewheel.server.settings.ServerConfig;
 import java.time.Duration;
 import org.eclipse.jetty.http.HttpHeader;
@@ -31,7 +32,11 @@ public final class RequestPipeline extends Handler.Abstract {
   private final Exchange.Shared shared;
 
   public RequestPipeline(
-      ServerConfig config, Router router, Authenticator authenticator, Connections connections) {
+      ServerConfig config,
+      Router router,
+      Authenticator authenticator,
+      Connections connections,
+      MeterRegistry meters) {
     this.router = router;
     this.authenticator = authenticator;
     this.connections = connections;
@@ -46,7 +51,9 @@ public final class RequestPipeline extends Handler.Abstract {
             new ByteBudget(config.work().maxAnswerBytes()),
             config.work().maxStall(),
             new RequestThreads(MAX_REQUEST_THREADS),
-            config.work().storeTimeout());
+            config.work().storeTimeout(),
+            new AuditLog(System::nanoTime),
+            new RequestMetrics(meters));
   }
 
   @Override
@@ -76,7 +83,7 @@ public final class RequestPipeline extends Handler.Abstract {
     }
     exchange.route(match.route(), match.variables());
     authorise(exchange, match.route(), authentication);
-    if (match.route().role() == Role.OPEN) {
+    if (match.route().isOpen()) {
       act(exchange, match.action());
     } else {
       exchange.expectAnswer(Duration.ZERO);
@@ -86,11 +93,11 @@ public final class RequestPipeline extends Handler.Abstract {
 
   /** Checks each request here alone, so that no route can forget it. */
   private void authorise(Exchange exchange, Route route, Authentication authentication) {
-    if (route.role() != Role.OPEN) {
+    if (!route.isOpen()) {
       connections.check(exchange.request().getConnectionMetaData().getConnection());
       Caller caller = authentication.orThrow();
       exchange.caller(caller);
-      Authorization.checkRole(caller, route.role());
+      Authorization.checkRole(caller, route.roles());
       exchange.checkNamespace();
     }
   }

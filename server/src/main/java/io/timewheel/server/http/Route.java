@@ -5,6 +5,7 @@ import io.timewheel.server.security.Role;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,11 +15,21 @@ import org.jspecify.annotations.Nullable;
  * @param method the method; GET serves HEAD too
  * @param pattern the path, with variables in braces and perhaps a verb behind a colon
  * @param segments the parts of the pattern
- * @param role the role that a caller needs
+ * @param roles the roles of which a caller needs one; none if the route is open to everyone
  */
-public record Route(String method, String pattern, List<String> segments, Role role) {
-  public static Route of(String method, String pattern, Role role) {
-    return new Route(method, pattern, split(pattern), role);
+public record Route(String method, String pattern, List<String> segments, Set<Role> roles) {
+  public static Route of(String method, String pattern, Role... roles) {
+    return new Route(method, pattern, split(pattern), Set.of(roles));
+  }
+
+  /** {@return whether it needs no token} */
+  boolean isOpen() {
+    return roles.isEmpty();
+  }
+
+  /** {@return whether it may change something} */
+  boolean isChange() {
+    return !isOpen() && !method.equals("GET");
   }
 
   static List<String> split(String path) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.node;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.server.node.TargetLag.Target;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +19,7 @@ public final class Node {
   private static final String ONLY = "node-1";
 
   private final NamespaceTraffic traffic = new NamespaceTraffic();
+  private final Map<Target, TargetLag> lags = new EnumMap<>(Target.class);
   private final ChangeFeed feed;
   private final InstantSource clock;
   private final Instant startedAt;
@@ -23,12 +29,15 @@ public final class Node {
   public Node(InstantSource clock, Supplier<String> address) {
     this.clock = clock;
     this.address = address;
+    for (Target target : Target.values()) {
+      lags.put(target, new TargetLag());
+    }
     startedAt = Instant.ofEpochMilli(clock.millis());
     feed = new ChangeFeed(clock.millis(), ChangeFeed.CAPACITY);
   }
 
   public TimerStore watch(String name, TimerStore unwatched) {
-    WatchedStore watched = new WatchedStore(name, unwatched, traffic, feed, clock);
+    WatchedStore watched = new WatchedStore(name, unwatched, traffic, this::lag, feed, clock);
     store = watched;
     return watched;
   }
@@ -41,6 +50,11 @@ public final class Node {
   /** {@return the counts of this node, also by namespace} */
   public NamespaceTraffic namespaceTraffic() {
     return traffic;
+  }
+
+  /** {@return how late the timers of a kind of target were} */
+  public TargetLag lag(Target target) {
+    return requireNonNull(lags.get(target), "target");
   }
 
   /** {@return the latest changes of this node} */

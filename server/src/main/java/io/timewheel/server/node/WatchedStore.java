@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.server.node.TargetLag.Target;
 import java.time.InstantSource;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +43,7 @@ public final class WatchedStore extends ForwardingTimerStore {
   private final String name;
   private final @Nullable JdbcTimerStore shared;
   private final NamespaceTraffic traffic;
+  private final Function<Target, TargetLag> lags;
   private final ChangeFeed feed;
   private final InstantSource clock;
   private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
@@ -55,12 +58,14 @@ public final class WatchedStore extends ForwardingTimerStore {
       String name,
       TimerStore store,
       NamespaceTraffic traffic,
+      Function<Target, TargetLag> lags,
       ChangeFeed feed,
       InstantSource clock) {
     super(store);
     this.name = name;
     this.shared = store instanceof JdbcTimerStore jdbc ? jdbc : null;
     this.traffic = traffic;
+    this.lags = lags;
     this.feed = feed;
     this.clock = clock;
   }
@@ -134,7 +139,7 @@ public final class WatchedStore extends ForwardingTimerStore {
       traffic.count(namespace, each -> each.scheduled.increment());
     } else if (change instanceof Change.Begin && outcome.answer() == Answer.APPLIED) {
       traffic.count(namespace, each -> each.fired.increment());
-      noteLag(namespace, record.fireAt());
+      noteLag(record, record.fireAt());
     } else if (change instanceof Change.Finish finish) {
       noteEnd(namespace, finish.end(), record.state());
     } else if (change instanceof Change.Verb verb) {
@@ -179,13 +184,14 @@ public final class WatchedStore extends ForwardingTimerStore {
   private void noteReady(TimerRecord record) {
     long dueMillis = Math.max(record.scheduledAt(), record.createdAt());
     if (record.attempt() == 0 && dueMillis > releasedAtMillis) {
-      noteLag(record.key().namespace(), dueMillis);
+      noteLag(record, dueMillis);
     }
   }
 
-  private void noteLag(String namespace, long dueMillis) {
+  private void noteLag(TimerRecord record, long dueMillis) {
     long lagMillis = Math.max(0, clock.millis() + clockOffsetMillis() - dueMillis);
-    traffic.count(namespace, each -> each.countLag(lagMillis));
+    traffic.count(record.key().namespace(), each -> each.countLag(lagMillis));
+    lags.apply(Target.of(record.definition())).add(lagMillis);
   }
 
   /** What a change did, in a word for clients; null if nothing that they care for. */

@@ -52,7 +52,7 @@ public final class BatchResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("POST", TimerListResource.TIMERS + ":batch", Role.WRITE), this::batch);
+    router.add(Route.of("POST", TimerListResource.TIMERS + ":batch", Role.PRODUCE), this::batch);
   }
 
   /** A batch as it is sent; each of its timers may be refused alone. */

@@ -58,7 +58,7 @@ public final class BulkResource {
 
   private void add(Router router, String name, Change change) {
     router.add(
-        Route.of("POST", TimerListResource.TIMERS + ":" + name, Role.WRITE),
+        Route.of("POST", TimerListResource.TIMERS + ":" + name, Role.OPERATE),
         exchange -> bulk(exchange, change));
   }
 

@@ -5,7 +5,6 @@ import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.problem.Problem;
-import io.timewheel.server.security.Role;
 import java.io.IOException;
 import java.io.InputStream;
 import java.security.MessageDigest;
@@ -43,10 +42,9 @@ public final class ConsoleResource {
   private record File(byte[] content, String type, String tag) {}
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/", Role.OPEN), exchange -> serve(exchange, "index.html"));
+    router.add(Route.of("GET", "/"), exchange -> serve(exchange, "index.html"));
     router.add(
-        Route.of("GET", "/console/{file}", Role.OPEN),
-        exchange -> serve(exchange, exchange.path("file")));
+        Route.of("GET", "/console/{file}"), exchange -> serve(exchange, exchange.path("file")));
   }
 
   private void serve(Exchange exchange, String name) throws IOException {

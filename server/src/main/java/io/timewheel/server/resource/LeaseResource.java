@@ -83,7 +83,7 @@ public final class LeaseResource {
   private <T extends LeaseRequest> void add(
       Router router, String verb, Class<T> type, LeaseCall<T> call) {
     router.add(
-        Route.of("POST", FIRINGS + "/{fireId}:" + verb, Role.WRITE),
+        Route.of("POST", FIRINGS + "/{fireId}:" + verb, Role.CONSUME),
         exchange -> end(exchange, type, call));
   }
 
@@ -216,7 +216,7 @@ public final class LeaseResource {
       Function<I, T> request,
       LeaseCall<T> call) {
     router.add(
-        Route.of("POST", FIRINGS + ":" + verb, Role.WRITE),
+        Route.of("POST", FIRINGS + ":" + verb, Role.CONSUME),
         exchange -> {
           DurableTimer timer = timers.get();
           String namespace = exchange.namespace();

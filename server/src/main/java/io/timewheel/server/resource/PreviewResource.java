@@ -30,7 +30,7 @@ public final class PreviewResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("POST", "/v1/schedules:preview", Role.READ), this::preview);
+    router.add(Route.of("POST", "/v1/schedules:preview", Role.READ, Role.PRODUCE), this::preview);
   }
 
   private void preview(Exchange exchange) {

@@ -42,13 +42,13 @@ public final class QueueListResource {
   public void addTo(Router router) {
     router.add(Route.of("GET", QUEUES, Role.READ), this::list);
     router.add(
-        Route.of("POST", QUEUES + "/{queue}:pause", Role.WRITE),
+        Route.of("POST", QUEUES + "/{queue}:pause", Role.OPERATE),
         exchange -> {
           String queue = Names.checked("queue", exchange.path("queue"));
           change(exchange, timer -> timer.pauseQueueAsync(exchange.namespace(), queue));
         });
     router.add(
-        Route.of("POST", QUEUES + "/{queue}:resume", Role.WRITE),
+        Route.of("POST", QUEUES + "/{queue}:resume", Role.OPERATE),
         exchange -> {
           String queue = Names.checked("queue", exchange.path("queue"));
           change(
@@ -59,7 +59,7 @@ public final class QueueListResource {
                       .thenApply(resumed -> claimed(exchange.namespace(), queue)));
         });
     router.add(
-        Route.of("POST", NAMESPACE + ":pause", Role.WRITE),
+        Route.of("POST", NAMESPACE + ":pause", Role.OPERATE),
         exchange ->
             change(
                 exchange,
@@ -68,7 +68,7 @@ public final class QueueListResource {
                         .pauseAsync(exchange.namespace())
                         .thenApply(handlers -> handlers + claimed(exchange.namespace(), null))));
     router.add(
-        Route.of("POST", NAMESPACE + ":resume", Role.WRITE),
+        Route.of("POST", NAMESPACE + ":resume", Role.OPERATE),
         exchange ->
             change(
                 exchange,

@@ -50,7 +50,7 @@ public final class QueueResource {
 
   public void addTo(Router router) {
     router.add(
-        Route.of("POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.WRITE),
+        Route.of("POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.CONSUME),
         this::claim);
   }
 

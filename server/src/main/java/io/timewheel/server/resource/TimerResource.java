@@ -49,10 +49,10 @@ public final class TimerResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("PUT", TIMER, Role.WRITE), this::put);
-    router.add(Route.of("PATCH", TIMER, Role.WRITE), this::patch);
-    router.add(Route.of("GET", TIMER, Role.READ), this::get);
-    router.add(Route.of("DELETE", TIMER, Role.WRITE), this::delete);
+    router.add(Route.of("PUT", TIMER, Role.PRODUCE), this::put);
+    router.add(Route.of("PATCH", TIMER, Role.PRODUCE, Role.OPERATE), this::patch);
+    router.add(Route.of("GET", TIMER, Role.READ, Role.PRODUCE), this::get);
+    router.add(Route.of("DELETE", TIMER, Role.PRODUCE, Role.OPERATE), this::delete);
   }
 
   static TimerKey key(Exchange exchange) {

@@ -52,9 +52,10 @@ public final class TimerVerbResource {
     VERBS.forEach(
         (name, what) ->
             router.add(
-                Route.of("POST", TimerResource.TIMER + ":" + name, Role.WRITE),
+                Route.of("POST", TimerResource.TIMER + ":" + name, Role.OPERATE),
                 exchange -> verb(exchange, what)));
-    router.add(Route.of("POST", TimerResource.TIMER + ":move", Role.WRITE), this::move);
+    router.add(
+        Route.of("POST", TimerResource.TIMER + ":move", Role.PRODUCE, Role.OPERATE), this::move);
   }
 
   private void verb(Exchange exchange, Verb what) {

@@ -3,15 +3,10 @@ package io.timewheel.server.resource;
 
 import static java.util.Objects.requireNonNull;
 
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.timewheel.api.NamespacesAnswer;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.micrometer.DurableTimerMetrics;
-import io.timewheel.micrometer.JdbcStoreMetrics;
 import io.timewheel.server.document.ClusterView;
 import io.timewheel.server.document.StatsView;
 import io.timewheel.server.document.WheelView;
@@ -27,16 +22,13 @@ import io.timewheel.server.security.Scope;
 import io.timewheel.server.store.StoreReads;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import org.eclipse.jetty.util.Callback;
-import org.jspecify.annotations.Nullable;
 
-/** How things stand: namespaces, figures, the wheel, the nodes, and the metrics for a monitor. */
+/** How things stand: namespaces, figures, the wheel and the nodes. */
 public final class ViewResource {
-  private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
   private static final String OPENAPI = "/io/timewheel/server/openapi.json";
 
   private static final String NAMESPACES = "namespaces";
@@ -47,9 +39,6 @@ public final class ViewResource {
   private final StatsView stats;
   private final WheelView wheel;
   private final ClusterView cluster;
-  private final PrometheusMeterRegistry registry =
-      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private @Nullable DurableTimer measured;
 
   public ViewResource(StoreReads reads, StatsView stats, WheelView wheel, ClusterView cluster) {
     this.reads = reads;
@@ -63,8 +52,7 @@ public final class ViewResource {
     router.add(Route.of("GET", "/v1/stats", Role.READ), this::stats);
     router.add(Route.of("GET", "/v1/wheel", Role.READ), this::wheel);
     router.add(Route.of("GET", "/v1/cluster", Role.READ), this::cluster);
-    router.add(Route.of("GET", "/metrics", Role.READ), this::metrics);
-    router.add(Route.of("GET", "/openapi.json", Role.READ), ViewResource::openapi);
+    router.add(Route.of("GET", "/openapi.json", Role.values()), ViewResource::openapi);
   }
 
   private void namespaces(Exchange exchange) {
@@ -110,28 +98,10 @@ public final class ViewResource {
     exchange.json(200, cluster.answer());
   }
 
-  private void metrics(Exchange exchange) {
-    exchange.query();
-    measure(reads.timer());
-    String figures = reads.ask(timer -> registry.scrape()); // which counts its timers
-    exchange.send(200, METRICS_TYPE, figures.getBytes(StandardCharsets.UTF_8));
-  }
-
   private static void openapi(Exchange exchange) throws IOException {
     exchange.query();
     try (InputStream in = ViewResource.class.getResourceAsStream(OPENAPI)) {
       exchange.send(200, Json.MEDIA_TYPE, requireNonNull(in, OPENAPI).readAllBytes());
-    }
-  }
-
-  private synchronized void measure(DurableTimer timer) {
-    if (measured == null) {
-      measured = timer;
-      new DurableTimerMetrics(timer, "server").bindTo(registry);
-      JdbcTimerStore shared = cluster.shared();
-      if (shared != null) {
-        new JdbcStoreMetrics(shared, "server").bindTo(registry);
-      }
     }
   }
 }

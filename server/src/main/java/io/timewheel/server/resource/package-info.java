@@ -8,8 +8,8 @@
  * <p>Then read {@code TimerVerbResource} (pause, resume, run, retry, move), {@code
  * TimerListResource}, {@code BatchResource} (many timers in one request), {@code BulkResource} (one
  * verb for all timers of a filter) and {@code QueueResource} (claims and their leases). {@code
- * EventResource}, {@code ViewResource}, {@code BackupResource}, {@code HealthResource} and {@code
- * ConsoleResource} serve operators.
+ * EventResource}, {@code ViewResource}, {@code MetricsResource}, {@code BackupResource}, {@code
+ * HealthResource} and {@code ConsoleResource} serve operators.
  */
 @NullMarked
 package io.timewheel.server.resource;

@@ -5,24 +5,52 @@ import io.timewheel.server.json.Json;
 import io.timewheel.server.settings.LogOutput;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who changed what: a line of JSON for each request that may change something, also for one that
- * was refused. It has names, counts and outcomes; no body, no query, no header, so nothing secret.
- * What strangers named stands in it escaped, so that a line is one line.
+ * The audit log: a line of JSON for each request that may change something, also for one that was
+ * refused. It has names, counts and outcomes; no body, no query, no header, so nothing secret.
+ * Texts of callers are escaped, so that a line is one line, and cut to the length of the longest
+ * valid name.
+ *
+ * <p>A request without a valid token writes no names, and only 10 of them within 10 s write a line.
+ * The next line of any request counts the others as {@code unlogged}.
  *
  * <p>A line is written when the answer is known and before it is sent. A kill between the change
  * and the answer leaves a change without a line; its caller does not know that it was done either.
  */
 public final class AuditLog {
   private static final Logger LOG = LoggerFactory.getLogger(LogOutput.AUDIT);
-  private static final int MAX_PATH = 2_000;
+  private static final int UNAUTHORIZED = 401;
+  private static final int MAX_UNAUTHORIZED = 10;
+  private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  private AuditLog() {}
+  /** The longest valid name, 256 bytes of UTF-8, is not longer when it is escaped. */
+  private static final int MAX_ESCAPED = 768;
+
+  private static final int MAX_STRANGERS_PATH = 200;
+  private static final int ESCAPED_CHARACTER = 6;
+
+  private final LongSupplier nanoTime;
+  private long windowNanos;
+  private int unauthorized;
+  private long unlogged;
+
+  /**
+   * Makes the log of a server.
+   *
+   * @param nanoTime the clock of the limit for requests without a valid token
+   */
+  public AuditLog(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+    windowNanos = nanoTime.getAsLong();
+  }
 
   /**
    * A request that was answered.
@@ -46,18 +74,60 @@ public final class AuditLog {
       Map<String, Object> notes,
       int status) {}
 
-  public static void write(Entry entry) {
-    String path = entry.path;
+  /** Writes a line, unless there are too many requests without a valid token. */
+  public void write(Entry entry) {
+    boolean stranger = entry.status == UNAUTHORIZED;
     Map<String, Object> line = new LinkedHashMap<>();
+    synchronized (this) {
+      if (stranger && !isSampled()) {
+        unlogged++;
+        return;
+      }
+      if (unlogged > 0) {
+        line.put("unlogged", unlogged);
+        unlogged = 0;
+      }
+    }
     line.put("at", Instant.now().truncatedTo(ChronoUnit.MILLIS));
     line.put("who", entry.caller);
     line.put("from", entry.address);
     line.put("request", entry.requestId);
     line.put("did", entry.operation);
-    line.put("path", path.substring(0, Math.min(path.length(), MAX_PATH)));
-    line.putAll(entry.names);
-    line.putAll(entry.notes);
+    line.put("path", cut(entry.path, stranger ? MAX_STRANGERS_PATH : MAX_ESCAPED));
+    if (!stranger) {
+      entry.names.forEach((name, value) -> line.put(name, cut(value, MAX_ESCAPED)));
+      entry.notes.forEach((name, value) -> line.put(name, cut(value)));
+    }
     line.put("status", entry.status);
     LOG.info("{}", Json.ascii(line));
+  }
+
+  private boolean isSampled() {
+    long now = nanoTime.getAsLong();
+    if (now - windowNanos >= WINDOW_NANOS) {
+      windowNanos = now;
+      unauthorized = 0;
+    }
+    return ++unauthorized <= MAX_UNAUTHORIZED;
+  }
+
+  private static Object cut(Object note) {
+    if (note instanceof Collection<?> several) {
+      return several.stream().map(AuditLog::cut).toList();
+    }
+    return note instanceof String text ? cut(text, MAX_ESCAPED) : note;
+  }
+
+  /** {@return a text of which no more than this stands in the line} */
+  private static String cut(String text, int maxEscaped) {
+    int escaped = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      escaped += c >= ' ' && c < 0x7F ? 1 : ESCAPED_CHARACTER;
+      if (escaped > maxEscaped) {
+        return text.substring(0, i) + "...";
+      }
+    }
+    return text;
   }
 }

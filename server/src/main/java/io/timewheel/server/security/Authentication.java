@@ -26,7 +26,7 @@ public final class Authentication {
 
   /** {@return whether the request is by a caller} */
   public boolean isBy(Caller expected) {
-    return expected.equals(caller);
+    return caller != null && caller.mayAs(expected);
   }
 
   /** {@return the caller; throws the refusal if there is none} */

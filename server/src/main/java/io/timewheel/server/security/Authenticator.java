@@ -2,6 +2,7 @@
 package io.timewheel.server.security;
 
 import io.timewheel.server.problem.Problem;
+import java.time.Instant;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,9 +34,19 @@ public final class Authenticator {
           unauthorized("no token (expected: Authorization: Bearer …)", ""));
     }
     Matcher bearer = BEARER.matcher(credentials.get(0));
-    Caller caller =
-        credentials.size() == 1 && bearer.matches() ? tokens.caller(bearer.group(1)) : null;
-    return caller == null ? Authentication.refused(invalidToken()) : Authentication.of(caller);
+    if (credentials.size() != 1 || !bearer.matches()) {
+      return Authentication.refused(invalidToken());
+    }
+    String token = bearer.group(1);
+    Caller caller = tokens.caller(token);
+    if (caller != null) {
+      return Authentication.of(caller);
+    }
+    Instant expiry = tokens.expiry(token);
+    return Authentication.refused(
+        expiry == null
+            ? invalidToken()
+            : unauthorized("the token expired at " + expiry, ", error=\"invalid_token\""));
   }
 
   public static Problem invalidToken() {

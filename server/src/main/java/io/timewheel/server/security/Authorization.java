@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.security;
 
+import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Problem;
-import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Refuses requests for which their caller has no permission. */
 public final class Authorization {
   private Authorization() {}
 
-  public static void checkRole(Caller caller, Role role) {
-    if (caller.role().compareTo(role) < 0) {
+  /** Refuses a caller who has none of the roles that a route is open to. */
+  public static void checkRole(Caller caller, Set<Role> roles) {
+    if (caller.roles().stream().noneMatch(role -> role.isAnyOf(roles))) {
       throw forbidden(
-          "the token does not allow it (expected: one of the role "
-              + role.name().toLowerCase(Locale.ROOT)
-              + ")");
+          "the token has no role for this (expected: "
+              + roles.stream().sorted().map(Json::name).collect(Collectors.joining(" or "))
+              + ", or a role that includes it)");
     }
   }
 

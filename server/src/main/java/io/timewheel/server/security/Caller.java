@@ -7,14 +7,33 @@ import java.util.Set;
  * The caller of a request.
  *
  * @param name the name in the audit log
- * @param role the permissions
+ * @param roles the permissions
  * @param namespaces the namespaces that they are for; empty for all
+ * @param quota the limits of the token
  */
-public record Caller(String name, Role role, Set<String> namespaces) {
-  public static final Caller NOBODY = new Caller("-", Role.OPEN, Set.of());
+public record Caller(String name, Set<Role> roles, Set<String> namespaces, Quota quota) {
+  public static final Caller NOBODY = new Caller("-", Set.of(), Set.of());
 
   /** Of a server without tokens, which only its own machine reaches. */
-  public static final Caller LOCAL = new Caller("local", Role.ADMIN, Set.of());
+  public static final Caller LOCAL = new Caller("local", Set.of(Role.ADMIN), Set.of());
+
+  /** Makes a caller without limits. */
+  public Caller(String name, Set<Role> roles, Set<String> namespaces) {
+    this(name, roles, namespaces, Quota.NONE);
+  }
+
+  /** Copies the sets. */
+  public Caller {
+    roles = Set.copyOf(roles);
+    namespaces = Set.copyOf(namespaces);
+  }
+
+  /** {@return whether a token still has the permissions that it had; its limits may differ} */
+  boolean mayAs(Caller before) {
+    return name.equals(before.name)
+        && roles.equals(before.roles)
+        && namespaces.equals(before.namespaces);
+  }
 
   boolean sees(String namespace) {
     return namespaces.isEmpty() || namespaces.contains(namespace);

@@ -1,11 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.security;
 
-/** A set of permissions. Each role includes those before it. */
+import java.util.EnumSet;
+import java.util.Set;
+
+/** A set of permissions. A token has one role or more, a route is open to one role or more. */
 public enum Role {
-  /** No permission: for routes that need no token. */
-  OPEN,
-  READ,
-  WRITE,
-  ADMIN
+  /** Scrapes the metrics. */
+  METRICS,
+  /** Looks at everything. */
+  READ(METRICS),
+  /** Creates, changes and cancels timers. */
+  PRODUCE,
+  /** Claims firings and ends their claim leases. */
+  CONSUME,
+  /** Looks at everything; pauses, resumes, runs, retries, changes and cancels timers. */
+  OPERATE(METRICS, READ),
+  /** All of that, and backups. */
+  ADMIN(METRICS, READ, PRODUCE, CONSUME, OPERATE);
+
+  private final Set<Role> included;
+
+  Role(Role... others) {
+    included = Set.of(others);
+  }
+
+  /** {@return whether a caller of this role may use a route that is open to some roles} */
+  public boolean isAnyOf(Set<Role> roles) {
+    return roles.contains(this) || included.stream().anyMatch(roles::contains);
+  }
+
+  /** {@return all roles} */
+  public static Set<Role> all() {
+    return EnumSet.allOf(Role.class);
+  }
 }

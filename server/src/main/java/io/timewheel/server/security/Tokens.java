@@ -19,13 +19,18 @@ import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collection;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -33,8 +38,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The tokens of a file, each a line of JSON: its name, its role, its namespaces unless it is for
- * all, and its SHA-256. The token itself is kept nowhere.
+ * The tokens of a file, each a line of JSON: its name, its roles, its namespaces unless it is for
+ * all, its expiry and its quota if it has them, and its SHA-256. The token itself is kept nowhere.
  *
  * <p>A token is 256 random bits. Nobody guesses one from its hash, however fast the hash is: a slow
  * one, and salt, protect what people make up. What a caller shows is compared by its hash, with
@@ -47,12 +52,16 @@ public final class Tokens {
   private static final int TOKEN_BYTES = 32;
   private static final String NAME = "[A-Za-z0-9][A-Za-z0-9._@-]{0,63}";
 
+  private static final Duration MAX_LIFE = Duration.ofDays(36_500);
+
   private final WatchedFile<List<Entry>> file;
+  private final InstantSource clock;
 
   @SuppressWarnings("ArrayRecordComponent") // never compared as a record
-  private record Entry(Caller caller, byte[] hash) {}
+  private record Entry(Caller caller, @Nullable Instant expires, byte[] hash) {}
 
-  private Tokens(Path path) throws IOException {
+  private Tokens(Path path, InstantSource clock) throws IOException {
+    this.clock = clock;
     file = new WatchedFile<>(path, secret -> entries(secret, secret.read()));
   }
 
@@ -62,23 +71,41 @@ public final class Tokens {
    * @throws IOException if it cannot be read, says what cannot be, or is open to others
    */
   public static Tokens open(Path file) throws IOException {
-    Tokens tokens = new Tokens(file);
+    return open(file, InstantSource.system());
+  }
+
+  /** Opens a file of tokens, which expire by a clock. */
+  public static Tokens open(Path file, InstantSource clock) throws IOException {
+    Tokens tokens = new Tokens(file, clock);
     if (tokens.file.content().isEmpty()) {
-      throw new IOException(file + ": no tokens (make one with: timewheel config token)");
+      throw new IOException(file + ": no tokens (make one with: timewheel tokens create)");
     }
     return tokens;
   }
 
-  /** {@return who has this token; null if nobody has} */
+  /** {@return the caller that has a token; null if it is unknown or has expired} */
   public @Nullable Caller caller(String token) {
+    Entry entry = find(token);
+    return entry == null || (entry.expires != null && !clock.instant().isBefore(entry.expires))
+        ? null
+        : entry.caller;
+  }
+
+  /** {@return the expiry of a token; null if it has none or is unknown} */
+  public @Nullable Instant expiry(String token) {
+    Entry entry = find(token);
+    return entry == null ? null : entry.expires;
+  }
+
+  private @Nullable Entry find(String token) {
     byte[] shown = sha256(token);
-    Caller caller = null;
+    Entry found = null;
     for (Entry entry : file.content()) {
       if (MessageDigest.isEqual(entry.hash, shown)) {
-        caller = entry.caller;
+        found = entry;
       }
     }
-    return caller;
+    return found;
   }
 
   // The file
@@ -108,8 +135,10 @@ public final class Tokens {
   /** A line of the file. */
   private record Line(
       @Nullable String name,
-      @Nullable String role,
+      @Nullable List<String> roles,
       @Nullable JsonNode namespaces,
+      @Nullable Instant expires,
+      @Nullable Quota quota,
       @Nullable String sha256) {
 
     static Entry read(String text) {
@@ -122,7 +151,12 @@ public final class Tokens {
         throw wrong("sha256", "64 hexadecimal digits");
       }
       return new Entry(
-          new Caller(name, roleOf(line.role), namespaces(line.namespaces)),
+          new Caller(
+              name,
+              rolesOf(line.roles == null ? List.of() : line.roles),
+              namespaces(line.namespaces),
+              line.quota == null ? Quota.NONE : line.quota.checked()),
+          line.expires,
           HexFormat.of().parseHex(line.sha256));
     }
 
@@ -145,13 +179,23 @@ public final class Tokens {
     }
   }
 
-  private static Role roleOf(@Nullable String text) {
-    for (Role role : List.of(Role.READ, Role.WRITE, Role.ADMIN)) {
-      if (role.name().toLowerCase(Locale.ROOT).equals(text)) {
-        return role;
-      }
+  private static Set<Role> rolesOf(Collection<String> names) {
+    Set<Role> roles = EnumSet.noneOf(Role.class);
+    for (String name : names) {
+      roles.add(
+          Role.all().stream()
+              .filter(role -> Json.name(role).equals(name))
+              .findAny()
+              .orElseThrow(Tokens::wrongRole));
     }
-    throw wrong("role", "read, write or admin");
+    if (roles.isEmpty()) {
+      throw wrongRole();
+    }
+    return roles;
+  }
+
+  private static Problem.Failure wrongRole() {
+    return wrong("roles", "some of " + Role.all().stream().map(Json::name).toList());
   }
 
   private static Problem.Failure wrong(String field, String expected) {
@@ -161,22 +205,41 @@ public final class Tokens {
   // A new token
 
   /**
-   * Makes a token, and appends its line to the file, which is made if it is not there.
+   * A token to make.
    *
-   * @param file where to
-   * @param name what the audit log calls whoever has it
-   * @param role what they may do
-   * @param namespaces where; none for everywhere
-   * @return the token, which is told this once
-   * @throws FileAlreadyExistsException if there is a token of that name
-   * @throws IOException if the file cannot be written, or says what cannot be
+   * @param name the name of its holder in the audit log
+   * @param roles its roles, one or more
+   * @param namespaces its namespaces; none for all
+   * @param life the time until it expires; null for no expiry
+   * @param quota its limits
    */
-  public static String add(Path file, String name, String role, Set<String> namespaces)
+  public record NewToken(
+      String name,
+      Set<String> roles,
+      Set<String> namespaces,
+      @Nullable Duration life,
+      Quota quota) {}
+
+  /** Makes a token without expiry and limits, with roles that commas separate. */
+  public static String add(Path file, String name, String roles, Set<String> namespaces)
       throws IOException {
+    NewToken made = new NewToken(name, Set.of(roles.split(",")), namespaces, null, Quota.NONE);
+    return add(file, made, InstantSource.system());
+  }
+
+  /**
+   * Makes a token, and appends its line to the file, which is created if it is absent.
+   *
+   * @return the token, which is shown this once
+   * @throws FileAlreadyExistsException if there is a token of that name
+   * @throws IOException if the file cannot be written or a line of it is wrong
+   */
+  public static String add(Path file, NewToken wanted, InstantSource clock) throws IOException {
     byte[] random = new byte[TOKEN_BYTES];
     new SecureRandom().nextBytes(random);
     String token = "tw_" + Base64.getUrlEncoder().withoutPadding().encodeToString(random);
-    String line = line(name, role, namespaces, token);
+    String name = wanted.name;
+    String line = line(wanted, clock, token);
     Entry made = Line.read(line);
     SecretFile secret = new SecretFile(file);
     secret.create();
@@ -197,12 +260,22 @@ public final class Tokens {
     return token;
   }
 
-  private static String line(String name, String role, Set<String> namespaces, String token) {
+  private static String line(NewToken wanted, InstantSource clock, String token) {
     Map<String, Object> line = new LinkedHashMap<>();
-    line.put("name", name);
-    line.put("role", role);
-    if (!namespaces.isEmpty()) {
-      line.put("namespaces", new TreeSet<>(namespaces));
+    line.put("name", wanted.name);
+    line.put("roles", new TreeSet<>(wanted.roles));
+    if (!wanted.namespaces.isEmpty()) {
+      line.put("namespaces", new TreeSet<>(wanted.namespaces));
+    }
+    Duration life = wanted.life;
+    if (life != null) {
+      if (life.isNegative() || life.isZero() || life.compareTo(MAX_LIFE) > 0) {
+        throw wrong("expires", "more than PT0S, at most P" + MAX_LIFE.toDays() + "D");
+      }
+      line.put("expires", clock.instant().plus(life).truncatedTo(ChronoUnit.SECONDS));
+    }
+    if (!wanted.quota.equals(Quota.NONE)) {
+      line.put("quota", wanted.quota);
     }
     line.put("sha256", HexFormat.of().formatHex(sha256(token)));
     return Json.text(line);

@@ -8,8 +8,10 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.OutputStreamAppender;
 import ch.qos.logback.core.encoder.Encoder;
+import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
 import ch.qos.logback.core.rolling.RollingFileAppender;
-import ch.qos.logback.core.rolling.SizeAndTimeBasedRollingPolicy;
+import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
+import ch.qos.logback.core.util.Duration;
 import ch.qos.logback.core.util.FileSize;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,7 +24,11 @@ public final class LogOutput {
   /** The logger of the audit log. */
   public static final String AUDIT = "timewheel.audit";
 
-  private static final String MAX_FILE = "100MB";
+  /** The size of all files of the audit log together, unless it is set. */
+  public static final String AUDIT_SIZE = "1GB";
+
+  private static final long MIN_AUDIT_SIZE = FileSize.MB_COEFFICIENT;
+  private static final int FILES = 10;
 
   private LogOutput() {}
 
@@ -37,9 +43,11 @@ public final class LogOutput {
    *
    * @param form how standard error is written
    * @param audit where the audit log goes; null for standard error
+   * @param auditSize the size of all its files together
    * @throws IOException if that file cannot be written
    */
-  public static void direct(Form form, @Nullable Path audit) throws IOException {
+  public static void direct(Form form, @Nullable Path audit, FileSize auditSize)
+      throws IOException {
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     if (form == Form.json) {
       var stderr =
@@ -51,7 +59,7 @@ public final class LogOutput {
     }
     if (audit != null) {
       Logger logger = context.getLogger(AUDIT);
-      logger.addAppender(file(context, audit));
+      logger.addAppender(file(context, audit, auditSize.getSize()));
       logger.setAdditive(false);
     }
   }
@@ -69,9 +77,12 @@ public final class LogOutput {
     return encoder;
   }
 
-  /** A new file each day, and for each 100 MB; nothing is ever deleted. */
-  private static RollingFileAppender<ILoggingEvent> file(LoggerContext context, Path file)
+  /** Appends to a file. It is the latest of ten; a new one replaces the oldest. */
+  static RollingFileAppender<ILoggingEvent> file(LoggerContext context, Path file, long size)
       throws IOException {
+    if (size < MIN_AUDIT_SIZE) {
+      throw new IOException("--audit-log-size: " + size + " bytes are too few (minimum: 1MB)");
+    }
     Path parent = file.toAbsolutePath().getParent();
     if (Files.isDirectory(file) || !Files.isWritable(Files.exists(file) ? file : parent)) {
       throw new IOException("--audit-log: " + file + " cannot be written");
@@ -85,13 +96,20 @@ public final class LogOutput {
     appender.setName("audit");
     appender.setFile(file.toString());
     appender.setEncoder(encoder);
-    SizeAndTimeBasedRollingPolicy<ILoggingEvent> policy = new SizeAndTimeBasedRollingPolicy<>();
+    FixedWindowRollingPolicy policy = new FixedWindowRollingPolicy();
     policy.setContext(context);
     policy.setParent(appender);
-    policy.setFileNamePattern(file + ".%d{yyyy-MM-dd}.%i.gz");
-    policy.setMaxFileSize(FileSize.valueOf(MAX_FILE));
+    policy.setFileNamePattern(file + ".%i.gz");
+    policy.setMinIndex(1);
+    policy.setMaxIndex(FILES - 1);
     policy.start();
+    SizeBasedTriggeringPolicy<ILoggingEvent> full = new SizeBasedTriggeringPolicy<>();
+    full.setContext(context);
+    full.setMaxFileSize(new FileSize(size / FILES));
+    full.setCheckIncrement(Duration.buildByMilliseconds(0)); // with each line
+    full.start();
     appender.setRollingPolicy(policy);
+    appender.setTriggeringPolicy(full);
     appender.start();
     if (!appender.isStarted()) {
       throw new IOException("--audit-log: " + file + " cannot be written");

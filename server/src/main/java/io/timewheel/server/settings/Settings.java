@@ -65,7 +65,8 @@ public final class Settings implements IDefaultValueProvider {
           "store-timeout",
           "observe",
           "log-format",
-          "audit-log");
+          "audit-log",
+          "audit-log-size");
 
   private final Map<String, String> environment;
   private final @Nullable Path file;

@@ -11,8 +11,11 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,9 +45,9 @@ class TokensTest {
     String one = Tokens.add(file, "shop", "read", Set.of("shop", "a,b c"));
 
     Tokens tokens = Tokens.open(file);
-    assertThat(tokens.caller(all)).isEqualTo(new Caller("ops", Role.ADMIN, Set.of()));
+    assertThat(tokens.caller(all)).isEqualTo(new Caller("ops", Set.of(Role.ADMIN), Set.of()));
     assertThat(tokens.caller(one))
-        .isEqualTo(new Caller("shop", Role.READ, Set.of("shop", "a,b c")));
+        .isEqualTo(new Caller("shop", Set.of(Role.READ), Set.of("shop", "a,b c")));
     assertThat(tokens.caller("tw_x")).isNull();
     assertThat(all).matches("tw_[A-Za-z0-9_-]{43}").isNotEqualTo(one);
   }
@@ -81,7 +84,7 @@ class TokensTest {
 
   @Test
   void appendsALineAfterOneThatWasNotEnded() throws IOException {
-    write("{\"name\":\"old\",\"role\":\"read\",\"sha256\":\"" + HASH + "\"}");
+    write("{\"name\":\"old\",\"roles\":[\"read\"],\"sha256\":\"" + HASH + "\"}");
 
     Tokens.add(file, "new", "read", Set.of());
 
@@ -119,6 +122,25 @@ class TokensTest {
     assertThat(tokens.caller(token)).isNull();
   }
 
+  @Test
+  void aTokenExpires() throws IOException {
+    AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-01-01T00:00:00Z"));
+    Tokens.NewToken wanted =
+        new Tokens.NewToken("ops", Set.of("read"), Set.of(), Duration.ofDays(90), Quota.NONE);
+    String token = Tokens.add(file, wanted, now::get);
+    Tokens tokens = Tokens.open(file, now::get);
+
+    now.set(Instant.parse("2026-03-31T23:59:59Z"));
+    assertThat(tokens.caller(token)).isNotNull();
+    assertThat(new Authenticator(tokens).authenticate(List.of("Bearer " + token)).orThrow())
+        .isEqualTo(tokens.caller(token));
+    now.set(Instant.parse("2026-04-01T00:00:00Z"));
+    assertThat(tokens.caller(token)).isNull();
+    assertThatThrownBy(
+            () -> new Authenticator(tokens).authenticate(List.of("Bearer " + token)).orThrow())
+        .hasMessage("the token expired at 2026-04-01T00:00:00Z");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"rw-rw----", "rw----r--", "rw-----w-", "rw-r--r--"})
   void aFileThatOthersCanReadOrChangeIsRefused(String permissions) throws IOException {
@@ -150,16 +172,23 @@ class TokensTest {
       strings = {
         "ops",
         "{}",
-        "{\"name\":\"ops\",\"role\":\"root\",\"sha256\":\"{hash}\"}",
-        "{\"name\":\"ops\",\"role\":\"open\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"root\"],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"open\"],\"sha256\":\"{hash}\"}",
         "{\"name\":\"ops\",\"sha256\":\"{hash}\"}",
-        "{\"name\":\"o\\nps\",\"role\":\"read\",\"sha256\":\"{hash}\"}",
-        "{\"name\":\"\",\"role\":\"read\",\"sha256\":\"{hash}\"}",
-        "{\"name\":\"ops\",\"role\":\"read\",\"sha256\":\"abc\"}",
-        "{\"name\":\"ops\",\"role\":\"read\",\"token\":\"abc\",\"sha256\":\"{hash}\"}",
-        "{\"name\":\"ops\",\"role\":\"read\",\"namespaces\":[],\"sha256\":\"{hash}\"}",
-        "{\"name\":\"ops\",\"role\":\"read\",\"namespaces\":[\"..\"],\"sha256\":\"{hash}\"}",
-        "{\"name\":\"ops\",\"role\":\"read\",\"namespaces\":\"shop\",\"sha256\":\"{hash}\"}"
+        "{\"name\":\"ops\",\"role\":\"read\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":\"read\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[null],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"read\"],\"expires\":\"soon\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"read\"],\"quota\":{\"claims\":0},\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"read\"],\"quota\":{\"x\":1},\"sha256\":\"{hash}\"}",
+        "{\"name\":\"o\\nps\",\"roles\":[\"read\"],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"\",\"roles\":[\"read\"],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"read\"],\"sha256\":\"abc\"}",
+        "{\"name\":\"ops\",\"roles\":[\"read\"],\"token\":\"abc\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"read\"],\"namespaces\":[],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"read\"],\"namespaces\":[\"..\"],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"ops\",\"roles\":[\"read\"],\"namespaces\":\"shop\",\"sha256\":\"{hash}\"}"
       })
   void aLineThatIsWrongIsRefusedByItsNumber(String line) throws IOException {
     write("\n" + line.replace("{hash}", HASH) + "\n");

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.resource;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.model.registry.Collector;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LagHistogram;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.micrometer.DurableTimerMetrics;
+import io.timewheel.micrometer.JdbcStoreMetrics;
+import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.Route;
+import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.node.Node;
+import io.timewheel.server.node.TargetLag;
+import io.timewheel.server.node.WatchedStore;
+import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreReads;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntSupplier;
+import java.util.stream.DoubleStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The metrics of this node, for Prometheus. A scrape reads the counts of the store once; if the
+ * store does not answer, the metrics that need it are absent.
+ */
+public final class MetricsResource implements AutoCloseable {
+  private static final String MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+  private static final String PREFIX = "timewheel.";
+
+  private final StoreReads reads;
+  private final Node node;
+  private final PrometheusMeterRegistry registry;
+  private final JvmGcMetrics gc = new JvmGcMetrics();
+  private final MultiGauge timers;
+  private boolean bound;
+
+  /**
+   * Makes the metrics of a node.
+   *
+   * @param registry the registry, in which other parts of the server measure their own work
+   * @param waitingClaims the number of claims that wait
+   */
+  public MetricsResource(
+      PrometheusMeterRegistry registry, StoreReads reads, Node node, IntSupplier waitingClaims) {
+    this.registry = registry;
+    this.reads = reads;
+    this.node = node;
+    registry
+        .config()
+        .meterFilter(MeterFilter.denyNameStartsWith("system."))
+        .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time")) // its unit is abbreviated
+        // These have their own metrics here, of queues too.
+        .meterFilter(MeterFilter.denyNameStartsWith("timewheel.durable.lag"))
+        .meterFilter(MeterFilter.denyNameStartsWith("timewheel.durable.timers"));
+    List.of(
+            new ClassLoaderMetrics(),
+            new JvmMemoryMetrics(),
+            gc,
+            new JvmThreadMetrics(),
+            new ProcessorMetrics(),
+            new UptimeMetrics(),
+            new FileDescriptorMetrics())
+        .forEach(binder -> binder.bindTo(registry));
+    timers =
+        MultiGauge.builder(PREFIX + "timers")
+            .description("Timers in the store by their state")
+            .register(registry);
+    Gauge.builder(PREFIX + "waiting.claims", waitingClaims::getAsInt)
+        .description("Claims that wait for a firing")
+        .register(registry);
+    String version = Node.version();
+    Gauge.builder(PREFIX + "build.info", () -> 1)
+        .description("The version of the server")
+        .tag("version", version == null ? "unknown" : version)
+        .tag("java", System.getProperty("java.version"))
+        .register(registry);
+    attempts("succeeded", node.traffic().succeeded);
+    attempts("failed", node.traffic().failed);
+    registry.getPrometheusRegistry().register((Collector) this::lag);
+  }
+
+  public void addTo(Router router) {
+    router.add(Route.of("GET", "/metrics", Role.METRICS), this::metrics);
+  }
+
+  private void attempts(String result, LongAdder count) {
+    FunctionCounter.builder(PREFIX + "attempts", count, LongAdder::sum)
+        .description("Attempts that ended, by their result")
+        .tag("result", result)
+        .register(registry);
+  }
+
+  private void metrics(Exchange exchange) {
+    exchange.query();
+    exchange.send(200, MEDIA_TYPE, scrape().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private synchronized String scrape() {
+    bind(reads.timer());
+    Counted counted = count();
+    timers.register(counted == null ? List.of() : rows(counted.states), true);
+    return registry.scrape();
+  }
+
+  /** The counts that a scrape reads from the store. */
+  private record Counted(Map<TimerState, Long> states) {}
+
+  private @Nullable Counted count() {
+    try {
+      Map<TimerState, Long> states = new EnumMap<>(TimerState.class);
+      for (var counts : reads.ask(DurableTimer::counts).values()) {
+        counts.forEach((state, count) -> states.merge(state, count, Long::sum));
+      }
+      return new Counted(states);
+    } catch (DurableTimerException e) {
+      if (e.reason() == DurableTimerException.Reason.STORE_UNAVAILABLE) {
+        return null; // timewheel_durable_store_available is 0
+      }
+      throw e;
+    }
+  }
+
+  private static List<MultiGauge.Row<?>> rows(Map<TimerState, Long> states) {
+    List<MultiGauge.Row<?>> rows = new ArrayList<>();
+    for (TimerState state : TimerState.values()) {
+      rows.add(
+          MultiGauge.Row.of(Tags.of("state", Json.name(state)), states.getOrDefault(state, 0L)));
+    }
+    return rows;
+  }
+
+  private void bind(DurableTimer timer) {
+    if (!bound) {
+      bound = true;
+      new DurableTimerMetrics(timer, "server").bindTo(registry);
+      WatchedStore store = node.store();
+      JdbcTimerStore shared = store == null ? null : store.shared();
+      if (shared != null) {
+        new JdbcStoreMetrics(shared, "server").bindTo(registry);
+      }
+    }
+  }
+
+  private HistogramSnapshot lag() {
+    double[] bounds =
+        DoubleStream.concat(
+                LagHistogram.bounds().stream().mapToDouble(bound -> bound.toMillis() / 1_000.0),
+                DoubleStream.of(Double.POSITIVE_INFINITY))
+            .toArray();
+    HistogramSnapshot.Builder histogram =
+        HistogramSnapshot.builder()
+            .name("timewheel_lag_seconds")
+            .help("Time from due to the begin of an attempt, or until a queue has the timer");
+    Arrays.stream(TargetLag.Target.values())
+        .forEach(
+            target -> {
+              TargetLag lag = node.lag(target);
+              histogram.dataPoint(
+                  HistogramDataPointSnapshot.builder()
+                      .classicHistogramBuckets(ClassicHistogramBuckets.of(bounds, lag.counts()))
+                      .sum(lag.sumSeconds())
+                      .labels(Labels.of("target", Json.name(target)))
+                      .build());
+            });
+    return histogram.build();
+  }
+
+  @Override
+  public void close() {
+    gc.close(); // it listens to the JVM
+  }
+}
