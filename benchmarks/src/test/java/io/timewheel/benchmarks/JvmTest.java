@@ -14,10 +14,12 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Measurements in JVMs of their own, good ones and bad ones. */
+@Tag("proof")
 class JvmTest {
   private static final Path JDK = Path.of(System.getProperty("java.home"));
 

@@ -25,6 +25,8 @@ final class Programs implements AutoCloseable {
   Process run(Map<String, String> environment, Redirect errors, String... args) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // Most of these live for a moment: the second compiler would cost more than it saves.
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     command.addAll(List.of("-Xmx128m", "-cp", System.getProperty("java.class.path")));
     command.add("io.timewheel.server.Main");
     command.addAll(List.of(args));

@@ -35,6 +35,7 @@ import org.quartz.impl.matchers.GroupMatcher;
  */
 final class QuartzSubject implements Subject {
   private static final String DELEGATE = "org.quartz.jobStore.driverDelegateClass";
+  private static final String DATA_SOURCE = "org.quartz.dataSource.";
   private static final String GROUP = "shop";
   private static final String DATA = "payload";
   private static final String ON_FIRE = "onFire";
@@ -51,16 +52,19 @@ final class QuartzSubject implements Subject {
   private final Scheduler scheduler;
   private final JobDetail job;
 
-  private QuartzSubject(Map<String, String> settings, OnFire onFire) throws SchedulerException {
+  /** Quartz has one scheduler and one data source of a name in a JVM: each URL gives its own. */
+  private QuartzSubject(Source source, Map<String, String> settings, OnFire onFire)
+      throws SchedulerException {
+    String name = "benchmark-" + Integer.toHexString(source.url.hashCode());
     Properties properties = new Properties();
-    properties.put("org.quartz.scheduler.instanceName", "benchmark");
+    properties.put("org.quartz.scheduler.instanceName", name);
     properties.put("org.quartz.scheduler.skipUpdateCheck", "true");
     properties.put("org.quartz.jobStore.class", "org.quartz.impl.jdbcjobstore.JobStoreTX");
     properties.put("org.quartz.jobStore.useProperties", "true");
     // What is late is not missed here: looking for missed ones would only cost time.
     properties.put("org.quartz.jobStore.misfireThreshold", "3600000");
-    properties.put("org.quartz.jobStore.dataSource", "db");
-    properties.put("org.quartz.dataSource.db.provider", "hikaricp");
+    properties.put("org.quartz.jobStore.dataSource", name);
+    source.settings().forEach((key, value) -> properties.put(DATA_SOURCE + name + key, value));
     properties.putAll(settings);
     scheduler = new StdSchedulerFactory(properties).getScheduler();
     scheduler.getContext().put(ON_FIRE, onFire);
@@ -69,14 +73,22 @@ final class QuartzSubject implements Subject {
     scheduler.start();
   }
 
-  private static Map<String, String> source(
-      String driver, String url, String user, int connections) {
-    return Map.of(
-        "org.quartz.dataSource.db.driver", driver,
-        "org.quartz.dataSource.db.URL", url,
-        "org.quartz.dataSource.db.user", user,
-        "org.quartz.dataSource.db.password", "",
-        "org.quartz.dataSource.db.maxConnections", "" + connections);
+  private record Source(String driver, String url, String user, int connections) {
+    Map<String, String> settings() {
+      return Map.of(
+          ".provider",
+          "hikaricp",
+          ".driver",
+          driver,
+          ".URL",
+          url,
+          ".user",
+          user,
+          ".password",
+          "",
+          ".maxConnections",
+          "" + connections);
+    }
   }
 
   /**
@@ -99,9 +111,9 @@ final class QuartzSubject implements Subject {
     String url = H2.url(directory);
     createTables(url);
     Map<String, String> settings = new HashMap<>(batches(H2_THREADS));
-    settings.putAll(source("org.h2.Driver", url, "sa", H2_THREADS + 8));
     settings.put(DELEGATE, "org.quartz.impl.jdbcjobstore.StdJDBCDelegate");
-    return new QuartzSubject(settings, onFire);
+    Source source = new Source("org.h2.Driver", url, "sa", H2_THREADS + 8);
+    return new QuartzSubject(source, settings, onFire);
   }
 
   private static void createTables(String url) throws Exception {
@@ -134,13 +146,13 @@ final class QuartzSubject implements Subject {
       place.database().execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
     }
     Map<String, String> settings = new HashMap<>(tuning);
-    settings.putAll(
-        source(
-            "org.postgresql.Driver", place.database().url(), place.database().user(), connections));
     settings.put(DELEGATE, "org.quartz.impl.jdbcjobstore.PostgreSQLDelegate");
     settings.put("org.quartz.scheduler.instanceId", "AUTO");
     settings.put("org.quartz.jobStore.isClustered", "true");
-    return new QuartzSubject(settings, onFire);
+    Source source =
+        new Source(
+            "org.postgresql.Driver", place.database().url(), place.database().user(), connections);
+    return new QuartzSubject(source, settings, onFire);
   }
 
   /** What every trigger fires. */

@@ -10,13 +10,20 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every workload on a shared database, for a moment: nothing here is measured. */
 @Tag("proof")
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(300)
 final class DatabaseSmokeTest {
+  /** A JVM has one JobRunr. */
+  private static final String JOBRUNR = "jobrunr";
+
   private static final String FIRE = "timers=200,leadMillis=1000,limitMillis=60000";
 
   private static Map<String, Double> run(
@@ -99,6 +106,7 @@ final class DatabaseSmokeTest {
   /** One that is due is done within its next look at the table, which its defaults put off. */
   @ParameterizedTest
   @EnumSource(names = {"DB_SCHEDULER_BEST", "QUARTZ_BEST", "JOBRUNR_BEST"})
+  @ResourceLock(JOBRUNR)
   void peersFire(DatabaseSubject subject) throws Exception {
     String parameters = "timers=10,leadMillis=1000,limitMillis=60000";
 
@@ -107,6 +115,7 @@ final class DatabaseSmokeTest {
 
   @ParameterizedTest
   @EnumSource(names = {"DB_SCHEDULER", "QUARTZ", "JOBRUNR"})
+  @ResourceLock(JOBRUNR)
   void peersAreFilled(DatabaseSubject subject) throws Exception {
     assertThat(run(Workload.FILL, subject, place(), "timers=20").get("bytesPerTimer")).isPositive();
   }

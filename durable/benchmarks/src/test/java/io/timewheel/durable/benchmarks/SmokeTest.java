@@ -11,12 +11,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every workload on every subject that it is for, for a moment: nothing here is measured. */
 @Tag("proof")
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(300)
 final class SmokeTest {
   @TempDir private Path directory;
@@ -62,7 +65,7 @@ final class SmokeTest {
   @MethodSource("timers")
   void firesInTimeAndAll(SubjectKind subject) throws Exception {
     String parameters =
-        "perSecond=20,warmupMillis=100,millis=500,leadMillis=2000,limitMillis=60000";
+        "perSecond=20,warmupMillis=100,millis=500,leadMillis=5000,limitMillis=60000";
 
     assertThat(run(Workload.LAG, subject, parameters)).containsEntry("unfired", 0.0);
   }

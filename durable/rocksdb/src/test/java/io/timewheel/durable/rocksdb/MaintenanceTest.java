@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
@@ -33,6 +34,9 @@ import org.rocksdb.RocksDBException;
 @Timeout(120)
 class MaintenanceTest {
   private static final int TIMERS = 3_000;
+
+  /** Not the common pool: on two processors it has one thread, and all would take turns. */
+  private static final Executor NEW_THREAD = task -> new Thread(task, "maintenance").start();
 
   @TempDir Path directory;
 
@@ -200,7 +204,7 @@ class MaintenanceTest {
     try (RocksTimerStore store = filled()) {
       Path target = backups.resolve("a");
       List<CompletableFuture<Void>> copies =
-          Stream.generate(() -> CompletableFuture.runAsync(() -> store.backup(target)))
+          Stream.generate(() -> CompletableFuture.runAsync(() -> store.backup(target), NEW_THREAD))
               .limit(8)
               .toList();
 

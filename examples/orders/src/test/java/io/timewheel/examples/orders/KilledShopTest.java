@@ -8,10 +8,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the shop is there to show: it is killed, and what it promised happens all the same. */
+@Tag("proof")
 class KilledShopTest {
   @TempDir Path directory;
   private Shop shop;

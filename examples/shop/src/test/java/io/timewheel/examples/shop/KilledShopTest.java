@@ -19,16 +19,22 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
  * What the shop is there to show: wherever it is killed, nothing is lost, and nothing done twice.
  */
+@Tag("proof")
 @Timeout(300)
 class KilledShopTest {
   private static final Duration LONG = Duration.ofMinutes(30);
+
+  /** Not the common pool: on two processors it has one thread, and customers would queue for it. */
+  private static final Executor THREADS = task -> new Thread(task, "customer").start();
 
   private final Database database = TestDatabases.postgresql().createDatabase();
   private Shop shop;
@@ -90,7 +96,8 @@ class KilledShopTest {
       CountDownLatch rush = new CountDownLatch(200);
       List<CompletableFuture<Void>> customers = new ArrayList<>();
       for (int customer = 0; customer < 4; customer++) {
-        customers.add(CompletableFuture.runAsync(() -> shopUntilKilled(placed, paid, rush)));
+        customers.add(
+            CompletableFuture.runAsync(() -> shopUntilKilled(placed, paid, rush), THREADS));
       }
       rush.await();
       awaitSome("notes");
@@ -154,7 +161,8 @@ class KilledShopTest {
                 } catch (Exception e) {
                   throw new IllegalStateException(e);
                 }
-              });
+              },
+              THREADS);
       awaitSome(
           "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
               + " and backend_xid is not null");

@@ -8,10 +8,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Each workload, for a moment; each fails if not all is acknowledged, or fires other than once. */
+@Tag("proof")
 class LoadTest {
   /** So little beside the heap that waiting claims must not keep anything there. */
   private static final List<String> OPTIONS = List.of("-Xmx128m", "-XX:MaxDirectMemorySize=4m");

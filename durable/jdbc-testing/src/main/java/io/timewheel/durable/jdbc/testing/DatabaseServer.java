@@ -11,9 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -172,12 +170,10 @@ public abstract class DatabaseServer implements AutoCloseable {
     Process current = running();
     Processes.signal(stopSignal(), List.of(current.toHandle()));
     try {
-      current.onExit().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    } catch (TimeoutException e) {
-      crash();
-      throw new IllegalStateException("the server has not stopped: see " + log(), e);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(e);
+      if (!current.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        crash();
+        throw new IllegalStateException("the server has not stopped: see " + log());
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while a server was stopped", e);

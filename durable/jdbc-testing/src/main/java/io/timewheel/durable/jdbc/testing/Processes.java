@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Starts programs without privileges that never outlive this JVM.
@@ -87,13 +88,24 @@ final class Processes {
     }
   }
 
-  /** Kills a program and all that it has started, and returns when they are gone. */
+  /**
+   * Kills a program and all that it has started, and returns when they are gone.
+   *
+   * <p>{@link ProcessHandle#onExit} would wait for a thread of the common pool, which a test may
+   * occupy with a call that waits for this very server.
+   */
   static void kill(Process process) {
-    List<ProcessHandle> all = new ArrayList<>();
-    all.add(process.toHandle());
-    process.descendants().forEach(all::add);
+    List<ProcessHandle> all = new ArrayList<>(process.descendants().toList());
+    process.destroyForcibly();
     all.forEach(ProcessHandle::destroyForcibly);
-    all.forEach(handle -> handle.onExit().join());
+    try {
+      process.waitFor();
+      while (all.stream().anyMatch(ProcessHandle::isAlive)) {
+        TimeUnit.MILLISECONDS.sleep(5);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   static void killAll() {

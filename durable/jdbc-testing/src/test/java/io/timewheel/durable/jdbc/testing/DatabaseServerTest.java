@@ -10,9 +10,14 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /** What holds for every server. */
 abstract class DatabaseServerTest {
@@ -94,6 +99,33 @@ abstract class DatabaseServerTest {
       server.goOn();
     }
     assertThat(database.number("SELECT 1")).isOne();
+  }
+
+  /** A test may have all threads of the common pool wait for the server that it kills. */
+  @Test
+  @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+  void stopsAndCrashesWhileTheCommonPoolIsBusy() {
+    CountDownLatch end = new CountDownLatch(1);
+    ForkJoinPool pool = ForkJoinPool.commonPool();
+    for (int i = 0; i < pool.getParallelism(); i++) {
+      CompletableFuture<Void> unused = CompletableFuture.runAsync(() -> await(end), pool);
+    }
+    try {
+      server.crash();
+      server.start();
+      server.stop();
+      assertThat(server.isRunning()).isFalse();
+    } finally {
+      end.countDown();
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test
