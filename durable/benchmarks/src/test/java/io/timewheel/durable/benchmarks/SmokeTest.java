@@ -81,13 +81,6 @@ final class SmokeTest {
   }
 
   @Test
-  void looksAtTheWindow() throws Exception {
-    var figures = run(Workload.WINDOW, SubjectKind.OURS, "timers=2000,inMillis=55000");
-
-    assertThat(figures.get("heapBytesPerTimer")).isPositive();
-  }
-
-  @Test
   void churns() throws Exception {
     var figures = run(Workload.CHURN, SubjectKind.OURS, "perSecond=1000,seconds=12");
 
