@@ -184,7 +184,7 @@ class WebhooksTest {
     receiver.answering = Receiver.status(status, "Location", receiver.url("/elsewhere"));
     due("a", TWICE);
 
-    assertThat(await("a", FAILED).lastError()).hasValue("answered " + status);
+    assertThat(await("a", FAILED).lastError()).hasValue("127.0.0.1 answered " + status);
     assertThat(receiver.calls).hasSize(2).allMatch(call -> call.path().equals("/"));
     Call first = receiver.calls.take();
     Call second = receiver.calls.take();
@@ -199,7 +199,7 @@ class WebhooksTest {
     due("a", TWICE);
     TimerInfo gone = await("a", FAILED);
     assertThat(gone.attempts()).hasSize(1);
-    assertThat(gone.lastError()).hasValue("answered 410: moved out");
+    assertThat(gone.lastError()).hasValue("127.0.0.1 answered 410: moved out");
 
     receiver.answering = Receiver.status(204);
     assertThat(running.post(path("a") + ":retry", null).status()).isEqualTo(200);
@@ -312,7 +312,8 @@ class WebhooksTest {
     receiver.answering = exchange -> never.await();
     due("a", receiver.url("/"), SLOW, ",\"timeout\":\"PT0.1S\"");
 
-    assertThat(await("a", RETRYING).lastError()).hasValue("no answer within PT0.1S");
+    assertThat(await("a", RETRYING).lastError())
+        .hasValue("127.0.0.1: wait for the answer: no answer within PT0.1S");
   }
 
   @Test
@@ -320,7 +321,8 @@ class WebhooksTest {
     receiver.answering = exchange -> {};
     due("a", SLOW);
 
-    assertThat(await("a", RETRYING).lastError()).isPresent();
+    assertThat(await("a", RETRYING).lastError())
+        .hasValue("127.0.0.1: wait for the answer: the connection was closed");
   }
 
   @Test
@@ -331,7 +333,7 @@ class WebhooksTest {
     }
     due("a", "http://127.0.0.1:" + port, SLOW, "");
 
-    assertThat(await("a", RETRYING).lastError().orElseThrow()).contains("ConnectException");
+    assertThat(await("a", RETRYING).lastError()).hasValue("127.0.0.1: connect: connection refused");
   }
 
   @Test
@@ -349,7 +351,8 @@ class WebhooksTest {
 
     receiver.answering = Receiver.text(500, "y".repeat(100_000));
     due("b", SLOW);
-    assertThat(await("b", RETRYING).lastError().orElseThrow()).matches("answered 500: y{900,1024}");
+    assertThat(await("b", RETRYING).lastError().orElseThrow())
+        .matches("127.0.0.1 answered 500: y{900,1024}");
   }
 
   @Test

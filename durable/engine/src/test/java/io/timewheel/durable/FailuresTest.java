@@ -135,6 +135,23 @@ class FailuresTest {
   }
 
   @Test
+  void anAttemptThatItsHandlerGivesBackIsNotCounted() {
+    scene.handler =
+        firing -> {
+          if (scene.fired.size() < 4) {
+            firing.giveBack(scene.kit.now().plusSeconds(5));
+            FAILS.handle(firing);
+          }
+        };
+    scene.timer.schedule(spec("a").after(Duration.ZERO).retry(Scene.ONCE));
+    scene.advance(20_000);
+    assertThat(scene.fired).containsExactly("a@0", "a@5000", "a@10000", "a@15000");
+    assertThat(scene.firings).allMatch(firing -> firing.attempt() == 1);
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
+    assertThat(scene.timer.stats().failed()).isZero();
+  }
+
+  @Test
   void retriesWithinAYearWhateverTimeAHandlerNames() {
     scene.handler =
         firing -> {

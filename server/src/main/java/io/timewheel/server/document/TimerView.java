@@ -16,12 +16,18 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Timers and firings as answers. */
 public final class TimerView {
   private static final int NEXT_RUNS = 5;
   private static final byte[] NOTHING = {};
+
+  /** How the text of an exception begins. */
+  private static final Pattern THROWN =
+      Pattern.compile("(?:[a-z_][\\w]*\\.)+[A-Z][\\w$]*(?::\\s+|$)");
 
   private TimerView() {}
 
@@ -55,7 +61,7 @@ public final class TimerView {
         timer.attempt(),
         timer.createdAt(),
         timer.changedAt(),
-        timer.lastError().orElse(null),
+        error(timer, timer.lastError().orElse(null)),
         cron ? rest.substring(0, zone) : null,
         cron ? rest.substring(zone + 1) : null,
         every ? rest : null,
@@ -69,7 +75,7 @@ public final class TimerView {
         json,
         base64(payload, json),
         whole && !recurrence.isEmpty() ? next(timer) : null,
-        whole ? timer.attempts().stream().map(TimerView::attempt).toList() : null);
+        whole ? timer.attempts().stream().map(each -> attempt(timer, each)).toList() : null);
   }
 
   /** {@return the next runs, without those that no instant of the API can express} */
@@ -95,19 +101,35 @@ public final class TimerView {
         null);
   }
 
+  /**
+   * {@return an error without the name of a class} The engine records what a handler of a program
+   * throws as {@code java.io.IOException: no luck}. Errors of consumers are returned as they came.
+   */
+  static @Nullable String error(TimerInfo timer, @Nullable String recorded) {
+    if (recorded == null || timer.queue().isPresent()) {
+      return recorded;
+    }
+    Matcher thrown = THROWN.matcher(recorded);
+    if (!thrown.lookingAt()) {
+      return recorded;
+    }
+    String message = recorded.substring(thrown.end());
+    return message.isBlank() ? "the handler failed, and gave no reason" : message;
+  }
+
   /** A payload that is not JSON did not come by this API. */
   private static @Nullable String base64(byte[] payload, @Nullable RawJson json) {
     return json != null || payload.length == 0 ? null : Base64.getEncoder().encodeToString(payload);
   }
 
-  private static TimerAnswer.Attempt attempt(Attempt attempt) {
+  private static TimerAnswer.Attempt attempt(TimerInfo timer, Attempt attempt) {
     return new TimerAnswer.Attempt(
         attempt.number(),
         Instant.ofEpochMilli(attempt.scheduledAtMillis()),
         Instant.ofEpochMilli(attempt.beganAtMillis()),
         Instant.ofEpochMilli(attempt.endedAtMillis()),
         Json.name(attempt.end()),
-        attempt.error());
+        error(timer, attempt.error()));
   }
 
   public static Firing firing(QueueFiring claimed) {

@@ -331,7 +331,7 @@ public final class Exchange {
   }
 
   public void problem(Problem problem) {
-    if (problem.status() == 500) {
+    if (problem.cause() != null) {
       LOG.error(
           "{} {} failed, request {} from {}",
           request.getMethod(),

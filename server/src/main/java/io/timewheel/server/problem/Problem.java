@@ -80,7 +80,12 @@ public record Problem(
       return switch (e.reason()) {
         case EXISTS, VERSION_DIFFERS, FINISHED -> of(412, "precondition_failed", detail);
         case OVER_LIMIT -> of(429, "over_limit", detail).header("Retry-After", "60");
-        case REJECTED -> of(422, "rejected", detail);
+        case REJECTED ->
+            of(
+                    422,
+                    "rejected",
+                    "the store rejects it; nothing was done, and the server's log has why")
+                .caused(error);
         case BUSY -> busy(detail);
         case STORE_UNAVAILABLE -> unavailable("the store does not answer; nothing was done");
         case UNKNOWN -> of(503, "unknown_outcome", UNKNOWN_OUTCOME).header("Retry-After", "1");

@@ -10,25 +10,25 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.stream.Stream;
+import org.eclipse.jetty.client.Destination;
 import org.eclipse.jetty.util.Promise;
 import org.eclipse.jetty.util.SocketAddressResolver;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Resolves the host of each connection, and hands on only what the policy admits: the client
- * connects to the very addresses that were checked.
+ * Resolves the host of each connection, and returns only addresses that the policy admits: the
+ * client connects to the very addresses that were checked.
  *
- * <p>A look-up blocks its thread, for many seconds if no name server answers. All calls to a host
- * that come meanwhile share it, so that a host without an answer holds one thread and not all.
+ * <p>All deliveries of a namespace to a host share one lookup, so that a host without an answer
+ * holds one thread.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what is made of a look-up fails with it
+@SuppressWarnings("FutureReturnValueIgnored") // what is made of a lookup fails with it
 final class CheckedResolver implements SocketAddressResolver {
   private final AddressPolicy policy;
-  private final Executor executor;
+  private final Lookups lookups;
   private final NameService names;
-  private final Map<String, CompletableFuture<List<InetAddress>>> underWay =
-      new ConcurrentHashMap<>();
+  private final Map<Name, Lookup> underWay = new ConcurrentHashMap<>();
 
   /** What knows the addresses of a host. */
   interface NameService {
@@ -36,19 +36,30 @@ final class CheckedResolver implements SocketAddressResolver {
     InetAddress[] lookup(String host) throws UnknownHostException;
   }
 
-  CheckedResolver(AddressPolicy policy, Executor executor, NameService names) {
+  private record Name(String namespace, String host) {}
+
+  /** A lookup that waits for a thread, or for a name server. */
+  private static final class Lookup {
+    final CompletableFuture<List<InetAddress>> addresses = new CompletableFuture<>();
+    volatile boolean begun;
+  }
+
+  CheckedResolver(AddressPolicy policy, Lookups lookups, NameService names) {
     this.policy = policy;
-    this.executor = executor;
+    this.lookups = lookups;
     this.names = names;
   }
 
+  /** The tag of the destination is the namespace. */
   @Override
   public void resolve(
       String host,
       int port,
       Map<String, Object> context,
       Promise<List<InetSocketAddress>> promise) {
-    lookup(host)
+    Destination destination = (Destination) context.get(Destination.CONTEXT_KEY);
+    Object namespace = destination == null ? null : destination.getOrigin().getTag();
+    lookup(new Name(String.valueOf(namespace), host))
         .whenComplete(
             (addresses, error) -> {
               if (error == null) {
@@ -60,32 +71,40 @@ final class CheckedResolver implements SocketAddressResolver {
             });
   }
 
-  private CompletableFuture<List<InetAddress>> lookup(String host) {
-    CompletableFuture<List<InetAddress>> mine = new CompletableFuture<>();
-    CompletableFuture<List<InetAddress>> other = underWay.putIfAbsent(host, mine);
+  private CompletableFuture<List<InetAddress>> lookup(Name name) {
+    Lookup mine = new Lookup();
+    Lookup other = underWay.putIfAbsent(name, mine);
     if (other != null) {
-      return other;
+      return other.addresses;
     }
-    mine.whenComplete((addresses, error) -> underWay.remove(host, mine));
+    mine.addresses.whenComplete((addresses, error) -> underWay.remove(name, mine));
     try {
-      executor.execute(
+      lookups.execute(
+          name.namespace,
           () -> {
+            mine.begun = true;
             try {
-              mine.complete(admitted(host));
+              mine.addresses.complete(admitted(name.host));
             } catch (Throwable e) {
-              mine.completeExceptionally(e);
+              mine.addresses.completeExceptionally(e);
             }
           });
-    } catch (RuntimeException | Error e) { // no thread to be had
-      mine.completeExceptionally(e);
+    } catch (RuntimeException | Error e) {
+      mine.addresses.completeExceptionally(new NoSlotException());
     }
-    return mine;
+    return mine.addresses;
+  }
+
+  /** {@return whether a lookup has begun; null if none is under way} */
+  @Nullable Boolean hasBegun(String namespace, String host) {
+    Lookup lookup = underWay.get(new Name(namespace, host));
+    return lookup == null ? null : lookup.begun;
   }
 
   private List<InetAddress> admitted(String host) throws IOException {
     List<InetAddress> admitted = Stream.of(names.lookup(host)).filter(policy::admits).toList();
     if (admitted.isEmpty()) {
-      throw new RefusedAddressException(host);
+      throw new RefusedAddressException();
     }
     return admitted;
   }

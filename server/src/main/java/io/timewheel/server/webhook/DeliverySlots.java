@@ -6,29 +6,29 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Shares the slots of deliveries fairly between namespaces and hosts, by dynamic thresholds: what
- * one of them may hold shrinks with what is free, so some slots are free for the others however
- * many of its hosts are slow.
+ * Shares the slots of deliveries fairly between namespaces and hosts, by dynamic thresholds: the
+ * slots that one of them may hold shrink with those that are free. So some stay free for others,
+ * however many hosts are slow.
  *
  * <ul>
- *   <li>A namespace holds at most as many slots as are free.
- *   <li>A host of a namespace holds at most one in {@value #HOST_SHARE} of the slots that its
- *       namespace may still take, and may always hold one of them.
+ *   <li>A namespace holds at most half as many slots as are free: a third of all if it is alone.
+ *       That number is its share.
+ *   <li>A host of a namespace may always have one slot, as long as the share has one left. It gets
+ *       further ones only while more than half of the share is left, and the more it holds, the
+ *       more has to be left. So 700 slow hosts leave slots for another one.
  *   <li>A host holds at most {@value #MAX_PER_HOST} slots, of which a namespace may hold as many as
  *       are free.
  * </ul>
- *
- * <p>With one slow namespace half of all slots are free, and with {@code n} of them one in {@code n
- * + 1}. A host of 512 slow ones holds 1 slot, and its namespace has slots left for others.
  */
 final class DeliverySlots implements HandlerSlots {
   /** How many deliveries are claimed or under way at a time, at most. */
-  static final int MAX = 2_048;
+  static final int MAX = 4_096;
 
   /** How many of them are to one host, on all of its ports and for all namespaces. */
   static final int MAX_PER_HOST = 64;
 
-  private static final int HOST_SHARE = 32;
+  /** A namespace whose host holds so many slots needs all of its share to be left for another. */
+  private static final int STEEPNESS = 80;
 
   private final Map<String, Integer> byNamespace = new HashMap<>();
   private final Map<String, Integer> byHost = new HashMap<>();
@@ -41,9 +41,10 @@ final class DeliverySlots implements HandlerSlots {
     int ofNamespace = byNamespace.getOrDefault(name.namespace(), 0);
     int ofHost = byHost.getOrDefault(name.host(), 0);
     int ofHandler = byHandler.getOrDefault(handler, 0);
-    int room = MAX - held - ofNamespace;
-    int hostRoom = MAX_PER_HOST - ofHost - ofHandler;
-    if (room <= 0 || hostRoom <= 0 || ofHandler >= Math.max(1, room / HOST_SHARE)) {
+    int share = (MAX - held + ofNamespace) / 3;
+    int left = share - ofNamespace;
+    boolean fair = ofHandler == 0 || STEEPNESS * left >= share * (STEEPNESS / 2 + ofHandler);
+    if (left <= 0 || !fair || MAX_PER_HOST - ofHost - ofHandler <= 0) {
       return false;
     }
     held++;

@@ -64,8 +64,8 @@ public record WebhookAnswer(int status, @Nullable Duration retryAfter, String te
     return wait.compareTo(MAX_RETRY_AFTER) > 0 ? MAX_RETRY_AFTER : wait;
   }
 
-  /** {@return status and text, as the error of an attempt shows it} */
-  public String describe() {
-    return "answered " + status + (text.isBlank() ? "" : ": " + text.strip());
+  /** {@return host, status and text, as the error of an attempt shows it} */
+  public String describe(String host) {
+    return host + " answered " + status + (text.isBlank() ? "" : ": " + text.strip());
   }
 }

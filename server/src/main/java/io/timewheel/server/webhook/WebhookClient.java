@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.webhook;
 
+import static io.timewheel.server.webhook.DeliveryPhase.SEND;
+
 import io.timewheel.api.HeaderValue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.client.BytesRequestContent;
@@ -31,6 +30,8 @@ import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Posts signed messages to targets, without a thread for each. It follows no redirect, asks no
@@ -45,12 +46,17 @@ public final class WebhookClient implements AutoCloseable {
   private static final int MAX_REQUEST_HEADERS = 128 * 1_024;
 
   private static final int MAX_RESPONSE_HEADERS = 16 * 1_024;
-  private static final int MAX_LOOKUPS = 64;
   private static final int THREADS = 8;
+
+  /** How the error begins that an answer has too many bytes. */
+  static final String TOO_LARGE = "the answer has more than ";
+
+  private static final Logger LOG = LoggerFactory.getLogger(WebhookClient.class);
 
   private final SecretSource secrets;
   private final InstantSource clock;
-  private final ThreadPoolExecutor lookups;
+  private final Lookups lookups = new Lookups();
+  private final CheckedResolver resolver;
   private final HttpClient client;
 
   private WebhookClient(
@@ -60,15 +66,13 @@ public final class WebhookClient implements AutoCloseable {
       CheckedResolver.NameService names) {
     this.secrets = secrets;
     this.clock = clock;
-    this.lookups =
-        new ThreadPoolExecutor(
-            0, MAX_LOOKUPS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), WebhookClient::daemon);
+    this.resolver = new CheckedResolver(policy, lookups, names);
     this.client = new HttpClient(new HttpClientTransportOverHTTP(1));
     QueuedThreadPool threads = new QueuedThreadPool(THREADS);
     threads.setName("timewheel-webhook");
     threads.setDaemon(true);
     client.setExecutor(threads);
-    client.setSocketAddressResolver(new CheckedResolver(policy, lookups, names));
+    client.setSocketAddressResolver(resolver);
     client.setFollowRedirects(false);
     client.setHttpCookieStore(new HttpCookieStore.Empty());
     client.setMaxConnectionsPerDestination(DeliverySlots.MAX_PER_HOST);
@@ -77,12 +81,6 @@ public final class WebhookClient implements AutoCloseable {
     client.setUserAgentField(new HttpField(HttpHeader.USER_AGENT, "Timewheel"));
     client.setDestinationIdleTimeout(TimeUnit.MINUTES.toMillis(1));
     client.setIdleTimeout(TimeUnit.MINUTES.toMillis(1));
-  }
-
-  private static Thread daemon(Runnable task) {
-    Thread thread = new Thread(task, "timewheel-webhook-lookup");
-    thread.setDaemon(true);
-    return thread;
   }
 
   /**
@@ -124,7 +122,8 @@ public final class WebhookClient implements AutoCloseable {
    *
    * @param target where to
    * @param message what
-   * @return the answer; fails with an {@link IOException} if there was none, whose message says why
+   * @return the answer; fails with an {@link IOException} if there was none, whose message names
+   *     the host, the phase and the cause; with a {@link NoSlotException} if nothing was begun
    */
   public CompletableFuture<WebhookAnswer> post(WebhookTarget target, WebhookMessage message) {
     List<WebhookSecret> keys;
@@ -150,12 +149,13 @@ public final class WebhookClient implements AutoCloseable {
         keys.stream()
             .map(key -> key.sign(message.id(), timestampSeconds, message.body()))
             .collect(Collectors.joining(" "));
-    Exchange exchange = new Exchange(target.timeout());
+    Exchange exchange = new Exchange(target, message);
     try {
       Request request =
           client
               .newRequest(target.url())
               .method(HttpMethod.POST)
+              .tag(message.namespace())
               .timeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
               .body(new BytesRequestContent("application/json", message.body()));
       request.headers(
@@ -166,9 +166,14 @@ public final class WebhookClient implements AutoCloseable {
             fields.put("webhook-timestamp", Long.toString(timestampSeconds));
             fields.put("webhook-signature", signature);
           });
-      request.onResponseContent(exchange::content).send(exchange::complete);
+      request
+          .onRequestBegin(begun -> exchange.phase = exchange.isTls ? DeliveryPhase.TLS : SEND)
+          .onRequestCommit(committed -> exchange.phase = SEND)
+          .onRequestSuccess(sent -> exchange.phase = DeliveryPhase.ANSWER)
+          .onResponseContent(exchange::content)
+          .send(exchange::complete);
     } catch (RuntimeException e) {
-      exchange.answer.completeExceptionally(new IOException(e.getMessage(), e));
+      exchange.fail(e);
     }
     return exchange.answer;
   }
@@ -193,19 +198,24 @@ public final class WebhookClient implements AutoCloseable {
     } catch (Exception e) {
       throw new IllegalStateException("the client of webhooks does not stop", e);
     } finally {
-      lookups.shutdownNow();
+      lookups.close();
     }
   }
 
   /** One call, on the threads of the client. */
   private final class Exchange {
     private final CompletableFuture<WebhookAnswer> answer = new CompletableFuture<>();
-    private final Duration timeout;
+    private final WebhookTarget target;
+    private final String namespace;
+    private final boolean isTls;
     private final ByteBuffer kept = ByteBuffer.allocate(KEPT_BYTES);
     private long bodyBytes;
+    private volatile DeliveryPhase phase = DeliveryPhase.CONNECT;
 
-    Exchange(Duration timeout) {
-      this.timeout = timeout;
+    Exchange(WebhookTarget target, WebhookMessage message) {
+      this.target = target;
+      this.namespace = message.namespace();
+      this.isTls = "https".equalsIgnoreCase(target.url().getScheme());
     }
 
     /** The rest is read and dropped, so that the connection can be used again; within reason. */
@@ -216,7 +226,7 @@ public final class WebhookClient implements AutoCloseable {
       kept.put(content.slice(content.position(), part));
       content.position(content.limit());
       if (bodyBytes > MAX_BODY_BYTES) {
-        response.abort(new IOException("the answer has more than " + MAX_BODY_BYTES + " bytes"));
+        response.abort(new IOException(TOO_LARGE + MAX_BODY_BYTES + " bytes"));
       }
     }
 
@@ -225,7 +235,7 @@ public final class WebhookClient implements AutoCloseable {
       Response response = result.getResponse();
       // A target may answer and close before it has read all: what it said counts.
       if (failure != null && result.getResponseFailure() != null) {
-        answer.completeExceptionally(new IOException(text(failure), failure));
+        fail(failure);
         return;
       }
       String text = new String(kept.array(), 0, kept.position(), StandardCharsets.UTF_8);
@@ -234,14 +244,19 @@ public final class WebhookClient implements AutoCloseable {
           WebhookAnswer.of(response.getStatus(), retryAfter, printable(text), clock.instant()));
     }
 
-    private String text(Throwable failure) {
-      if (failure instanceof java.util.concurrent.TimeoutException) {
-        return "no answer within " + timeout;
+    private void fail(Throwable failure) {
+      LOG.debug("a request to {} failed", target.host(), failure);
+      Boolean lookup =
+          phase == DeliveryPhase.CONNECT
+              ? resolver.hasBegun(namespace, target.url().getHost())
+              : null;
+      if (failure instanceof NoSlotException || Boolean.FALSE.equals(lookup)) {
+        answer.completeExceptionally(new NoSlotException());
+        return;
       }
-      String message = failure.getMessage();
-      return failure instanceof RefusedAddressException || failure.getClass() == IOException.class
-          ? String.valueOf(message)
-          : failure.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+      DeliveryPhase failed = DeliveryPhase.of(failure, lookup == null ? phase : DeliveryPhase.DNS);
+      answer.completeExceptionally(
+          new IOException(failed.describe(target.host(), failure, target.timeout()), failure));
     }
   }
 

@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Calls the URLs of timers. Each host has a handler of its own for each namespace, and with it a
@@ -24,6 +26,9 @@ public final class WebhookHandler implements AsyncHandler {
 
   /** Longer than any target may take: the client ends calls itself. */
   private static final Duration TIME_LIMIT = Duration.ofSeconds(75);
+
+  /** How long a delivery waits that could not begin. */
+  private static final Duration NO_SLOT_WAIT = Duration.ofSeconds(1);
 
   /** Some verifiers parse what they have verified, and take no empty text. */
   private static final byte[] NO_PAYLOAD = "null".getBytes(US_ASCII);
@@ -52,27 +57,38 @@ public final class WebhookHandler implements AsyncHandler {
     byte[] body = firing.payload().length == 0 ? NO_PAYLOAD : firing.payload();
     WebhookMessage message =
         new WebhookMessage(firing.namespace(), firing.fireId().toString(), body, headers(firing));
-    return client
-        .post(target, message)
-        .handle(
+    CompletableFuture<WebhookAnswer> posted = client.post(target, message);
+    return posted
+        .<CompletionStage<?>>handle(
             (answer, failure) -> {
-              if (failure != null) {
+              if (failure instanceof NoSlotException) {
+                return giveBack(firing);
+              } else if (failure != null) {
                 throw new Failed(String.valueOf(failure.getMessage()));
               }
-              endAttempt(answer, firing);
-              return answer;
-            });
+              endAttempt(answer, target, firing);
+              return posted;
+            })
+        .thenCompose(stage -> stage);
   }
 
-  private void endAttempt(WebhookAnswer answer, Firing firing) {
+  /** Holds the slot for a moment, so that the next attempt does not follow at once. */
+  private CompletionStage<?> giveBack(Firing firing) {
+    firing.giveBack(clock.instant().plus(NO_SLOT_WAIT));
+    return CompletableFuture.runAsync(
+        () -> {},
+        CompletableFuture.delayedExecutor(NO_SLOT_WAIT.toMillis(), TimeUnit.MILLISECONDS));
+  }
+
+  private void endAttempt(WebhookAnswer answer, WebhookTarget target, Firing firing) {
     switch (answer.meaning()) {
       case DONE -> {}
-      case GONE -> firing.giveUp(answer.describe());
+      case GONE -> firing.giveUp(answer.describe(target.host()));
       case FAILED -> {
         if (answer.retryAfter() != null) {
           firing.retryNotBefore(clock.instant().plus(answer.retryAfter()));
         }
-        throw new Failed(answer.describe());
+        throw new Failed(answer.describe(target.host()));
       }
     }
   }

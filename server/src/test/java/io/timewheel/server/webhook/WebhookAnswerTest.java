@@ -52,8 +52,9 @@ final class WebhookAnswerTest {
 
   @Test
   void describesItself() {
-    assertThat(WebhookAnswer.of(500, null, " out of cheese\n", NOW).describe())
-        .isEqualTo("answered 500: out of cheese");
-    assertThat(WebhookAnswer.of(404, null, "", NOW).describe()).isEqualTo("answered 404");
+    assertThat(WebhookAnswer.of(500, null, " out of cheese\n", NOW).describe("shop.example"))
+        .isEqualTo("shop.example answered 500: out of cheese");
+    assertThat(WebhookAnswer.of(404, null, "", NOW).describe("shop.example"))
+        .isEqualTo("shop.example answered 404");
   }
 }

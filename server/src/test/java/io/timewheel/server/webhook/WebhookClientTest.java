@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpHeaders;
 import java.nio.file.Path;
 import java.security.KeyStore;
@@ -239,7 +240,98 @@ final class WebhookClientTest {
       WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
 
       assertThatThrownBy(() -> client.post(target, message()).get())
-          .hasCauseInstanceOf(IOException.class);
+          .hasMessageEndingWith("127.0.0.1: wait for the answer: it was not HTTP");
+    }
+  }
+
+  @Test
+  void anErrorNamesHostPhaseAndCause() throws Exception {
+    CheckedResolver.NameService names =
+        host -> {
+          throw new UnknownHostException(host + ": Name or service not known");
+        };
+    try (WebhookClient client =
+        WebhookClient.start(LOOPBACK, WebhookClientTest::secrets, InstantSource.system(), names)) {
+      URI url = URI.create("http://none.example/");
+      assertThatThrownBy(
+              () -> client.post(new WebhookTarget(url, "shop", Map.of(), LONG), message()).get())
+          .hasMessageEndingWith("none.example: DNS: no such host");
+    }
+    try (ServerSocket plain = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        WebhookClient client = client()) {
+      URI url = URI.create("https://127.0.0.1:" + plain.getLocalPort());
+      Duration soon = Duration.ofMillis(200);
+      assertThatThrownBy(
+              () -> client.post(new WebhookTarget(url, "shop", Map.of(), soon), message()).get())
+          .hasMessageEndingWith("127.0.0.1: TLS: no handshake within PT0.2S");
+      plain.close();
+      assertThatThrownBy(
+              () -> client.post(new WebhookTarget(url, "shop", Map.of(), LONG), message()).get())
+          .hasMessageEndingWith("127.0.0.1: connect: connection refused");
+    }
+  }
+
+  @Test
+  void aLookupThatTakesTooLongIsAnErrorOfDns() throws Exception {
+    CountDownLatch stuck = new CountDownLatch(1);
+    CheckedResolver.NameService names =
+        host -> {
+          try {
+            stuck.await();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          throw new UnknownHostException(host);
+        };
+    try (WebhookClient client =
+        WebhookClient.start(LOOPBACK, WebhookClientTest::secrets, InstantSource.system(), names)) {
+      URI url = URI.create("http://slow.example/");
+      Duration soon = Duration.ofMillis(200);
+      assertThatThrownBy(
+              () -> client.post(new WebhookTarget(url, "shop", Map.of(), soon), message()).get())
+          .hasMessageEndingWith("slow.example: DNS: no address within PT0.2S");
+      stuck.countDown();
+    }
+  }
+
+  /** 600 hosts of one namespace hold threads of lookups or wait for one; another has its own. */
+  @Test
+  void slowLookupsOfANamespaceDelayNoOtherNamespaceAndAreNotCountedIfTheyDidNotBegin()
+      throws Exception {
+    CountDownLatch stuck = new CountDownLatch(1);
+    CheckedResolver.NameService names =
+        host -> {
+          if (host.startsWith("slow")) {
+            try {
+              stuck.await();
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            }
+          }
+          return new InetAddress[] {InetAddress.getLoopbackAddress()};
+        };
+    try (WebhookClient client =
+        WebhookClient.start(LOOPBACK, WebhookClientTest::secrets, InstantSource.system(), names)) {
+      int port = server.getAddress().getPort();
+      List<CompletableFuture<WebhookAnswer>> slow = new ArrayList<>();
+      for (int i = 0; i < 600; i++) {
+        URI url = URI.create("http://slow" + i + ".example:" + port);
+        slow.add(
+            client.post(
+                new WebhookTarget(url, "shop", Map.of(), Duration.ofSeconds(1)), message()));
+      }
+      URI alive = URI.create("http://alive.example:" + port);
+      WebhookMessage ofOther = new WebhookMessage("others", "f", "{}".getBytes(UTF_8), Map.of());
+      assertThat(
+              client.post(new WebhookTarget(alive, "shop", Map.of(), LONG), ofOther).get().status())
+          .isEqualTo(204);
+      int begun = 0;
+      for (CompletableFuture<WebhookAnswer> one : slow) {
+        Throwable failure = one.handle((answer, error) -> error).get();
+        begun += failure instanceof NoSlotException ? 0 : 1;
+      }
+      assertThat(begun).isEqualTo(Lookups.MAX / 2);
+      stuck.countDown();
     }
   }
 
@@ -268,7 +360,7 @@ final class WebhookClientTest {
       WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), LONG);
 
       assertThatThrownBy(() -> client.post(target, message()).get())
-          .hasMessageContaining("SSLHandshakeException");
+          .hasMessageEndingWith("127.0.0.1: TLS: the certificate is not trusted");
       assertThat(calls).hasValue(0);
     } finally {
       secure.stop(0);

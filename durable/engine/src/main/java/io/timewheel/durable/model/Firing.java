@@ -81,4 +81,12 @@ public interface Firing {
    * @param at when; a time more than a year ahead counts as a year
    */
   void retryNotBefore(Instant at);
+
+  /**
+   * Ends this attempt uncounted when the handler returns, because it could not begin its work: the
+   * run is attempted again. A failure after this call is ignored.
+   *
+   * @param at the earliest time of the next attempt; another node may begin it sooner
+   */
+  void giveBack(Instant at);
 }

@@ -24,6 +24,7 @@ public final class AttemptFiring implements Firing {
   private final boolean catchUp;
   private volatile @Nullable Decision decision;
   private volatile @Nullable Instant retryNotBefore;
+  private volatile @Nullable Instant backNotBefore;
 
   /** How a handler ends the run: with another time, or without one for a reason. */
   record Decision(@Nullable Instant again, String reason) {}
@@ -140,6 +141,17 @@ public final class AttemptFiring implements Firing {
 
   @Nullable Instant earliestRetry() {
     return retryNotBefore;
+  }
+
+  @Override
+  public void giveBack(Instant at) {
+    long unused = millis(at);
+    backNotBefore = at;
+  }
+
+  /** {@return when an attempt that is given back comes again; null if it is not given back} */
+  @Nullable Instant backNotBefore() {
+    return backNotBefore;
   }
 
   @Nullable Decision decision() {

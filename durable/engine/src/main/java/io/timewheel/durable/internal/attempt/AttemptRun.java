@@ -314,7 +314,10 @@ public final class AttemptRun implements Runnable {
 
   private void recordEnd(AttemptFiring firing, @Nullable Throwable error) {
     AttemptFiring.Decision decision = firing.decision();
-    if (error != null) {
+    Instant back = firing.backNotBefore();
+    if (back != null) {
+      record(Change.Finish.End.GIVEN_BACK, new NextRun(EpochMillis.ceil(back), 0), null);
+    } else if (error != null) {
       log(error);
       failed(text(error), firing.earliestRetry());
     } else if (decision == null) {

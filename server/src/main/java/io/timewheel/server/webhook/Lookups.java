@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The threads that ask name servers: a lookup blocks its thread, for many seconds if no name server
+ * answers. A namespace uses at most as many threads as are free, so lookups of other namespaces
+ * begin at once; its further lookups wait.
+ */
+final class Lookups implements AutoCloseable {
+  /** How many lookups are under way at a time, at most. */
+  static final int MAX = 256;
+
+  /** How many lookups of a namespace wait; a delivery holds a slot, and most of these soon end. */
+  static final int MAX_WAITING = DeliverySlots.MAX;
+
+  private final ThreadPoolExecutor threads =
+      new ThreadPoolExecutor(
+          0, MAX, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), Lookups::daemon);
+
+  private final Map<String, Integer> running = new HashMap<>();
+  private int allRunning;
+
+  /** By namespace; the namespace whose lookup has begun least recently comes first. */
+  private final Map<String, Queue<Runnable>> waiting = new LinkedHashMap<>();
+
+  private static Thread daemon(Runnable task) {
+    Thread thread = new Thread(task, "timewheel-webhook-lookup");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /**
+   * Runs a lookup, now or when a thread is free.
+   *
+   * @throws RejectedExecutionException if too many lookups of the namespace wait
+   */
+  void execute(String namespace, Runnable lookup) {
+    synchronized (this) {
+      if (!begin(namespace)) {
+        Queue<Runnable> queue = waiting.computeIfAbsent(namespace, absent -> new ArrayDeque<>());
+        if (queue.size() >= MAX_WAITING) {
+          throw new RejectedExecutionException("too many lookups wait");
+        }
+        queue.add(lookup);
+        return;
+      }
+    }
+    start(namespace, lookup);
+  }
+
+  private boolean begin(String namespace) {
+    int mine = running.getOrDefault(namespace, 0);
+    if (mine >= MAX - allRunning) {
+      return false;
+    }
+    running.put(namespace, mine + 1);
+    allRunning++;
+    return true;
+  }
+
+  private void start(String namespace, Runnable lookup) {
+    try {
+      threads.execute(
+          () -> {
+            try {
+              lookup.run();
+            } finally {
+              ended(namespace);
+            }
+          });
+    } catch (RuntimeException | Error e) { // it was closed, or there is no thread to be had
+      ended(namespace);
+      throw e;
+    }
+  }
+
+  private void ended(String namespace) {
+    Map<String, Runnable> next = new LinkedHashMap<>();
+    synchronized (this) {
+      running.computeIfPresent(namespace, (same, count) -> count == 1 ? null : count - 1);
+      allRunning--;
+      for (String each : List.copyOf(waiting.keySet())) {
+        if (begin(each)) {
+          Queue<Runnable> queue = waiting.remove(each);
+          next.put(each, queue.remove());
+          if (!queue.isEmpty()) {
+            waiting.put(each, queue);
+          }
+        }
+      }
+    }
+    next.forEach(
+        (each, lookup) -> {
+          try {
+            start(each, lookup);
+          } catch (RejectedExecutionException e) {
+            // It was closed: nobody waits for these addresses.
+          }
+        });
+  }
+
+  @Override
+  public void close() {
+    threads.shutdownNow();
+  }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import java.io.IOException;
+
+/** A delivery could not begin, because the lookups of its namespace have no thread left. */
+final class NoSlotException extends IOException {
+  private static final long serialVersionUID = 1L;
+
+  NoSlotException() {
+    super("no lookup could begin");
+  }
+}
