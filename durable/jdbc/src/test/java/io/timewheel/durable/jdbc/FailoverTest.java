@@ -48,9 +48,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The primary is killed, and its standby promoted: nodes go on by themselves. */
 @Tag("proof")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = OutageTest.LOG, mode = ResourceAccessMode.READ)
 @Timeout(300)
 class FailoverTest {
   private static final RetryPolicy PATIENT =

@@ -28,10 +28,15 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A database that takes nothing for a while: everybody is told why, and it goes on by itself. */
+@ResourceLock(OutageTest.LOG)
 @Timeout(300)
 class OutageTest {
+  /** The log of all stores of this JVM: other tests that fill it must not run meanwhile. */
+  static final String LOG = "log";
+
   private static final Logger LOGGER = Logger.getLogger(JdbcTimerStore.class.getName());
 
   final DatabaseServer server = Server.of(this).server();
