@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -21,6 +22,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -115,6 +119,70 @@ class OpenApiTest {
         assertThat(variables).as(path.getKey()).isEqualTo(inPath);
       }
     }
+  }
+
+  @Test
+  void everyOperationHasATagAndEachBodyAnExample() {
+    Set<String> tags = new TreeSet<>();
+    document.get("tags").forEach(tag -> tags.add(tag.get("name").asString()));
+    assertThat(document.at("/servers/0/url").asString()).isEqualTo("http://127.0.0.1:7400");
+    for (var path : document.get("paths").properties()) {
+      for (var method : path.getValue().properties()) {
+        String where = operation(method.getKey(), path.getKey());
+        assertThat(method.getValue().get("tags")).as(where).hasSize(1);
+        assertThat(tags).as(where).contains(method.getValue().at("/tags/0").asString());
+        for (JsonNode content : method.getValue().at("/requestBody/content")) {
+          boolean isEmpty =
+              content.at("/schema/$ref").asString("").equals("#/components/schemas/Nothing");
+          assertThat(content.has("example")).as(where + " has an example").isNotEqualTo(isEmpty);
+          if (!isEmpty) {
+            schemas.check(content.get("example"), content.get("schema"), where + " example");
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void noRequiredFieldHasADefault() {
+    noRequiredFieldHasADefault(document, "");
+  }
+
+  private void noRequiredFieldHasADefault(JsonNode node, String where) {
+    for (JsonNode name : node.path("required")) {
+      JsonNode property = node.path("properties").path(name.asString());
+      assertThat(property.has("default")).as(where + "/" + name.asString()).isFalse();
+    }
+    if (node.path("required").asBoolean(false)) {
+      assertThat(node.path("schema").has("default")).as(where).isFalse();
+    }
+    node.properties()
+        .forEach(each -> noRequiredFieldHasADefault(each.getValue(), where + "/" + each.getKey()));
+    for (JsonNode item : node) {
+      if (item.isObject()) {
+        noRequiredFieldHasADefault(item, where + "/-");
+      }
+    }
+  }
+
+  /** The sources are read: not every problem can be had here. */
+  @Test
+  void everyKindOfProblemIsListedAndNoOther() throws IOException {
+    Pattern code = Pattern.compile("\\bof\\(\\s*\\d{3},\\s*\"([a-z_]+)\"");
+    Set<String> kinds = new TreeSet<>();
+    try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+      for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
+        Matcher found = code.matcher(Files.readString(file));
+        while (found.find()) {
+          kinds.add("urn:timewheel:problem:" + found.group(1));
+        }
+      }
+    }
+    Set<String> listed = new TreeSet<>();
+    document
+        .at("/components/schemas/Problem/properties/type/enum")
+        .forEach(type -> listed.add(type.asString()));
+    assertThat(kinds).hasSizeGreaterThan(20).isEqualTo(listed);
   }
 
   /** Asks, and holds the answer to the document. */

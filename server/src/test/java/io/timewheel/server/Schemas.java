@@ -37,6 +37,10 @@ final class Schemas {
     for (JsonNode part : schema.path("allOf")) {
       check(value, part, where);
     }
+    if (schema.has("oneOf")) {
+      long matches = schema.get("oneOf").valueStream().filter(part -> fits(value, part)).count();
+      assertThat(matches).as(where + " matches one alternative").isOne();
+    }
     if (schema.has("type")) {
       assertThat(types(schema.get("type"))).as(where).contains(type(value));
     }
@@ -56,6 +60,19 @@ final class Schemas {
       for (JsonNode item : value) {
         check(item, schema.path("items"), where + "[]");
       }
+    }
+  }
+
+  private boolean fits(JsonNode value, JsonNode alternative) {
+    JsonNode schema = resolve(alternative);
+    if (!schema.has("type") && schema.has("required")) {
+      return schema.get("required").valueStream().allMatch(name -> value.has(name.asString()));
+    }
+    try {
+      check(value, schema, "an alternative");
+      return true;
+    } catch (AssertionError e) {
+      return false;
     }
   }
 
