@@ -50,27 +50,33 @@ class BoundedAnswersTest {
 
   private static UnaryOperator<ServerConfig> limits(
       long bodyBytes, long answerBytes, Duration maxStall) {
-    return config -> {
-      WorkLimits standard = config.work();
-      return new ServerConfig(
-          config.listen(),
-          config.port(),
-          config.hosts(),
-          config.ingress(),
-          config.maxConnections(),
-          config.maxWaitingClaims(),
-          config.maxStreams(),
-          bodyBytes,
-          config.maxBodyTime(),
-          new WorkLimits(
-              standard.longAtATime(),
-              standard.shortAtATime(),
-              standard.maxWaiting(),
-              standard.maxWait(),
-              answerBytes,
-              maxStall,
-              standard.storeTimeout()));
-    };
+    WorkLimits standard = WorkLimits.standard();
+    return config ->
+        with(
+            config,
+            bodyBytes,
+            new WorkLimits(
+                standard.longAtATime(),
+                standard.shortAtATime(),
+                standard.maxWaiting(),
+                standard.maxWait(),
+                answerBytes,
+                maxStall,
+                standard.storeTimeout()));
+  }
+
+  static ServerConfig with(ServerConfig config, long bodyBytes, WorkLimits work) {
+    return new ServerConfig(
+        config.listen(),
+        config.port(),
+        config.hosts(),
+        config.ingress(),
+        config.maxConnections(),
+        config.maxWaitingClaims(),
+        config.maxStreams(),
+        bodyBytes,
+        config.maxBodyTime(),
+        work);
   }
 
   private static void scheduleLarge(Running running, Duration after) {

@@ -308,6 +308,7 @@ class OpenApiTest {
     get(200, "/v1/namespaces", "");
     get(400, "/v1/namespaces", "?pageSize=0");
     get(200, "/v1/stats", "");
+    get(400, "/v1/namespaces", "?pageSize=0");
     get(200, "/v1/wheel", "");
     get(200, "/v1/cluster", "");
     for (String path : new String[] {"/v1/namespaces", "/v1/stats", "/v1/wheel", "/v1/events"}) {

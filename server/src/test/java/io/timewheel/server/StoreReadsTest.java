@@ -12,6 +12,7 @@ import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.settings.WorkLimits;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -70,7 +71,9 @@ class StoreReadsTest {
 
   @BeforeEach
   void start() throws IOException {
-    server = TimewheelServer.start(ServerConfig.loopback(0));
+    WorkLimits all = new WorkLimits(16, 16, 16, Duration.ofHours(1), 64 << 20, LEASE, LEASE);
+    server =
+        TimewheelServer.start(BoundedAnswersTest.with(ServerConfig.loopback(0), 64 << 20, all));
     InMemoryTimerStore store = InMemoryTimerStore.create();
     try (DurableTimer yesterday = DurableTimer.builder(store).clock(YESTERDAY).build()) {
       yesterday.schedule(

@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.internal.engine.Closing;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
@@ -722,7 +723,7 @@ public final class DurableTimer implements AutoCloseable {
     requireNonNull(fireId, "fireId");
     requireNonNull(error, "error");
     if (after != null && !requests.isInReach(after)) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "after: " + after + " (expected: zero or more, and not for ever)");
     }
     ClaimToken token = QueueFiring.parse(lease);

@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.TimerKey;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -21,7 +22,7 @@ final class Limits {
     requireNonNull(name, what);
     int bytes = name.getBytes(StandardCharsets.UTF_8).length;
     if (bytes == 0 || bytes > MAX_NAME_BYTES) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           what + ": " + bytes + " bytes (expected: 1 to " + MAX_NAME_BYTES + ")");
     }
     for (int i = 0; i < name.length(); i++) {
@@ -35,7 +36,7 @@ final class Limits {
                   && i > 0
                   && Character.isHighSurrogate(name.charAt(i - 1)));
       if (Character.isISOControl(unit) || lone) {
-        throw new IllegalArgumentException(
+        throw new InvalidArgumentException(
             what
                 + ": character U+%04X at %d (expected: no control character, no lone surrogate)"
                     .formatted((int) unit, i));
@@ -57,7 +58,7 @@ final class Limits {
   /** Checks a version that a call is for, where zero stands for any. */
   static void version(long version) {
     if (version < 0) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "version: " + version + " (expected: one that a result has named, or 0 for any)");
     }
   }
@@ -65,7 +66,7 @@ final class Limits {
   static byte[] payload(byte[] payload) {
     requireNonNull(payload, "payload");
     if (payload.length > MAX_PAYLOAD_BYTES) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "payload: " + payload.length + " bytes (expected: at most " + MAX_PAYLOAD_BYTES + ")");
     }
     return payload;
@@ -81,7 +82,7 @@ final class Limits {
       bytes += header.getValue().getBytes(StandardCharsets.UTF_8).length;
     }
     if (bytes > MAX_HEADERS_BYTES) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "headers: " + bytes + " bytes (expected: at most " + MAX_HEADERS_BYTES + ")");
     }
     return Map.copyOf(headers);
@@ -89,14 +90,14 @@ final class Limits {
 
   static void count(String name, int value, int max) {
     if (value < 1 || value > max) {
-      throw new IllegalArgumentException(name + ": " + value + " (expected: 1 to " + max + ")");
+      throw new InvalidArgumentException(name + ": " + value + " (expected: 1 to " + max + ")");
     }
   }
 
   static void between(String name, Duration value, Duration min, Duration max) {
     requireNonNull(value, name);
     if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           name + ": " + value + " (expected: " + min + " to " + max + ")");
     }
   }

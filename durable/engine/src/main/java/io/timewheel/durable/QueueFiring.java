@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.queue.ClaimedTimer;
 import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.spi.ClaimToken;
 import java.time.Instant;
 import java.util.HexFormat;
@@ -53,9 +54,9 @@ public final class QueueFiring {
             HexFormat.fromHexDigitsToLong(lease, 16, 32));
       }
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException("leaseToken: is not a lease token", e);
+      throw new InvalidArgumentException("leaseToken: is not a lease token", e);
     }
-    throw new IllegalArgumentException("leaseToken: is not a lease token");
+    throw new InvalidArgumentException("leaseToken: is not a lease token");
   }
 
   @Override

@@ -15,6 +15,7 @@ import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
 import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -164,7 +165,7 @@ final class Requests {
     Limits.version(version);
     long dueMillis = EpochMillis.ceil(requireNonNull(at, "at"));
     if (dueMillis == EpochMillis.NEVER) {
-      throw new IllegalArgumentException("at: " + at + " (expected: an earlier time)");
+      throw new InvalidArgumentException("at: " + at + " (expected: an earlier time)");
     }
     return new Change.Move(key, version, dueMillis, engine.clock.nowMillis());
   }
@@ -198,7 +199,7 @@ final class Requests {
     long toMillis = EpochMillis.ceil(to);
     long span = EpochMillis.saturatedSubtract(toMillis, fromMillis);
     if (span < buckets) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "to: " + to + " (expected: at least " + buckets + " ms after " + from + ")");
     }
     long[] bounds = new long[buckets + 1];

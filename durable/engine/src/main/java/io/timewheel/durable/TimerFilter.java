@@ -4,6 +4,7 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerQuery;
@@ -125,7 +126,7 @@ public final class TimerFilter {
   public TimerFilter states(Set<TimerState> states) {
     requireNonNull(states, "states");
     if (states.isEmpty()) {
-      throw new IllegalArgumentException("states: none (expected: at least one)");
+      throw new InvalidArgumentException("states: none (expected: at least one)");
     }
     return of(
         query.namespace(),
@@ -147,7 +148,7 @@ public final class TimerFilter {
   public TimerFilter dueBetween(Instant from, Instant to) {
     requireNonNull(from, "from");
     if (requireNonNull(to, "to").isBefore(from)) {
-      throw new IllegalArgumentException("to: " + to + " (expected: not before " + from + ")");
+      throw new InvalidArgumentException("to: " + to + " (expected: not before " + from + ")");
     }
     return of(
         query.namespace(),

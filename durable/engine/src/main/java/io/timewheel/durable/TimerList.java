@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.TimerQuery;
@@ -68,9 +69,9 @@ public record TimerList(List<TimerInfo> timers, Optional<String> nextPage) {
         return position;
       }
     } catch (RuntimeException e) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "page: " + token + " (expected: a page token of this list)", e);
     }
-    throw new IllegalArgumentException("page: " + token + " (expected: a page token of this list)");
+    throw new InvalidArgumentException("page: " + token + " (expected: a page token of this list)");
   }
 }

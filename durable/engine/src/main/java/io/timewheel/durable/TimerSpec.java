@@ -7,6 +7,7 @@ import io.timewheel.durable.internal.time.Cron;
 import io.timewheel.durable.internal.time.Decision;
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.internal.time.Recurrence;
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
@@ -117,7 +118,7 @@ public final class TimerSpec {
 
   private TimerSpec recur(Recurrence how) {
     if (recurrence != null && recurrence.getClass() != how.getClass()) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           key + ": " + recurrence + ", and " + how + " (expected: only one of them)");
     }
     recurrence = how;
@@ -127,7 +128,7 @@ public final class TimerSpec {
   private static Duration period(String name, Duration period) {
     requireNonNull(period, name);
     if (period.compareTo(MIN_PERIOD) < 0) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           name + ": " + period + " (expected: at least " + MIN_PERIOD + ")");
     }
     return period;
@@ -222,7 +223,7 @@ public final class TimerSpec {
   public TimerSpec grace(Duration lateness) {
     requireNonNull(lateness, "lateness");
     if (lateness.isNegative()) {
-      throw new IllegalArgumentException("grace: " + lateness + " (expected: zero or more)");
+      throw new InvalidArgumentException("grace: " + lateness + " (expected: zero or more)");
     }
     grace = lateness;
     return this;
@@ -247,7 +248,7 @@ public final class TimerSpec {
    */
   public TimerSpec onlyIfVersion(long expected) {
     if (expected <= 0) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "version: " + expected + " (expected: one that a result has named)");
     }
     condition = Change.Condition.VERSION;
@@ -324,10 +325,10 @@ public final class TimerSpec {
 
   private void checkTarget() {
     if (handler == null && queue == null) {
-      throw new IllegalArgumentException(key + ": no target (expected: a handler or a queue)");
+      throw new InvalidArgumentException(key + ": no target (expected: a handler or a queue)");
     }
     if (handler != null && queue != null) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           key + ": handler " + handler + " and queue " + queue + " (expected: only one of them)");
     }
   }
@@ -335,7 +336,7 @@ public final class TimerSpec {
   /** A timer that fires once is never missed: it always fires, however late. */
   private void checkMissed() {
     if (recurrence == null && missed != null && missed != MissedRuns.FIRE_ONCE) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           key
               + ": missed "
               + missed
@@ -350,7 +351,7 @@ public final class TimerSpec {
       long nowMillis) {
     if (after != null) {
       if (at != null || recurs != null) {
-        throw new IllegalArgumentException(
+        throw new InvalidArgumentException(
             key
                 + ": after "
                 + after
@@ -369,14 +370,14 @@ public final class TimerSpec {
     if (recurs != null) {
       long firstMillis = recurs.first(nowMillis);
       if (firstMillis == EpochMillis.NEVER) {
-        throw new IllegalArgumentException(key + ": " + recurs + " never comes");
+        throw new InvalidArgumentException(key + ": " + recurs + " never comes");
       }
       long graceMillis = Math.max(minGraceMillis, definition.graceMillis());
       return Decision.of(recurs, definition.missed(), graceMillis, firstMillis, nowMillis)
           .atMillis();
     }
     if (at == null) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           key + ": no time (expected: one of after, at, every, fixedDelay, cron)");
     }
     return EpochMillis.ceil(at);
@@ -384,7 +385,7 @@ public final class TimerSpec {
 
   private long checkDue(long millis) {
     if (millis == EpochMillis.NEVER) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           key + ": a time beyond the year 292,278,994 (expected: one before it)");
     }
     return millis;

@@ -138,7 +138,7 @@ public final class TimerSpecs {
     try {
       setting.run();
     } catch (IllegalArgumentException e) {
-      throw Problem.of(e).at(field).failure();
+      throw Problem.argument(e).at(field).failure();
     }
   }
 
@@ -189,7 +189,7 @@ public final class TimerSpecs {
     try {
       return new RetryPolicy(maxAttempts, backoff, maxBackoff);
     } catch (IllegalArgumentException e) {
-      Problem problem = Problem.of(e);
+      Problem problem = Problem.argument(e);
       throw problem.at("retry." + problem.field()).failure();
     }
   }
@@ -254,7 +254,7 @@ public final class TimerSpecs {
     try {
       target = StoredTarget.of(webhook);
     } catch (IllegalArgumentException e) {
-      Problem problem = Problem.of(e);
+      Problem problem = Problem.argument(e);
       throw (problem.field() == null ? problem.at("target.url") : problem).failure();
     }
     ConfiguredSecret signing = secrets.find(target.secret());

@@ -69,7 +69,7 @@ public final class Exchange {
    * @param maxBodyTime how long a client may take to send a body
    * @param answers the memory of answers
    * @param maxStall how long a client may take no part of an answer
-   * @param threads the threads of requests
+   * @param queues for work that may block
    * @param storeTimeout the time within which the store must answer
    * @param auditLog the audit log
    * @param metrics the time of requests
@@ -80,7 +80,7 @@ public final class Exchange {
       Duration maxBodyTime,
       ByteBudget answers,
       Duration maxStall,
-      RequestThreads threads,
+      Map<Work, WorkQueue> queues,
       Duration storeTimeout,
       AuditLog auditLog,
       RequestMetrics metrics) {}
@@ -193,7 +193,7 @@ public final class Exchange {
   public void body(int maxBytes, String type, Consumer<String> then) {
     long length = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
     if (length <= 0 && !request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING)) {
-      then.accept("");
+      work(() -> then.accept(""));
       return;
     }
     BodyReader.checkMediaType(request, type);
@@ -206,18 +206,22 @@ public final class Exchange {
         BodyReader.read(request, maxBytes, shared.maxBodyTime, body),
         content -> {
           expectAnswer(Duration.ZERO);
-          occupyThread(() -> then.accept(Json.decode(content)));
+          work(() -> then.accept(Json.decode(content)));
         });
   }
 
-  /** Runs a step that may wait for the store; what it throws is answered. */
-  void occupyThread(Runnable step) {
-    shared.threads.run(
-        () -> {
-          if (!answered.get()) {
-            run(step);
-          }
-        });
+  /** Does a step that may block, when it is its turn; what it throws is answered. */
+  void work(Runnable step) {
+    WorkQueue queue = shared.queues.get(requireNonNull(route, "route").work());
+    if (queue == null) {
+      run(step);
+    } else {
+      queue.run(this, step);
+    }
+  }
+
+  boolean isAnswered() {
+    return answered.get();
   }
 
   // The deadline

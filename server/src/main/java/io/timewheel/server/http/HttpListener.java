@@ -16,7 +16,6 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /** The port of a server. Accepts connections, and gives each request to the pipeline. */
 public final class HttpListener {
-  static final int MAX_THREADS = 64;
   private static final int MAX_HEADER_BYTES = 16 * 1024;
 
   /** The smallest buffer of the pool. */
@@ -34,7 +33,7 @@ public final class HttpListener {
 
   public HttpListener(ServerConfig config, Connections connections, RequestPipeline pipeline) {
     this.connections = connections;
-    QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
+    QueuedThreadPool threads = new QueuedThreadPool(config.work().threads(), 4);
     threads.setName("timewheel-http");
     threads.setStopTimeout(1_000); // requests under way had their time before that
     jetty = new Server(threads);

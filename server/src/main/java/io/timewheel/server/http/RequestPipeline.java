@@ -8,7 +8,10 @@ import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.settings.WorkLimits;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -20,8 +23,6 @@ import org.eclipse.jetty.util.Callback;
  * problem.
  */
 public final class RequestPipeline extends Handler.Abstract {
-  /** The others of the pool remain for probes. */
-  private static final int MAX_REQUEST_THREADS = HttpListener.MAX_THREADS - 16;
 
   private final Router router;
   private final Authenticator authenticator;
@@ -50,10 +51,28 @@ public final class RequestPipeline extends Handler.Abstract {
             config.maxBodyTime(),
             new ByteBudget(config.work().maxAnswerBytes()),
             config.work().maxStall(),
-            new RequestThreads(MAX_REQUEST_THREADS),
+            queues(config),
             config.work().storeTimeout(),
             new AuditLog(System::nanoTime),
             new RequestMetrics(meters));
+  }
+
+  private static Map<Work, WorkQueue> queues(ServerConfig config) {
+    WorkLimits limits = config.work();
+    Map<Work, Integer> atATime =
+        Map.of(
+            Work.SCRAPE, WorkLimits.SCRAPES,
+            Work.LONG, limits.longAtATime(),
+            Work.BULK, WorkLimits.BULKS);
+    Map<Work, WorkQueue> queues = new EnumMap<>(Work.class);
+    atATime.forEach(
+        (work, count) ->
+            queues.put(work, new WorkQueue(count, limits.maxWaiting(), limits.maxWait())));
+    // A request of each connection may come at once, and waits for a moment.
+    queues.put(
+        Work.SHORT,
+        new WorkQueue(limits.shortAtATime(), config.maxConnections(), limits.maxWait()));
+    return queues;
   }
 
   @Override
@@ -83,11 +102,13 @@ public final class RequestPipeline extends Handler.Abstract {
     }
     exchange.route(match.route(), match.variables());
     authorise(exchange, match.route(), authentication);
-    if (match.route().isOpen()) {
-      act(exchange, match.action());
-    } else {
+    if (!match.route().isOpen()) {
       exchange.expectAnswer(Duration.ZERO);
-      exchange.occupyThread(() -> act(exchange, match.action()));
+    }
+    if (match.route().method().equals("GET")) {
+      exchange.work(() -> act(exchange, match.action()));
+    } else {
+      act(exchange, match.action()); // what follows the body waits for its turn
     }
   }
 

@@ -16,10 +16,20 @@ import org.jspecify.annotations.Nullable;
  * @param pattern the path, with variables in braces and perhaps a verb behind a colon
  * @param segments the parts of the pattern
  * @param roles the roles of which a caller needs one; none if the route is open to everyone
+ * @param work the work that it takes
  */
-public record Route(String method, String pattern, List<String> segments, Set<Role> roles) {
+public record Route(
+    String method, String pattern, List<String> segments, Set<Role> roles, Work work) {
+  /** {@return a route; one that is open never blocks, others read many timers or change a few} */
   public static Route of(String method, String pattern, Role... roles) {
-    return new Route(method, pattern, split(pattern), Set.of(roles));
+    Work work = method.equals("GET") ? Work.LONG : Work.SHORT;
+    return new Route(
+        method, pattern, split(pattern), Set.of(roles), roles.length == 0 ? Work.PROMPT : work);
+  }
+
+  /** {@return the same route for other work} */
+  public Route with(Work other) {
+    return new Route(method, pattern, segments, roles, other);
   }
 
   /** {@return whether it needs no token} */

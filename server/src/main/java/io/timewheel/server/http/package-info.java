@@ -16,6 +16,8 @@
  *   <li>{@code Exchange} is one request with its answer; it checks the namespace in the path
  *   <li>{@code BodyReader}, {@code Query}, {@code PageToken}, {@code PercentDecoder} and {@code
  *       Preconditions} read the parts of a request
+ *   <li>{@code WorkQueue} runs work that may block, some at a time, one queue for each kind of
+ *       {@code Work}; in its {@code FairQueue} callers take turns
  *   <li>{@code AnswerWriter} writes large answers; {@code ByteBudget} limits the memory of bodies
  *       and of answers
  *   <li>{@code IdempotencyKeys} repeats the first answer to a repeated request, {@code HangupWatch}

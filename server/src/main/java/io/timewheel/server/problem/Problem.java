@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.api.ProblemDetails;
 import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.InvalidArgumentException;
+import io.timewheel.durable.model.TimerClosedException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -90,13 +92,19 @@ public record Problem(
         case STORE_UNAVAILABLE -> unavailable("the store does not answer; nothing was done");
         case UNKNOWN -> of(503, "unknown_outcome", UNKNOWN_OUTCOME).header("Retry-After", "1");
       };
-    } else if (error instanceof IllegalArgumentException) {
-      Matcher named = NAMED.matcher(detail);
-      return invalid(named.lookingAt() ? named.group(1) : null, detail);
-    } else if (error instanceof IllegalStateException) {
+    } else if (error instanceof InvalidArgumentException e) {
+      return argument(e);
+    } else if (error instanceof TimerClosedException) {
       return unavailable("the server is going down");
     }
     return of(500, "unexpected", "an error of the server; its log has it").caused(error);
+  }
+
+  /** {@return the problem of a value that was sent} */
+  public static Problem argument(IllegalArgumentException error) {
+    String detail = String.valueOf(error.getMessage());
+    Matcher named = NAMED.matcher(detail);
+    return invalid(named.lookingAt() ? named.group(1) : null, detail);
   }
 
   /** A read got no answer of the store in time. */

@@ -10,6 +10,7 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.http.Work;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Authorization;
@@ -44,7 +45,7 @@ public final class BackupResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("POST", "/v1/backups", Role.ADMIN), this::backup);
+    router.add(Route.of("POST", "/v1/backups", Role.ADMIN).with(Work.BULK), this::backup);
   }
 
   /** There is a store to copy from now on. */

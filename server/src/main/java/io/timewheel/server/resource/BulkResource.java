@@ -17,6 +17,7 @@ import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKeys;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.http.Work;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
@@ -58,7 +59,7 @@ public final class BulkResource {
 
   private void add(Router router, String name, Change change) {
     router.add(
-        Route.of("POST", TimerListResource.TIMERS + ":" + name, Role.OPERATE),
+        Route.of("POST", TimerListResource.TIMERS + ":" + name, Role.OPERATE).with(Work.BULK),
         exchange -> bulk(exchange, change));
   }
 

@@ -29,6 +29,7 @@ import io.timewheel.micrometer.JdbcStoreMetrics;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.http.Work;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.node.TargetLag;
@@ -107,7 +108,7 @@ public final class MetricsResource implements AutoCloseable {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/metrics", Role.METRICS), this::metrics);
+    router.add(Route.of("GET", "/metrics", Role.METRICS).with(Work.SCRAPE), this::metrics);
   }
 
   private void attempts(String result, LongAdder count) {

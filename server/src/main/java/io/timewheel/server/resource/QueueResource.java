@@ -11,6 +11,7 @@ import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.HangupWatch;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.http.Work;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.json.JsonReader;
@@ -50,7 +51,8 @@ public final class QueueResource {
 
   public void addTo(Router router) {
     router.add(
-        Route.of("POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.CONSUME),
+        Route.of("POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.CONSUME)
+            .with(Work.PROMPT),
         this::claim);
   }
 

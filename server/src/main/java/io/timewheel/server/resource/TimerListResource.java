@@ -8,6 +8,7 @@ import io.timewheel.api.HistogramAnswer;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.server.document.TimerView;
@@ -177,7 +178,7 @@ public final class TimerListResource {
   private TimerList lookUp(TimerFilter filter, int limit, @Nullable String token) {
     try {
       return reads.ask(timer -> timer.list(filter, limit, token));
-    } catch (IllegalArgumentException e) {
+    } catch (InvalidArgumentException e) {
       throw token == null ? e : Query.wrong("pageToken", token, "one of this list");
     }
   }

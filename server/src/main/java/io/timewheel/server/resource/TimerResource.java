@@ -17,6 +17,7 @@ import io.timewheel.server.http.IdempotencyKeys;
 import io.timewheel.server.http.Preconditions;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.http.Work;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Names;
@@ -51,7 +52,7 @@ public final class TimerResource {
   public void addTo(Router router) {
     router.add(Route.of("PUT", TIMER, Role.PRODUCE), this::put);
     router.add(Route.of("PATCH", TIMER, Role.PRODUCE, Role.OPERATE), this::patch);
-    router.add(Route.of("GET", TIMER, Role.READ, Role.PRODUCE), this::get);
+    router.add(Route.of("GET", TIMER, Role.READ, Role.PRODUCE).with(Work.SHORT), this::get);
     router.add(Route.of("DELETE", TIMER, Role.PRODUCE, Role.OPERATE), this::delete);
   }
 

@@ -15,6 +15,7 @@ import io.timewheel.server.http.PageToken;
 import io.timewheel.server.http.Query;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.http.Work;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.security.Role;
@@ -52,7 +53,8 @@ public final class ViewResource {
     router.add(Route.of("GET", "/v1/stats", Role.READ), this::stats);
     router.add(Route.of("GET", "/v1/wheel", Role.READ), this::wheel);
     router.add(Route.of("GET", "/v1/cluster", Role.READ), this::cluster);
-    router.add(Route.of("GET", "/openapi.json", Role.values()), ViewResource::openapi);
+    router.add(
+        Route.of("GET", "/openapi.json", Role.values()).with(Work.PROMPT), ViewResource::openapi);
   }
 
   private void namespaces(Exchange exchange) {

@@ -10,7 +10,7 @@ import java.time.Duration;
  *
  * @param longAtATime the number of requests that may read many timers at a time
  * @param shortAtATime the number of requests that may read or change a few timers at a time
- * @param maxWaiting the number of requests of either kind that may wait for their turn
+ * @param maxWaiting the number of requests that may wait to read or change many timers
  * @param maxWait how long a request may wait for its turn
  * @param maxAnswerBytes the number of bytes of answers that may wait for their clients
  * @param maxStall how long a client may take nothing of a large answer
@@ -27,6 +27,15 @@ public record WorkLimits(
   /** The store timeout unless another one is set. */
   public static final Duration STORE_TIMEOUT = Duration.ofSeconds(10);
 
+  /** The number of requests that may read the metrics at a time. */
+  public static final int SCRAPES = 2;
+
+  /** The number of requests that may change many timers, or copy the store, at a time. */
+  public static final int BULKS = 4;
+
+  /** For connections, probes and claims. */
+  private static final int FREE_THREADS = 22;
+
   private static final long LEAST_ANSWER_BYTES = 64L << 20;
 
   /** Checks that nothing is null. */
@@ -36,12 +45,17 @@ public record WorkLimits(
     requireNonNull(storeTimeout, "storeTimeout");
   }
 
+  /** {@return the number of threads of which some are free whatever the others wait for} */
+  public int threads() {
+    return longAtATime + shortAtATime + SCRAPES + BULKS + FREE_THREADS;
+  }
+
   /** {@return the limits of a server whose requests read its own directory, or a database} */
   public static WorkLimits standard() {
     return new WorkLimits(
         Math.max(4, Runtime.getRuntime().availableProcessors()),
         32,
-        4_096,
+        128,
         Duration.ofSeconds(10),
         Math.max(LEAST_ANSWER_BYTES, Runtime.getRuntime().maxMemory() / 8),
         Duration.ofSeconds(10),

@@ -58,9 +58,9 @@ public record FireId(TimerKey key, long version, long scheduledAtMillis) {
         return fireId;
       }
     } catch (IllegalArgumentException | BufferUnderflowException e) {
-      throw new IllegalArgumentException("fireId: " + text + " (expected: a fire id)", e);
+      throw new InvalidArgumentException("fireId: " + text + " (expected: a fire id)", e);
     }
-    throw new IllegalArgumentException("fireId: " + text + " (expected: a fire id)");
+    throw new InvalidArgumentException("fireId: " + text + " (expected: a fire id)");
   }
 
   @Override

@@ -36,14 +36,14 @@ public record RetryPolicy(int maxAttempts, Duration backoff, Duration maxBackoff
     requireNonNull(backoff, "backoff");
     requireNonNull(maxBackoff, "maxBackoff");
     if (maxAttempts < 1 || maxAttempts > 1_000) {
-      throw new IllegalArgumentException("maxAttempts: " + maxAttempts + " (expected: 1 to 1000)");
+      throw new InvalidArgumentException("maxAttempts: " + maxAttempts + " (expected: 1 to 1000)");
     }
     if (backoff.compareTo(MIN_BACKOFF) < 0) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "backoff: " + backoff + " (expected: at least " + MIN_BACKOFF + ")");
     }
     if (maxBackoff.compareTo(backoff) < 0 || maxBackoff.compareTo(MAX_WAIT) > 0) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "maxBackoff: "
               + maxBackoff
               + " (expected: at least the backoff, "

@@ -48,10 +48,17 @@ public final class PageBuilder {
    */
   public void add(TimerRecord record) {
     records.add(record);
-    bytes += bytes(record);
+    bytes += bytes(record, withPayload);
   }
 
-  private long bytes(TimerRecord record) {
+  /**
+   * Counts the content of a record, which is what makes one large.
+   *
+   * @param record the record
+   * @param withPayload whether its payload counts
+   * @return about how many bytes it takes
+   */
+  public static long bytes(TimerRecord record, boolean withPayload) {
     long content = withPayload ? record.definition().payload().length : 0;
     content += record.definition().recurrence().length() + length(record.note());
     for (Map.Entry<String, String> header : record.definition().headers().entrySet()) {

@@ -174,13 +174,15 @@ public interface TimerStore extends AutoCloseable {
    * claimed by one caller only, whatever the number of sessions.
    *
    * <p>An engine asks for 10,000 queues at once, most of which have nothing ready: the number of
-   * statements must not grow with the empty queues.
+   * statements must not grow with the empty queues. A store ends the list with the record that
+   * brings its content to {@link PageBuilder#MAX_BYTES}.
    *
    * @param requests one for each queue; the store serves them in this order
    * @param limit the largest number of timers to claim of all queues together, 1 or more
    * @param nowMillis the time of the claims
    * @param tokens creates a token for each timer that is claimed
-   * @return the complete records, those of a queue in their order
+   * @return the complete records, those of a queue in their order; fewer than are ready only at the
+   *     limit, or at that size
    */
   List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens);

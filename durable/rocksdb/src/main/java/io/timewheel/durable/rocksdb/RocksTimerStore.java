@@ -401,7 +401,11 @@ public final class RocksTimerStore implements TimerStore {
 
   @Override
   public long[] histogram(@Nullable String namespace, long[] bounds) {
-    return pinning(open -> open.reader().histogram(namespace, bounds));
+    return pinning(
+        open -> {
+          long timers = namespace == null ? 0 : open.writer().counts().of(namespace);
+          return open.reader().histogram(namespace, timers, bounds);
+        });
   }
 
   @Override

@@ -7,6 +7,7 @@ import static io.timewheel.durable.rocksdb.Fixture.key;
 import static io.timewheel.durable.rocksdb.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
@@ -90,6 +91,47 @@ class IndexScanTest {
       assertThat(dueFrom(store)).isEqualTo(first);
       assertThat(skippedBy(store, () -> assertThat(due(store)).isEqualTo(2))).isLessThan(RANGE);
       assertThat(store.verify().texts()).isEmpty();
+    }
+  }
+
+  private static TimerKey in(String namespace, int number) {
+    return new TimerKey(namespace, "t" + number);
+  }
+
+  /** Counts the entries that a histogram reads. */
+  private static long readBy(RocksTimerStore store, String namespace, long[] bounds, long... all) {
+    store.inspect(
+        (database, bound) -> {
+          database.db().setPerfLevel(PerfLevel.ENABLE_COUNT);
+          database.db().getPerfContext().reset();
+          return true;
+        });
+    assertThat(store.histogram(namespace, bounds)).containsExactly(all);
+    return store.inspect(
+        (database, bound) -> {
+          database.db().setPerfLevel(PerfLevel.DISABLE);
+          return database.db().getPerfContext().getNextOnMemtableCount();
+        });
+  }
+
+  @Test
+  void countsASmallNamespaceWithoutReadingAllOthers() {
+    int large = 20_000;
+    try (RocksTimerStore store = open()) {
+      Fixture fixture = new Fixture(store);
+      inBatches(store, large, i -> schedule(in("large", i), NOW + i, definition(false, 3)));
+      for (int i = 0; i < 10; i++) {
+        fixture.commit(schedule(in("small", i), NOW + 2_000 * i, definition(false, 3)));
+        fixture.commit(schedule(in("finished", i), NOW + 2_000 * i, definition(false, 3)));
+        fixture.commit(new Change.Cancel(in("finished", i), 0, NOW));
+      }
+      long[] bounds = {NOW + 1, NOW + 4_000, NOW + 4_001, NOW + large};
+      assertThat(readBy(store, "small", bounds, 1, 1, 7)).isLessThan(100);
+      assertThat(readBy(store, "finished", bounds, 0, 0, 0)).isLessThan(100);
+      assertThat(readBy(store, "unused", bounds, 0, 0, 0)).isZero();
+      assertThat(readBy(store, "large", bounds, 3_999, 1, large - 4_001)).isLessThan(3L * large);
+      long[] narrow = {NOW + 100, NOW + 110};
+      assertThat(readBy(store, "large", narrow, 10)).isLessThan(100);
     }
   }
 

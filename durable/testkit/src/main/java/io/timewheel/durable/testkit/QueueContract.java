@@ -13,13 +13,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
@@ -98,6 +102,30 @@ abstract class QueueContract extends AttemptContract {
         List.of("mails3", "prints3", "orders2", "orders3"),
         lease(100, requests).stream().map(record -> record.key().id()).toList());
     assertEquals(List.of(), lease(100, requests));
+  }
+
+  @Test
+  void aLeaseEndsAtASizeAndTheNextOneGoesOn() {
+    int count = 70;
+    TimerDefinition large =
+        new TimerDefinition(
+            "",
+            "orders",
+            true,
+            new byte[64 * 1024],
+            Map.of(),
+            RetryPolicy.DEFAULT,
+            MissedRuns.FIRE_ONCE,
+            0);
+    for (int i = 0; i < count; i++) {
+      TimerKey key = key("large" + i);
+      commit(schedule(key, NOW, large, Change.Condition.NONE, 0, null));
+      TimerRecord read = read(key);
+      commit(new Change.MakeReady(key, read.version(), read.revision(), epoch(key), NONE, NOW + i));
+    }
+    List<TimerRecord> first = lease(1_000);
+    assertEquals(PageBuilder.MAX_BYTES / large.payload().length, first.size());
+    assertEquals(count - first.size(), lease(1_000).size());
   }
 
   @Test

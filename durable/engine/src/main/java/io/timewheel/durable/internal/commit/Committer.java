@@ -2,6 +2,7 @@
 package io.timewheel.durable.internal.commit;
 
 import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.model.TimerClosedException;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
@@ -83,7 +84,7 @@ public final class Committer {
   }
 
   public static IllegalStateException closed() {
-    return new IllegalStateException("the durable timer is closed");
+    return new TimerClosedException("the durable timer is closed", null);
   }
 
   /** Whether callers are refused, and this one is a handler, whose end the close waits for. */

@@ -4,6 +4,7 @@ package io.timewheel.durable.internal.commit;
 import io.timewheel.TimeSource;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
+import io.timewheel.durable.model.TimerClosedException;
 import io.timewheel.durable.spi.StepExecutor;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -47,6 +48,9 @@ public abstract class Waiting {
             failure.version(),
             String.valueOf(failure.getMessage()),
             failure.getCause());
+      }
+      if (e.getCause() instanceof TimerClosedException closed) {
+        throw new TimerClosedException(String.valueOf(closed.getMessage()), closed);
       }
       if (e.getCause() instanceof IllegalStateException failure) {
         throw new IllegalStateException(failure.getMessage(), failure);

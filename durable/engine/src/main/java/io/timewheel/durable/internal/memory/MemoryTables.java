@@ -295,12 +295,17 @@ public final class MemoryTables implements Transitions.Context {
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     List<TimerRecord> leased = new ArrayList<>();
+    long bytes = 0;
     for (LeaseRequest request : requests) {
       TreeSet<DuePosition> queue = ready.get(new TimerKey(request.namespace(), request.queue()));
       if (queue != null && !Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
         int wanted = Math.min(request.max(), limit - leased.size());
         for (DuePosition position : queue.stream().limit(wanted).toList()) {
+          if (bytes >= PageBuilder.MAX_BYTES) {
+            return leased;
+          }
           TimerRecord current = requireNonNull(records.get(position.key()));
+          bytes += PageBuilder.bytes(current, true);
           TimerRecord record =
               Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
           put(current, record);

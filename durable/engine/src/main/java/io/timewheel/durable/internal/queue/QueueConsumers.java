@@ -13,6 +13,7 @@ import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
@@ -237,7 +238,7 @@ public final class QueueConsumers {
   /** Leases for all demands in one call; in halves, if the store rejects it because of one. */
   private void lease(List<Demand> demands) {
     int limit = Math.max(MAX_LEASED, demands.stream().mapToInt(Demand::wanted).max().orElse(0));
-    Map<TimerKey, List<ClaimedTimer>> leased;
+    Leased leased;
     try {
       leased = lease(demands, limit);
     } catch (RuntimeException | Error e) {
@@ -252,14 +253,13 @@ public final class QueueConsumers {
       }
       return;
     }
-    boolean limitReached = leased.values().stream().mapToInt(List::size).sum() >= limit;
     List<Demand> met = new ArrayList<>();
     for (Demand demand : demands) {
-      List<ClaimedTimer> claimed = leased.getOrDefault(demand.queue, List.of());
+      List<ClaimedTimer> claimed = leased.byQueue.getOrDefault(demand.queue, List.of());
       hand(claimed, demand.waiters);
-      if (claimed.size() >= demand.wanted) {
+      if (claimed.size() >= demand.wanted || (leased.limitReached && !claimed.isEmpty())) {
         met.add(demand);
-      } else if (limitReached) {
+      } else if (leased.limitReached) {
         pending(demand.queue); // before the queues that have had their turn
       } else {
         withoutWait(demand).forEach(QueueConsumers::giveUp);
@@ -274,7 +274,14 @@ public final class QueueConsumers {
     }
   }
 
-  private Map<TimerKey, List<ClaimedTimer>> lease(List<Demand> demands, int limit) {
+  /**
+   * Leased timers.
+   *
+   * @param limitReached whether there may be more, since the store ends a list at a size
+   */
+  private record Leased(Map<TimerKey, List<ClaimedTimer>> byQueue, boolean limitReached) {}
+
+  private Leased lease(List<Demand> demands, int limit) {
     long nowMillis = context.nowMillis();
     long pausesBefore = context.pauseGate().pauses();
     List<LeaseRequest> requests = new ArrayList<>(demands.size());
@@ -287,7 +294,10 @@ public final class QueueConsumers {
               EpochMillis.saturatedAdd(nowMillis, demand.first().leaseMillis)));
     }
     Map<TimerKey, List<ClaimedTimer>> leased = new HashMap<>();
-    for (TimerRecord record : context.store().lease(requests, limit, nowMillis, tokens::next)) {
+    List<TimerRecord> records = context.store().lease(requests, limit, nowMillis, tokens::next);
+    long bytes = 0;
+    for (TimerRecord record : records) {
+      bytes += PageBuilder.bytes(record, true);
       observer.accept(record);
       TimerKey queue = new TimerKey(record.key().namespace(), record.definition().handler());
       leased
@@ -299,7 +309,7 @@ public final class QueueConsumers {
                   requireNonNull(record.claim(), "claim"),
                   pausesBefore));
     }
-    return leased;
+    return new Leased(leased, records.size() >= limit || bytes >= PageBuilder.MAX_BYTES);
   }
 
   /**

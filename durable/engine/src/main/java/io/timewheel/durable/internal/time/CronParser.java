@@ -3,6 +3,7 @@ package io.timewheel.durable.internal.time;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.InvalidArgumentException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -242,7 +243,7 @@ final class CronParser {
   }
 
   private IllegalArgumentException wrong(String problem) {
-    return new IllegalArgumentException("cron " + quoted(expression) + ": " + problem);
+    return new InvalidArgumentException("cron " + quoted(expression) + ": " + problem);
   }
 
   /** A text of any length and content, fit for one line of a log. */

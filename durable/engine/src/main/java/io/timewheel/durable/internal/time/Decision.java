@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.health.Health;
 import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.TimerRecord;
@@ -39,7 +40,7 @@ public record Decision(boolean fires, long atMillis, boolean late, boolean catch
    */
   static long graceMillis(Duration grace, Duration lease) {
     if (grace.isNegative()) {
-      throw new IllegalArgumentException("grace: " + grace + "; expected zero or more");
+      throw new InvalidArgumentException("grace: " + grace + "; expected zero or more");
     }
     long leaseMillis = EpochMillis.ceil(lease);
     return Math.max(EpochMillis.ceil(grace), EpochMillis.saturatedAdd(leaseMillis, leaseMillis));

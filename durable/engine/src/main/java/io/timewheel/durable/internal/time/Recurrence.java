@@ -3,6 +3,7 @@ package io.timewheel.durable.internal.time;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -148,7 +149,7 @@ public abstract sealed class Recurrence {
   public List<Instant> preview(Instant after, int count) {
     requireNonNull(after, "after");
     if (count < 0 || count > MAX_PREVIEW) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "count: %d; expected 0 to %,d".formatted(count, MAX_PREVIEW));
     }
     List<Instant> runs = new ArrayList<>();
@@ -231,7 +232,7 @@ public abstract sealed class Recurrence {
   private static long positiveMillis(String name, Duration duration) {
     requireNonNull(duration, name);
     if (duration.isNegative() || duration.isZero()) {
-      throw new IllegalArgumentException(name + ": " + duration + "; expected more than zero");
+      throw new InvalidArgumentException(name + ": " + duration + "; expected more than zero");
     }
     return EpochMillis.ceil(duration);
   }
@@ -277,7 +278,7 @@ public abstract sealed class Recurrence {
 
   private static IllegalArgumentException wrong(
       String text, String problem, @Nullable Throwable cause) {
-    return new IllegalArgumentException(
+    return new InvalidArgumentException(
         "recurrence " + CronParser.quoted(text) + ": " + problem, cause);
   }
 

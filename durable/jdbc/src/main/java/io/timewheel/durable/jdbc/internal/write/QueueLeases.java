@@ -15,6 +15,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -80,7 +81,12 @@ public final class QueueLeases {
               ? List.of()
               : queries.takeReady(connection, List.copyOf(open.values()), limit);
       List<Records.Step> steps = new ArrayList<>();
+      long bytes = 0;
       for (TimerRecord record : ready) {
+        if (bytes >= PageBuilder.MAX_BYTES) {
+          break; // the others stay ready
+        }
+        bytes += PageBuilder.bytes(record, true);
         LeaseRequest request =
             requireNonNull(
                 open.get(new TimerKey(record.key().namespace(), record.definition().handler())));

@@ -12,6 +12,7 @@ import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
@@ -78,6 +79,12 @@ public final class Counts {
       pending += Codes.STATES.at(i).isFinished() ? 0 : states[i];
     }
     return pending;
+  }
+
+  /** {@return the number of stored timers of a namespace, in all states} */
+  public synchronized long of(String namespace) {
+    long[] states = stored.get(namespace);
+    return states == null ? 0 : Arrays.stream(states).sum();
   }
 
   /** How many finished timers are stored. */

@@ -4,7 +4,6 @@ package io.timewheel.durable.rocksdb.internal.store;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
@@ -313,44 +312,17 @@ public final class Reader {
     }
   }
 
-  public long[] histogram(@Nullable String namespace, long[] bounds) {
-    long[] buckets = new long[bounds.length - 1];
-    long last = bounds[bounds.length - 1];
+  /**
+   * Counts waiting timers by their time.
+   *
+   * @param namespace the namespace; null for all
+   * @param timers the number of timers of the namespace, finished ones too
+   */
+  public long[] histogram(@Nullable String namespace, long timers, long[] bounds) {
     try {
-      database.scan(
-          Family.DUE,
-          Keys.due(Rows.SHARD, bounds[0]),
-          Keys.due(Rows.SHARD, last),
-          null,
-          at -> {
-            failures.checkGoesOn(database);
-            try {
-              count(at, namespace, bounds, buckets);
-            } catch (MalformedException e) {
-              failures.damaged("an entry of the due index cannot be read", e);
-            }
-            return true;
-          });
+      return new Histogram(database, failures, namespace, bounds).count(timers);
     } catch (RocksDBException e) {
-      throw failures.reading("cannot read the due index", e);
-    }
-    return buckets;
-  }
-
-  private static void count(
-      RocksIterator at, @Nullable String namespace, long[] bounds, long[] buckets) {
-    DuePosition position = Keys.due(at.key());
-    if (namespace != null && !namespace.equals(position.key().namespace())) {
-      return;
-    }
-    TimerState state = RecordCodec.decodeDue(position.key(), position.fireAt(), at.value()).state();
-    if (state != TimerState.SCHEDULED && state != TimerState.RETRYING) {
-      return;
-    }
-    int found = Arrays.binarySearch(bounds, position.fireAt());
-    int bucket = found >= 0 ? found : -found - 2;
-    if (bucket >= 0 && bucket < buckets.length) {
-      buckets[bucket]++;
+      throw failures.reading("cannot count timers", e);
     }
   }
 

@@ -19,6 +19,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
@@ -346,14 +347,16 @@ public final class Writer implements Transitions.Context {
     try {
       List<Cell> cells = new ArrayList<>();
       List<TimerRecord> leased = new ArrayList<>();
+      long bytes = 0;
       for (LeaseRequest request : requests) {
-        for (Cell cell : ready(request, limit - cells.size())) {
+        for (Cell cell : ready(request, limit - cells.size(), PageBuilder.MAX_BYTES - bytes)) {
           TimerRecord current = requireNonNull(cell.after);
           TimerRecord record =
               Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
           replace(cell, record);
           cells.add(cell);
           leased.add(record);
+          bytes += PageBuilder.bytes(record, true);
         }
       }
       write(cells, sync);
@@ -363,13 +366,16 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  /** Finds ready timers of a queue. */
-  private List<Cell> ready(LeaseRequest request, int limit) {
+  /** Finds ready timers of a queue, up to a number and a size. */
+  private List<Cell> ready(LeaseRequest request, int limit, long maxBytes) {
     int wanted = Math.min(request.max(), limit);
-    if (wanted == 0 || Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
+    if (wanted == 0
+        || maxBytes <= 0
+        || Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
       return List.of();
     }
     List<Cell> cells = new ArrayList<>();
+    long[] bytes = new long[1];
     scanReady(
         request,
         key -> {
@@ -377,8 +383,9 @@ public final class Writer implements Transitions.Context {
           TimerRecord record = cell == null ? null : cell.after;
           if (cell != null && record != null && Rows.isInReadyIndex(record)) {
             cells.add(cell);
+            bytes[0] += PageBuilder.bytes(record, true);
           }
-          return cells.size() < wanted;
+          return cells.size() < wanted && bytes[0] < maxBytes;
         });
     return cells;
   }

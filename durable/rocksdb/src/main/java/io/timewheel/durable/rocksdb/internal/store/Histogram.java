@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb.internal.store;
+
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
+import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.format.MalformedException;
+import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+
+/**
+ * Counts waiting timers by their time.
+ *
+ * <p>The due index has the timers of a span in all namespaces, the timers have those of a namespace
+ * at all times. A count for a namespace begins with the index, and changes over if it has passed as
+ * many entries as the namespace has timers: so a small namespace costs little alongside large ones.
+ */
+final class Histogram {
+  private final Database database;
+  private final Failures failures;
+  private final @Nullable String namespace;
+  private final long[] bounds;
+  private final long[] buckets;
+
+  /** The entries of the due index that have been passed. */
+  private long passed;
+
+  Histogram(Database database, Failures failures, @Nullable String namespace, long[] bounds) {
+    this.database = database;
+    this.failures = failures;
+    this.namespace = namespace;
+    this.bounds = bounds;
+    buckets = new long[bounds.length - 1];
+  }
+
+  /**
+   * {@return the count of each bucket}
+   *
+   * @param timers the number of timers of the namespace
+   */
+  long[] count(long timers) throws RocksDBException {
+    String one = namespace;
+    if (one == null) {
+      readIndex(Long.MAX_VALUE);
+    } else if (timers > 0 && !readIndex(timers)) {
+      Arrays.fill(buckets, 0);
+      readTimers(one);
+    }
+    return buckets;
+  }
+
+  /** {@return false if there are more entries than may be passed} */
+  private boolean readIndex(long limit) throws RocksDBException {
+    database.scan(
+        Family.DUE,
+        Keys.due(Rows.SHARD, bounds[0]),
+        Keys.due(Rows.SHARD, bounds[bounds.length - 1]),
+        null,
+        at -> {
+          failures.checkGoesOn(database);
+          if (passed++ >= limit) {
+            return false;
+          }
+          try {
+            entry(at);
+          } catch (MalformedException e) {
+            failures.damaged("an entry of the due index cannot be read", e);
+          }
+          return true;
+        });
+    return passed <= limit;
+  }
+
+  private void entry(RocksIterator at) {
+    DuePosition position = Keys.due(at.key());
+    TimerKey key = position.key();
+    if (namespace == null || namespace.equals(key.namespace())) {
+      add(RecordCodec.decodeDue(key, position.fireAt(), at.value()).state(), position.fireAt());
+    }
+  }
+
+  private void readTimers(String one) throws RocksDBException {
+    byte[] from = Keys.namespace(one);
+    database.scan(
+        Family.TIMERS,
+        from,
+        Keys.behindAllOf(from),
+        null,
+        at -> {
+          failures.checkGoesOn(database);
+          TimerKey key = Keys.timer(at.key());
+          try {
+            TimerRecord record = RecordCodec.decode(key, at.value(), RecordCodec.LEFT_OUT).record();
+            if (record.isIndexed()) {
+              add(record.state(), record.fireAt());
+            }
+          } catch (MalformedException e) {
+            failures.damaged("the record of " + key + " cannot be read", e);
+          }
+          return true;
+        });
+  }
+
+  private void add(TimerState state, long fireAt) {
+    if (state != TimerState.SCHEDULED && state != TimerState.RETRYING) {
+      return;
+    }
+    int found = Arrays.binarySearch(bounds, fireAt);
+    int bucket = found >= 0 ? found : -found - 2;
+    if (bucket >= 0 && bucket < buckets.length) {
+      buckets[bucket]++;
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/** A queue in which owners take turns, whatever the number of their elements. Not thread-safe. */
+final class FairQueue<T> {
+  private final Map<String, Queue<T>> byOwner = new LinkedHashMap<>();
+  private int size;
+
+  void add(String owner, T element) {
+    byOwner.computeIfAbsent(owner, same -> new ArrayDeque<>()).add(element);
+    size++;
+  }
+
+  /** {@return the first element of the owner whose turn it is; null if there is none} */
+  @Nullable T poll() {
+    Iterator<Map.Entry<String, Queue<T>>> owners = byOwner.entrySet().iterator();
+    if (!owners.hasNext()) {
+      return null;
+    }
+    Map.Entry<String, Queue<T>> first = owners.next();
+    String owner = first.getKey();
+    Queue<T> elements = first.getValue();
+    owners.remove();
+    T element = elements.remove();
+    if (!elements.isEmpty()) {
+      byOwner.put(owner, elements); // behind the others
+    }
+    size--;
+    return element;
+  }
+
+  /** {@return whether the element was in the queue} */
+  boolean remove(String owner, T element) {
+    Queue<T> elements = byOwner.get(owner);
+    if (elements == null || !elements.remove(element)) {
+      return false;
+    }
+    if (elements.isEmpty()) {
+      byOwner.remove(owner);
+    }
+    size--;
+    return true;
+  }
+
+  int size() {
+    return size;
+  }
+
+  int size(String owner) {
+    Queue<T> elements = byOwner.get(owner);
+    return elements == null ? 0 : elements.size();
+  }
+}

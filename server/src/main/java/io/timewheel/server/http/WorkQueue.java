@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Caller;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the steps of requests that may block: some at a time, on the threads that bring them. Others
+ * wait without a thread, and callers take turns. A request that finds the queue full, or waits for
+ * too long, is answered 503. If there are tokens, each may fill half of the queue. Thread-safe.
+ *
+ * <p>A request has its turn while a step runs, and no longer: a client that reads its answer slowly
+ * keeps nobody out.
+ */
+final class WorkQueue {
+  private final int atATime;
+  private final int maxWaiting;
+  private final Duration maxWait;
+  private final FairQueue<Waiting> waiting = new FairQueue<>();
+  private int running;
+
+  WorkQueue(int atATime, int maxWaiting, Duration maxWait) {
+    this.atATime = atATime;
+    this.maxWaiting = maxWaiting;
+    this.maxWait = maxWait;
+  }
+
+  /** A step that waits for its turn. */
+  private static final class Waiting {
+    final Exchange exchange;
+    final Runnable step;
+    Scheduler.@Nullable Task timeout;
+
+    Waiting(Exchange exchange, Runnable step) {
+      this.exchange = exchange;
+      this.step = step;
+    }
+  }
+
+  /** Runs a step, now or later. An exception of the step is answered. */
+  void run(Exchange exchange, Runnable step) {
+    synchronized (this) {
+      if (running == atATime) {
+        await(new Waiting(exchange, step));
+        return;
+      }
+      running++;
+    }
+    runInTurn(exchange, step);
+  }
+
+  private void await(Waiting step) {
+    Caller caller = step.exchange.caller();
+    int limit = caller.equals(Caller.LOCAL) ? maxWaiting : maxWaiting / 2;
+    if (waiting.size() >= maxWaiting || waiting.size(caller.name()) >= limit) {
+      throw Problem.busy("too many requests of this kind wait (limit: " + limit + ")").failure();
+    }
+    waiting.add(caller.name(), step);
+    step.timeout =
+        step.exchange
+            .request()
+            .getConnectionMetaData()
+            .getConnector()
+            .getScheduler()
+            .schedule(() -> expire(step), maxWait.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private void expire(Waiting step) {
+    boolean expired;
+    synchronized (this) {
+      expired = waiting.remove(step.exchange.caller().name(), step);
+    }
+    if (expired) {
+      step.exchange.problem(Problem.busy("the request had no turn within " + maxWait));
+    }
+  }
+
+  private void runInTurn(Exchange exchange, Runnable step) {
+    try {
+      if (!exchange.isAnswered()) { // the store timeout may have ended
+        exchange.run(step);
+      }
+    } finally {
+      next();
+    }
+  }
+
+  private void next() {
+    Waiting next;
+    synchronized (this) {
+      next = waiting.poll();
+      if (next == null) {
+        running--;
+        return;
+      }
+      if (next.timeout != null) {
+        next.timeout.cancel();
+      }
+    }
+    Waiting step = next;
+    Executor executor = step.exchange.request().getComponents().getExecutor();
+    try {
+      executor.execute(() -> runInTurn(step.exchange, step.step));
+    } catch (RejectedExecutionException e) {
+      Problem down = Problem.unavailable("the server is going down");
+      runInTurn(step.exchange, () -> step.exchange.problem(down));
+    }
+  }
+}
