@@ -9,6 +9,7 @@
  *
  * <ol>
  *   <li>{@code settings}: settings, secrets and logs
+ *   <li>{@code trace}: traces of requests and deliveries
  *   <li>{@code webhook}: calls of the URLs of timers
  *   <li>{@code problem}: refusals of requests
  *   <li>{@code json}: JSON documents, read strictly into the records of {@code io.timewheel.api}

@@ -21,6 +21,7 @@ class ArchitectureTest {
   private static final List<String> PACKAGES =
       Stream.of(
               ".settings",
+              ".trace",
               ".webhook",
               ".problem",
               ".json",

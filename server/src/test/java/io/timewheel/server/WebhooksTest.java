@@ -502,6 +502,7 @@ class WebhooksTest {
   @Test
   void whatCallsAHostIsFoundByIt() {
     due("a", SLOW);
+    await("a", COMPLETED);
     String list = "/v1/namespaces/" + namespace + "/timers?state=all&handler=webhook:";
 
     assertThat(running.get(list + "127.0.0.1").json().get("timers")).hasSize(1);

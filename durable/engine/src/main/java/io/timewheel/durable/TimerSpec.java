@@ -180,7 +180,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets small texts that go with the payload, such as a traceparent.
+   * Sets small texts that go with the payload, such as a {@code traceparent}, which does not count
+   * when the same timer is scheduled again.
    *
    * @param texts the headers, 8 KB in all at most
    * @return this

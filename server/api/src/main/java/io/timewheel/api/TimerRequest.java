@@ -6,6 +6,7 @@ import com.fasterxml.jackson.annotation.JsonSetter;
 import com.fasterxml.jackson.annotation.Nulls;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +62,23 @@ public record TimerRequest(
   public TimerRequest withPayload(@Nullable RawJson other) {
     return new TimerRequest(
         after, at, every, cron, zone, target, other, retry, missed, grace, headers);
+  }
+
+  /**
+   * Returns this timer with a further header.
+   *
+   * @param name the name of the header
+   * @param value the value, unless the timer has a header of this name; null for none
+   * @return the timer
+   */
+  public TimerRequest withHeader(String name, @Nullable String value) {
+    if (value == null) {
+      return this;
+    }
+    Map<String, String> more = new LinkedHashMap<>(headers == null ? Map.of() : headers);
+    more.putIfAbsent(name, value);
+    return new TimerRequest(
+        after, at, every, cron, zone, target, payload, retry, missed, grace, more);
   }
 
   /**

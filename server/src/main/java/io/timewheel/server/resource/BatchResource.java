@@ -23,6 +23,7 @@ import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import io.timewheel.server.trace.Tracing;
 import io.timewheel.server.webhook.SecretSource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -75,7 +76,11 @@ public final class BatchResource {
     exchange.body(
         MAX_BODY,
         body -> {
-          List<Item> items = items(namespace, requestId, body);
+          Tracing.Span span =
+              Tracing.get()
+                  .schedule(
+                      exchange.header(Tracing.HEADER), Map.of("timewheel.namespace", namespace));
+          List<Item> items = items(namespace, requestId, span.traceparent(), body);
           List<TimerSpec> specs = new ArrayList<>();
           for (Item item : items) {
             if (item.spec != null) {
@@ -84,11 +89,14 @@ public final class BatchResource {
           }
           exchange.note(
               "ids", items.stream().filter(item -> item.spec != null).map(Item::id).toList());
-          exchange.on(timer.scheduleAllAsync(specs), results -> answer(exchange, items, results));
+          exchange.on(
+              span.over(timer.scheduleAllAsync(specs)),
+              results -> answer(exchange, items, results));
         });
   }
 
-  private List<Item> items(String namespace, @Nullable String requestId, String body) {
+  private List<Item> items(
+      String namespace, @Nullable String requestId, @Nullable String traceparent, String body) {
     List<Parsed<BatchItem>> timers =
         requireNonNullElse(JsonReader.read(body, Batch.class).timers, List.of());
     if (timers.isEmpty() || timers.size() > MAX_ITEMS) {
@@ -97,12 +105,15 @@ public final class BatchResource {
           .failure();
     }
     Map<String, Integer> times = new HashMap<>();
-    return timers.stream().map(sent -> item(namespace, requestId, times, sent)).toList();
+    return timers.stream()
+        .map(sent -> item(namespace, requestId, traceparent, times, sent))
+        .toList();
   }
 
   private Item item(
       String namespace,
       @Nullable String requestId,
+      @Nullable String traceparent,
       Map<String, Integer> times,
       Parsed<BatchItem> sent) {
     BatchItem timer = sent.value();
@@ -116,7 +127,12 @@ public final class BatchResource {
       }
       String checked = Names.checked("id", id);
       TimerSpec spec =
-          TimerSpecs.of(namespace, checked, timer.timer(), secrets, reads.timer().now());
+          TimerSpecs.of(
+              namespace,
+              checked,
+              timer.timer().withHeader(Tracing.HEADER, traceparent),
+              secrets,
+              reads.timer().now());
       Preconditions.of(timer.ifMatch(), timer.ifNoneMatch())
           .apply(spec, () -> reads.get(new TimerKey(namespace, checked)));
       if (requestId != null) {

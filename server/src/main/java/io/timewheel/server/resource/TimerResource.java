@@ -24,7 +24,9 @@ import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import io.timewheel.server.trace.Tracing;
 import io.timewheel.server.webhook.SecretSource;
+import java.util.Map;
 import java.util.Optional;
 
 /** One timer: made, changed, shown, cancelled. */
@@ -69,13 +71,27 @@ public final class TimerResource {
         MAX_BODY,
         body -> {
           TimerRequest sent = JsonReader.read(body, TimerRequest.class);
-          TimerSpec spec = TimerSpecs.of(key.namespace(), key.id(), sent, secrets, timer.now());
+          Tracing.Span span = span(exchange, key);
+          TimerSpec spec =
+              TimerSpecs.of(
+                  key.namespace(),
+                  key.id(),
+                  sent.withHeader(Tracing.HEADER, span.traceparent()),
+                  secrets,
+                  timer.now());
           conditions.apply(spec, () -> reads.get(key));
           if (requestId != null) {
             spec.requestId(requestId);
           }
-          exchange.on(timer.scheduleAsync(spec), result -> made(exchange, key, result));
+          exchange.on(span.over(timer.scheduleAsync(spec)), result -> made(exchange, key, result));
         });
+  }
+
+  private static Tracing.Span span(Exchange exchange, TimerKey key) {
+    return Tracing.get()
+        .schedule(
+            exchange.header(Tracing.HEADER),
+            Map.of("timewheel.namespace", key.namespace(), "timewheel.id", key.id()));
   }
 
   private void made(Exchange exchange, TimerKey key, ScheduleResult result) {
@@ -105,7 +121,9 @@ public final class TimerResource {
           if (requestId != null) {
             spec.requestId(requestId);
           }
-          exchange.on(timer.scheduleAsync(spec), result -> made(exchange, key, result));
+          exchange.on(
+              span(exchange, key).over(timer.scheduleAsync(spec)),
+              result -> made(exchange, key, result));
         });
   }
 

@@ -7,6 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Firing;
+import io.timewheel.server.trace.Tracing;
 import java.net.URLEncoder;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls the URLs of timers. Each host has a handler of its own for each namespace, and with it a
@@ -55,12 +57,19 @@ public final class WebhookHandler implements AsyncHandler {
   public CompletionStage<?> start(Firing firing) {
     WebhookTarget target = StoredTarget.of(firing.headers());
     byte[] body = firing.payload().length == 0 ? NO_PAYLOAD : firing.payload();
+    Tracing.Span span = span(firing, target);
+    Map<String, String> headers = headers(firing);
+    String traceparent = span.traceparent();
+    if (traceparent != null && !target.sets(Tracing.HEADER)) {
+      headers.put(Tracing.HEADER, traceparent);
+    }
     WebhookMessage message =
-        new WebhookMessage(firing.namespace(), firing.fireId().toString(), body, headers(firing));
+        new WebhookMessage(firing.namespace(), firing.fireId().toString(), body, headers);
     CompletableFuture<WebhookAnswer> posted = client.post(target, message);
     return posted
         .<CompletionStage<?>>handle(
             (answer, failure) -> {
+              span.end(error(answer, failure, target));
               if (failure instanceof NoSlotException) {
                 return giveBack(firing);
               } else if (failure != null) {
@@ -70,6 +79,30 @@ public final class WebhookHandler implements AsyncHandler {
               return posted;
             })
         .thenCompose(stage -> stage);
+  }
+
+  private static Tracing.Span span(Firing firing, WebhookTarget target) {
+    return Tracing.get()
+        .deliver(
+            firing.headers().get(Tracing.HEADER),
+            Map.of(
+                "timewheel.namespace",
+                firing.namespace(),
+                "timewheel.id",
+                firing.id(),
+                "timewheel.attempt",
+                Integer.toString(firing.attempt()),
+                "server.address",
+                target.host()));
+  }
+
+  private static @Nullable String error(
+      @Nullable WebhookAnswer answer, @Nullable Throwable failure, WebhookTarget target) {
+    if (answer == null) {
+      return failure == null ? null : String.valueOf(failure.getMessage());
+    }
+    boolean done = answer.meaning() == WebhookAnswer.Meaning.DONE;
+    return done ? null : answer.describe(target.host());
   }
 
   /** Holds the slot for a moment, so that the next attempt does not follow at once. */
@@ -93,7 +126,7 @@ public final class WebhookHandler implements AsyncHandler {
     }
   }
 
-  /** What is said of a firing beside its payload; names are encoded as in a URL. */
+  /** {@return the parts of a firing except its payload; names are encoded as in a URL} */
   private static Map<String, String> headers(Firing firing) {
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("timewheel-namespace", encoded(firing.namespace()));

@@ -150,6 +150,11 @@ public record WebhookTarget(
     }
   }
 
+  /** {@return whether it sets a header, in whatever case} */
+  boolean sets(String name) {
+    return headers.keySet().stream().anyMatch(name::equalsIgnoreCase);
+  }
+
   /** {@return the host in lower case, without a dot at its end} */
   public String host() {
     String host = url.getHost().toLowerCase(Locale.ROOT);

@@ -57,7 +57,7 @@ final class ScheduleStep {
     return !change.relative()
         && current.state() != FAILED
         && (current.state().isFinished() || !current.cancelRequested())
-        && current.definition().equals(change.definition())
+        && current.definition().isSameAs(change.definition())
         && (current.definition().isRecurring() || current.dueAt() == change.dueAt());
   }
 

@@ -6,7 +6,9 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * What was asked for when a timer was scheduled, apart from its time. Two definitions are equal if
@@ -32,6 +34,7 @@ public record TimerDefinition(
     RetryPolicy retry,
     MissedRuns missed,
     long graceMillis) {
+  private static final String TRACE = "traceparent";
 
   /**
    * Checks that nothing is null.
@@ -57,6 +60,33 @@ public record TimerDefinition(
   /** {@return whether the timer fires more than once} */
   public boolean isRecurring() {
     return !recurrence.isEmpty();
+  }
+
+  /**
+   * {@return whether another definition asks for the same} The header {@code traceparent} does not
+   * count: each request has another, also one that repeats a call.
+   */
+  public boolean isSameAs(TimerDefinition other) {
+    String trace = headers.get(TRACE);
+    if (Objects.equals(trace, other.headers.get(TRACE))) {
+      return equals(other);
+    }
+    Map<String, String> changed = new HashMap<>(other.headers);
+    if (trace == null) {
+      changed.remove(TRACE);
+    } else {
+      changed.put(TRACE, trace);
+    }
+    return equals(
+        new TimerDefinition(
+            other.recurrence,
+            other.handler,
+            other.queue,
+            other.payload,
+            changed,
+            other.retry,
+            other.missed,
+            other.graceMillis));
   }
 
   @Override

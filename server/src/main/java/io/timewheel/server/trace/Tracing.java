@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.trace;
+
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Passes traces on, and makes spans of them where OpenTelemetry is present. */
+public abstract class Tracing {
+  /** The header of a request, of a timer and of a delivery that names a span. */
+  public static final String HEADER = "traceparent";
+
+  private static final Pattern VALID =
+      Pattern.compile("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}");
+
+  private static final Tracing PRESENT = find(Tracing.class.getClassLoader());
+
+  Tracing() {}
+
+  /** A step of a trace. */
+  public interface Span {
+    /** {@return the value of {@link #HEADER} for the next step; null if there is no trace} */
+    @Nullable String traceparent();
+
+    /**
+     * Ends the span.
+     *
+     * @param error the error; null if the step succeeded
+     */
+    void end(@Nullable String error);
+
+    /** {@return the stage, with whose completion the span ends} */
+    default <T> CompletionStage<T> over(CompletionStage<T> stage) {
+      return stage.whenComplete(
+          (result, failure) -> end(failure == null ? null : "the request failed"));
+    }
+  }
+
+  /** {@return the tracing of this process} */
+  public static Tracing get() {
+    return PRESENT;
+  }
+
+  /** {@return the tracing by the classes that a loader has} */
+  static Tracing find(@Nullable ClassLoader loader) {
+    try {
+      Class.forName("io.opentelemetry.api.GlobalOpenTelemetry", false, loader);
+      return (Tracing)
+          Class.forName("io.timewheel.server.trace.OpenTelemetryTracing", true, loader)
+              .getDeclaredConstructor()
+              .newInstance();
+    } catch (ReflectiveOperationException | LinkageError e) {
+      return new Passing();
+    }
+  }
+
+  /**
+   * Begins to schedule.
+   *
+   * @param traceparent the header of the request; null or malformed for none
+   * @param attributes the attributes of the span
+   * @return the span
+   */
+  public final Span schedule(@Nullable String traceparent, Map<String, String> attributes) {
+    return begin("timewheel schedule", false, valid(traceparent), attributes);
+  }
+
+  /**
+   * Begins a delivery.
+   *
+   * @param traceparent the header of the timer; null or malformed for none
+   * @param attributes the attributes of the span
+   * @return the span
+   */
+  public final Span deliver(@Nullable String traceparent, Map<String, String> attributes) {
+    return begin("timewheel deliver", true, valid(traceparent), attributes);
+  }
+
+  private static @Nullable String valid(@Nullable String traceparent) {
+    return traceparent != null && VALID.matcher(traceparent).matches() ? traceparent : null;
+  }
+
+  /** Begins a span below another one, if there is one. */
+  abstract Span begin(
+      String name, boolean client, @Nullable String parent, Map<String, String> attributes);
+
+  /** Without OpenTelemetry: the next step has the parent of this one. */
+  private static final class Passing extends Tracing {
+    @Override
+    Span begin(
+        String name, boolean client, @Nullable String parent, Map<String, String> attributes) {
+      return new Span() {
+        @Override
+        public @Nullable String traceparent() {
+          return parent;
+        }
+
+        @Override
+        public void end(@Nullable String error) {
+          // There is nothing to end.
+        }
+      };
+    }
+  }
+}
