@@ -81,7 +81,11 @@ class CommandProcessTest {
     String address = Programs.address(server, "127.0.0.1");
     String create = "timers create shop a --after PT1H --queue q";
     assertThat(run(address, create).exitCode()).isZero();
-    assertThat(run(address, create + " --if-absent").exitCode()).isEqualTo(4);
+    assertThat(run(address, create).exitCode()).isEqualTo(4);
+    String put = create.replace("create", "put");
+    assertThat(run(address, put).exitCode()).as("replaces").isZero();
+    assertThat(run(address, put + " --if-version 1").exitCode()).isEqualTo(4);
+    assertThat(run(address, "--help").out()).contains("4   conflict");
     assertThat(run(address, "timers resume shop b").exitCode()).isEqualTo(3);
     assertThat(run(address, "timers create shop b --cron never --queue q").exitCode()).isEqualTo(1);
     assertThat(run(address, "timers create shop b").exitCode()).isEqualTo(2);

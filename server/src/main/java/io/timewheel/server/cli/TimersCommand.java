@@ -23,13 +23,13 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
     name = "timers",
     description = "Makes timers, looks at them, and changes them.",
-    subcommands = {CreateCommand.class},
+    subcommands = {CreateCommand.class, PutCommand.class},
     footerHeading = "%nExamples:%n",
     footer = {
-      "  timewheel timers create shop order-42 --after PT30M --queue unpaid",
+      "  timewheel timers create shop order-42 --after 30m --queue unpaid",
       "  timewheel timers get shop order-42",
       "  timewheel timers list shop --state failed",
-      "  timewheel timers move shop order-42 --after PT10M",
+      "  timewheel timers move shop order-42 --after 10m",
       "  timewheel timers cancel shop order-42"
     })
 final class TimersCommand {

@@ -44,11 +44,20 @@ import picocli.CommandLine.TypeConversionException;
       TokensCommand.class,
       GenerateCompletion.class
     },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:done",
+      "1:failed",
+      "2:wrong usage",
+      "3:not found",
+      "4:conflict: it exists, or has another version, state or count",
+      "5:server unreachable"
+    },
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel serve",
-      "  timewheel timers create shop order-42 --after PT10S --queue unpaid",
-      "  timewheel queues claim shop unpaid --wait PT20S",
+      "  timewheel timers create shop order-42 --after 10s --queue unpaid",
+      "  timewheel queues claim shop unpaid --wait 20s",
       "  timewheel watch",
       "  source <(timewheel generate-completion)      # completion, for bash and zsh"
     })

@@ -73,7 +73,7 @@ final class CommandLineTest {
   void createsATimerWithAllItsSettings() {
     assertThat(
             run(
-                "timers create shop order/42 --cron '0 9 * * *' --zone Europe/Berlin"
+                "timers put shop order/42 --cron '0 9 * * *' --zone Europe/Berlin"
                     + " --url https://shop.example/h --secret shop --target-header X-Key=k"
                     + " --timeout PT5S --payload {\"a\":1} --header h=v --max-attempts 3"
                     + " --backoff PT1S --max-backoff PT1M --missed skip --grace PT5M"
@@ -97,8 +97,8 @@ final class CommandLineTest {
   }
 
   @Test
-  void createsOnlyWhatIsAbsentIfAskedTo() {
-    run("timers create shop order-42 --after PT30M --queue unpaid --if-absent");
+  void createsNoTimerThatExists() {
+    run("timers create shop order-42 --after 30m --queue unpaid");
 
     assertThat(asked.get(0).condition()).isEqualTo("*");
     assertThat(json(asked.get(0).body()))
@@ -233,7 +233,7 @@ final class CommandLineTest {
         "timers create shop a --after PT1S --at x --queue q",
         "timers create shop a --after PT1S --queue q --url http://a",
         "timers create shop a --after PT1S --queue q --payload {",
-        "timers create shop a --after PT1S --queue q --if-absent --if-version 1",
+        "timers create shop a --after PT1S --queue q --if-version 1",
         "timers move shop a",
         "timers cancel shop",
         "timers cancel shop --prefix a",
@@ -396,7 +396,7 @@ final class CommandLineTest {
   void completesCommands() {
     assertThat(execute("generate-completion")).isZero();
 
-    assertThat(out.toString()).contains("timers").contains("--if-absent");
+    assertThat(out.toString()).contains("timers").contains("--if-version");
   }
 
   @Test
