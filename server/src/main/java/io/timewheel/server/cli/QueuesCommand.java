@@ -74,7 +74,7 @@ final class QueuesCommand {
     return "/v1/namespaces/" + ApiClient.segment(namespace) + "/queues";
   }
 
-  @Command(name = "claim", description = "Takes what is due, under a lease; waits for it.")
+  @Command(name = "claim", description = "Claim ready timers, and wait for them.")
   int claim(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "QUEUE") String queue,

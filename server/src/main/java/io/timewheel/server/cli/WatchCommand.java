@@ -13,8 +13,8 @@ import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
-/** A live view of the server, drawn anew each second. Ctrl-C ends it. */
-@Command(name = "watch", description = "Shows live what fires and what is wrong; Ctrl-C ends it.")
+/** A live view of the server, drawn again each second. Ctrl-C ends it. */
+@Command(name = "watch", description = "Show firings and problems live; Ctrl-C ends it.")
 final class WatchCommand implements Callable<Integer> {
   private static final String HOME = "\u001b[H\u001b[2J";
   private static final String BOLD = "\u001b[1m";
@@ -28,7 +28,7 @@ final class WatchCommand implements Callable<Integer> {
       names = "--count",
       paramLabel = "N",
       defaultValue = "0",
-      description = "How many looks; 0, the default, for ever.")
+      description = "Number of views (default: 0, no limit).")
   private long count;
 
   @Override
