@@ -19,6 +19,7 @@ public enum Role {
   /** All of that, and backups. */
   ADMIN(METRICS, READ, PRODUCE, CONSUME, OPERATE);
 
+  @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable set
   private final Set<Role> included;
 
   Role(Role... others) {
