@@ -115,7 +115,7 @@ final class ServeCommand implements Callable<Integer> {
     if (secrets != null && !options.observe()) {
       InstantSource clock = InstantSource.system();
       WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets, clock);
-      new WebhookHandler(client, clock).addTo(builder);
+      new WebhookHandler(client, clock, server.meters()).addTo(builder);
     }
     return builder.start();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.timewheel.durable.DurableTimer;
@@ -202,6 +203,11 @@ public final class TimewheelServer implements AutoCloseable {
   /** {@return the port that it listens on} */
   public int port() {
     return listener.port();
+  }
+
+  /** {@return the meters, for the parts that measure their own work} */
+  MeterRegistry meters() {
+    return meters;
   }
 
   Connections connections() {

@@ -4,11 +4,20 @@ package io.timewheel.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.security.Tokens;
 import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -18,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The metrics and the rules, held to Debian's Prometheus. */
+/** The metrics, the rules and the dashboard, held to Debian's Prometheus. */
 @Timeout(300)
 class PrometheusTest {
   private static final Path DIST = Path.of("dist").toAbsolutePath();
@@ -138,5 +147,114 @@ class PrometheusTest {
   void theAlertsFireAsIntended() throws Exception {
     String test = Path.of("src/test/resources/alerts-test.yml").toAbsolutePath().toString();
     assertThat(promtool(null, "test", "rules", test)).contains("SUCCESS");
+  }
+
+  /** Runs Prometheus, which scrapes a server, and asks it what the dashboard asks. */
+  @Test
+  void everyExpressionOfTheDashboardHasAnAnswer() throws Exception {
+    String prometheus = binary("prometheus");
+    try (Running running = traffic()) {
+      int port;
+      try (ServerSocket free = new ServerSocket(0)) {
+        port = free.getLocalPort();
+      }
+      Path config =
+          Files.writeString(
+              directory.resolve("prometheus.yml"),
+              """
+              global: {scrape_interval: 1s, evaluation_interval: 1s}
+              rule_files: ["%s"]
+              scrape_configs:
+                - job_name: timewheel
+                  authorization: {credentials_file: "%s"}
+                  static_configs: [{targets: ["127.0.0.1:%d"]}]
+              """
+                  .formatted(
+                      DIST.resolve("alerts.yml"),
+                      directory.resolve("scrape"),
+                      running.server.port()));
+      Path log = directory.resolve("prometheus.log");
+      Process process =
+          new ProcessBuilder(
+                  prometheus,
+                  "--config.file=" + config,
+                  "--storage.tsdb.path=" + directory.resolve("data"),
+                  "--web.listen-address=127.0.0.1:" + port)
+              .redirectErrorStream(true)
+              .redirectOutput(log.toFile())
+              .start();
+      try {
+        while (!Files.readString(log).contains("Server is ready to receive web requests")) {
+          assertThat(process.isAlive()).as(Files.readString(log)).isTrue();
+        }
+        String base = "http://127.0.0.1:" + port + "/api/v1/query?query=";
+        // A rate needs two scrapes.
+        while (ask(base, "count_over_time(timewheel_build_info[1m]) >= 3").isEmpty()) {
+          assertThat(metrics(running)).isNotEmpty(); // and a counter that grows
+        }
+        List<String> expressions = expressions();
+        assertThat(expressions).hasSizeGreaterThan(10);
+        for (String expression : expressions) {
+          assertThat(ask(base, expression).isEmpty() && !expression.contains("webhook"))
+              .as("no answer: %s", expression)
+              .isFalse();
+        }
+      } finally {
+        process.destroyForcibly().waitFor();
+      }
+    }
+  }
+
+  private static List<String> expressions() throws IOException {
+    List<String> expressions = new ArrayList<>();
+    JsonNode dashboard =
+        Running.MAPPER.readTree(Files.readString(DIST.resolve("grafana-dashboard.json")));
+    for (JsonNode panel : dashboard.get("panels")) {
+      for (JsonNode target : panel.get("targets")) {
+        String expression = target.get("expr").asString();
+        expressions.add(
+            expression.replace("$instance", ".*").replace("[$__rate_interval]", "[1m]"));
+      }
+    }
+    return expressions;
+  }
+
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  /** {@return the result of an expression, which Prometheus accepts} */
+  private JsonNode ask(String base, String expression) throws Exception {
+    URI uri = URI.create(base + URLEncoder.encode(expression, UTF_8));
+    JsonNode answer =
+        Running.MAPPER.readTree(
+            client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body());
+    assertThat(answer.get("status").asString()).as(expression + " " + answer).isEqualTo("success");
+    return answer.at("/data/result");
+  }
+
+  @Test
+  void queuesHaveTheirOwnMetrics() throws Exception {
+    try (Running running = traffic()) {
+      assertThat(metrics(running))
+          .contains("\ntimewheel_queue_ready{namespace=\"shop\",queue=\"q\"} 1.0\n")
+          .contains("\ntimewheel_queue_oldest_ready_seconds{namespace=\"shop\",queue=\"q\"} ")
+          .contains("\ntimewheel_queues_hidden 0.0\n");
+    }
+  }
+
+  @Test
+  void theMetricsOfQueuesAreBoundedInNumber() throws Exception {
+    try (Running running = traffic()) {
+      int queues = 250;
+      for (int i = 0; i < queues; i++) {
+        running.timer.schedule(TimerSpec.of("many", "t" + i).after(Duration.ZERO).queue("q" + i));
+      }
+      while (running.timer.counts().get("many").getOrDefault(TimerState.READY, 0L) < queues) {
+        Thread.onSpinWait();
+      }
+      String text = metrics(running);
+      assertThat(text.lines().filter(line -> line.startsWith("timewheel_queue_ready{")))
+          .hasSize(200);
+      assertThat(text).contains("\ntimewheel_queues_hidden 51.0\n");
+    }
   }
 }

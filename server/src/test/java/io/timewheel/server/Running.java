@@ -82,7 +82,7 @@ final class Running implements AutoCloseable {
     DurableTimerBuilder builder = DurableTimer.builder(server.watch("memory", store)).clock(clock);
     webhooks = secrets == null ? null : WebhookClient.start(policy, secrets, clock);
     if (webhooks != null) {
-      new WebhookHandler(webhooks, clock).addTo(builder);
+      new WebhookHandler(webhooks, clock, server.meters()).addTo(builder);
     }
     timer = builder.start();
     server.serve(timer);

@@ -21,8 +21,10 @@ import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPoin
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.LagHistogram;
+import io.timewheel.durable.QueueInfo;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.micrometer.DurableTimerMetrics;
 import io.timewheel.micrometer.JdbcStoreMetrics;
@@ -37,8 +39,11 @@ import io.timewheel.server.node.WatchedStore;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -54,12 +59,19 @@ import org.jspecify.annotations.Nullable;
 public final class MetricsResource implements AutoCloseable {
   private static final String MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
   private static final String PREFIX = "timewheel.";
+  private static final int QUEUE_PAGE = 10_000;
+
+  /** The number of queues with metrics: those that have been ready for longest. */
+  static final int MAX_QUEUES = 200;
 
   private final StoreReads reads;
   private final Node node;
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics gc = new JvmGcMetrics();
   private final MultiGauge timers;
+  private final MultiGauge queueReady;
+  private final MultiGauge queueOldest;
+  private final MultiGauge queuesHidden;
   private boolean bound;
 
   /**
@@ -92,6 +104,19 @@ public final class MetricsResource implements AutoCloseable {
     timers =
         MultiGauge.builder(PREFIX + "timers")
             .description("Timers in the store by their state")
+            .register(registry);
+    queueReady =
+        MultiGauge.builder(PREFIX + "queue.ready")
+            .description("Due timers of a queue that nobody has claimed")
+            .register(registry);
+    queueOldest =
+        MultiGauge.builder(PREFIX + "queue.oldest.ready")
+            .description("Time since the longest ready timer of a queue became ready")
+            .baseUnit("seconds")
+            .register(registry);
+    queuesHidden =
+        MultiGauge.builder(PREFIX + "queues.hidden")
+            .description("Queues with ready timers that the metrics of queues leave out")
             .register(registry);
     Gauge.builder(PREFIX + "waiting.claims", waitingClaims::getAsInt)
         .description("Claims that wait for a firing")
@@ -127,11 +152,12 @@ public final class MetricsResource implements AutoCloseable {
     bind(reads.timer());
     Counted counted = count();
     timers.register(counted == null ? List.of() : rows(counted.states), true);
+    queues(counted == null ? null : counted.ready);
     return registry.scrape();
   }
 
   /** The counts that a scrape reads from the store. */
-  private record Counted(Map<TimerState, Long> states) {}
+  private record Counted(Map<TimerState, Long> states, List<QueueInfo> ready) {}
 
   private @Nullable Counted count() {
     try {
@@ -139,13 +165,46 @@ public final class MetricsResource implements AutoCloseable {
       for (var counts : reads.ask(DurableTimer::counts).values()) {
         counts.forEach((state, count) -> states.merge(state, count, Long::sum));
       }
-      return new Counted(states);
+      return new Counted(states, readyQueues());
     } catch (DurableTimerException e) {
       if (e.reason() == DurableTimerException.Reason.STORE_UNAVAILABLE) {
         return null; // timewheel_durable_store_available is 0
       }
       throw e;
     }
+  }
+
+  /** {@return the queues with ready timers, the longest ready first} */
+  private List<QueueInfo> readyQueues() {
+    List<QueueInfo> ready = new ArrayList<>();
+    List<QueueInfo> page = List.of();
+    do {
+      QueueInfo last = page.isEmpty() ? null : page.get(page.size() - 1);
+      TimerKey after = last == null ? null : new TimerKey(last.namespace(), last.name());
+      page = reads.ask(timer -> timer.queues(null, after, QUEUE_PAGE));
+      page.stream().filter(queue -> queue.oldestReadyAt().isPresent()).forEach(ready::add);
+    } while (page.size() == QUEUE_PAGE);
+    ready.sort(Comparator.comparing(queue -> queue.oldestReadyAt().orElseThrow()));
+    return ready;
+  }
+
+  private void queues(@Nullable List<QueueInfo> ready) {
+    List<MultiGauge.Row<?>> counts = new ArrayList<>();
+    List<MultiGauge.Row<?>> ages = new ArrayList<>();
+    List<MultiGauge.Row<?>> hidden = new ArrayList<>();
+    if (ready != null) {
+      Instant now = reads.timer().now();
+      for (QueueInfo queue : ready.subList(0, Math.min(MAX_QUEUES, ready.size()))) {
+        Tags tags = Tags.of("namespace", queue.namespace(), "queue", queue.name());
+        Duration age = Duration.between(queue.oldestReadyAt().orElseThrow(), now);
+        counts.add(MultiGauge.Row.of(tags, queue.ready()));
+        ages.add(MultiGauge.Row.of(tags, Math.max(0, age.toMillis() / 1_000.0)));
+      }
+      hidden.add(MultiGauge.Row.of(Tags.empty(), Math.max(0, ready.size() - MAX_QUEUES)));
+    }
+    queueReady.register(counts, true);
+    queueOldest.register(ages, true);
+    queuesHidden.register(hidden, true);
   }
 
   private static List<MultiGauge.Row<?>> rows(Map<TimerState, Long> states) {

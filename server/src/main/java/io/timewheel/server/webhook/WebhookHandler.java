@@ -4,6 +4,9 @@ package io.timewheel.server.webhook;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.micrometer.core.instrument.Meter.MeterProvider;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Firing;
@@ -32,15 +35,35 @@ public final class WebhookHandler implements AsyncHandler {
   /** How long a delivery waits that could not begin. */
   private static final Duration NO_SLOT_WAIT = Duration.ofSeconds(1);
 
+  private static final Duration[] BOUNDS = {
+    Duration.ofMillis(25),
+    Duration.ofMillis(100),
+    Duration.ofMillis(500),
+    Duration.ofSeconds(1),
+    Duration.ofSeconds(5),
+    Duration.ofSeconds(30)
+  };
+
   /** Some verifiers parse what they have verified, and take no empty text. */
   private static final byte[] NO_PAYLOAD = "null".getBytes(US_ASCII);
 
   private final WebhookClient client;
   private final InstantSource clock;
+  private final MeterProvider<Timer> requests;
 
-  public WebhookHandler(WebhookClient client, InstantSource clock) {
+  /**
+   * Makes the handler.
+   *
+   * @param meters measures requests by the status of their answers
+   */
+  public WebhookHandler(WebhookClient client, InstantSource clock, MeterRegistry meters) {
     this.client = client;
     this.clock = clock;
+    requests =
+        Timer.builder("timewheel.webhook.requests")
+            .description("Time of a webhook request, until its answer or its failure")
+            .serviceLevelObjectives(BOUNDS)
+            .withRegistry(meters);
   }
 
   /**
@@ -65,6 +88,7 @@ public final class WebhookHandler implements AsyncHandler {
     }
     WebhookMessage message =
         new WebhookMessage(firing.namespace(), firing.fireId().toString(), body, headers);
+    long beganNanos = System.nanoTime();
     CompletableFuture<WebhookAnswer> posted = client.post(target, message);
     return posted
         .<CompletionStage<?>>handle(
@@ -72,7 +96,9 @@ public final class WebhookHandler implements AsyncHandler {
               span.end(error(answer, failure, target));
               if (failure instanceof NoSlotException) {
                 return giveBack(firing);
-              } else if (failure != null) {
+              }
+              measure(answer, System.nanoTime() - beganNanos);
+              if (failure != null) {
                 throw new Failed(String.valueOf(failure.getMessage()));
               }
               endAttempt(answer, target, firing);
@@ -103,6 +129,12 @@ public final class WebhookHandler implements AsyncHandler {
     }
     boolean done = answer.meaning() == WebhookAnswer.Meaning.DONE;
     return done ? null : answer.describe(target.host());
+  }
+
+  private void measure(@Nullable WebhookAnswer answer, long nanos) {
+    requests
+        .withTag("status", answer == null ? "none" : Integer.toString(answer.status()))
+        .record(Duration.ofNanos(nanos));
   }
 
   /** Holds the slot for a moment, so that the next attempt does not follow at once. */
