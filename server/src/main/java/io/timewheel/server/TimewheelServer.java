@@ -65,7 +65,6 @@ public final class TimewheelServer implements AutoCloseable {
   private final PrometheusMeterRegistry meters =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final Node node;
-  private final IdempotencyKeys idempotencyKeys = new IdempotencyKeys();
   private final StoreReads reads = new StoreReads();
   private final Connections connections;
   private final StoreProbe probe = new StoreProbe(reads, System::nanoTime);
@@ -108,13 +107,13 @@ public final class TimewheelServer implements AutoCloseable {
   private void addRoutes(SecretSource webhookSecrets) {
     health.addTo(router);
     new ConsoleResource().addTo(router);
-    new TimerResource(reads, idempotencyKeys, webhookSecrets).addTo(router);
-    new TimerVerbResource(reads, idempotencyKeys).addTo(router);
+    new TimerResource(reads, webhookSecrets).addTo(router);
+    new TimerVerbResource(reads).addTo(router);
     new TimerListResource(reads, System::nanoTime).addTo(router);
     new BatchResource(reads, webhookSecrets).addTo(router);
-    new BulkResource(reads, idempotencyKeys).addTo(router);
+    new BulkResource(reads).addTo(router);
     queues.addTo(router);
-    new LeaseResource(reads::timer, idempotencyKeys).addTo(router);
+    new LeaseResource(reads::timer, new IdempotencyKeys()).addTo(router);
     new QueueListResource(reads).addTo(router);
     new PreviewResource(reads).addTo(router);
     WheelView wheel = new WheelView(node, counter, System::nanoTime);

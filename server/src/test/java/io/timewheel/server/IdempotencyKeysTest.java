@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
-import io.timewheel.server.http.IdempotencyKeys;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -14,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Cancels and verbs with an Idempotency-Key. */
+/** Requests with an Idempotency-Key. */
 class IdempotencyKeysTest {
   private static final String AFTER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
 
@@ -52,17 +51,17 @@ class IdempotencyKeysTest {
 
   @Test
   void aRepeatedCancelLeavesWhatWasMadeInBetween() {
-    running.put(path("anew"), AFTER);
-    assertThat(delete("anew", "k").text("outcome")).isEqualTo("cancelled");
-    running.put(path("anew"), AFTER);
+    running.put(path("again"), AFTER);
+    assertThat(delete("again", "k").text("outcome")).isEqualTo("cancelled");
+    running.put(path("again"), AFTER);
 
-    Answer retry = delete("anew", "k");
+    Answer retry = delete("again", "k");
 
     assertThat(retry.status()).isEqualTo(200);
     assertThat(retry.text("outcome")).isEqualTo("cancelled");
-    assertThat(state("anew")).isEqualTo(TimerState.SCHEDULED);
-    assertThat(delete("anew", "k2").text("outcome")).isEqualTo("cancelled");
-    assertThat(state("anew")).isEqualTo(TimerState.CANCELLED);
+    assertThat(state("again")).isEqualTo(TimerState.SCHEDULED);
+    assertThat(delete("again", "k2").text("outcome")).isEqualTo("cancelled");
+    assertThat(state("again")).isEqualTo(TimerState.CANCELLED);
   }
 
   @Test
@@ -183,29 +182,55 @@ class IdempotencyKeysTest {
     assertThat(delete("long", "k".repeat(257)).status()).isEqualTo(400);
   }
 
-  private static void pipeline(int first, int count) {
-    StringBuilder requests = new StringBuilder();
-    for (int i = first; i < first + count; i++) {
-      requests
-          .append("DELETE /v1/namespaces/shop/timers/none HTTP/1.1\r\nHost: localhost\r\n")
-          .append(i == first + count - 1 ? "Connection: close\r\n" : "")
-          .append("Idempotency-Key: k")
-          .append(i)
-          .append("\r\n\r\n");
+  @Test
+  void aKeyIsKeptHoweverManyFollow() {
+    Answer first = running.put(path("many"), AFTER, "Idempotency-Key", "first");
+    assertThat(first.status()).isEqualTo(201);
+    for (int i = 0; i < 100; i++) {
+      assertThat(running.put(path("many"), AFTER, "Idempotency-Key", "k" + i).status())
+          .isEqualTo(200);
     }
-    assertThat(running.raw(requests.toString())).contains("HTTP/1.1 404 ");
+    Answer retry = running.put(path("many"), AFTER, "Idempotency-Key", "first");
+    assertThat(retry.status()).isEqualTo(201);
+    assertThat(retry.header("ETag")).isEqualTo(first.header("ETag"));
+    assertThat(running.get(path("many")).header("ETag")).isNotEqualTo(first.header("ETag"));
   }
 
   @Test
-  void theOldestKeyIsForgottenFirst() {
-    running.put(path("old"), AFTER);
-    assertThat(delete("old", "oldest").text("outcome")).isEqualTo("cancelled");
-    running.put(path("old"), AFTER);
-    int atATime = IdempotencyKeys.MAX_KEPT / 50;
-    for (int first = 0; first < IdempotencyKeys.MAX_KEPT; first += atATime) {
-      pipeline(first, atATime);
-    }
-    assertThat(delete("old", "oldest").text("outcome")).isEqualTo("cancelled");
-    assertThat(state("old")).isEqualTo(TimerState.CANCELLED);
+  void aKeyWithAnotherBodyIsRefused() {
+    running.put(path("other"), AFTER, "Idempotency-Key", "k");
+    assertReused(running.put(path("other"), AFTER.replace("1H", "2H"), "Idempotency-Key", "k"));
+    assertThat(running.put(path("other"), " " + AFTER, "Idempotency-Key", "k").status())
+        .as("the same in another form")
+        .isEqualTo(201);
+    String move = path("other") + ":move";
+    running.post(move, "{\"after\":\"PT2H\"}", "Idempotency-Key", "k");
+    assertReused(running.post(move, "{\"after\":\"PT3H\"}", "Idempotency-Key", "k"));
+    String cancel = "/v1/namespaces/other/timers:cancel";
+    running.post(cancel, "{\"filter\":{},\"force\":true}", "Idempotency-Key", "k");
+    assertReused(running.post(cancel, "{\"filter\":{},\"expect\":0}", "Idempotency-Key", "k"));
+  }
+
+  private static void assertReused(Answer answer) {
+    assertThat(answer.status()).isEqualTo(422);
+    assertThat(answer.text("type")).endsWith(":idempotency_key_reused");
+    assertThat(answer.text("field")).isEqualTo("Idempotency-Key");
+  }
+
+  @Test
+  void aBatchAnswersEachItemAsTheFirstTime() {
+    String batch = "/v1/namespaces/batch/timers:batch";
+    String item = "{\"id\":\"a\"," + AFTER.substring(1);
+    String both = "{\"timers\":[" + item + "," + item + "]}";
+    Answer first = running.post(batch, both, "Idempotency-Key", "k");
+    assertThat(first.json().at("/results/0/status").asInt()).isEqualTo(201);
+    assertThat(first.json().at("/results/1/status").asInt()).isEqualTo(200);
+    Answer retry = running.post(batch, both, "Idempotency-Key", "k");
+    assertThat(retry.json()).isEqualTo(first.json());
+    String other = "{\"timers\":[" + item.replace("1H", "2H") + "]}";
+    Answer reused = running.post(batch, other, "Idempotency-Key", "k");
+    assertThat(reused.json().at("/results/0/status").asInt()).isEqualTo(422);
+    assertThat(reused.json().at("/results/0/error/type").asString())
+        .endsWith(":idempotency_key_reused");
   }
 }

@@ -95,7 +95,7 @@ class ManyTimersTest {
     assertThat(running.post(path + "a:pause:pause", null).text("id")).isEqualTo("a:pause");
     Answer none = running.post(path + "a%3Apause", null);
     assertThat(none.status()).isEqualTo(405);
-    assertThat(none.header("Allow")).isEqualTo("DELETE, GET, PUT");
+    assertThat(none.header("Allow")).isEqualTo("DELETE, GET, PATCH, PUT");
   }
 
   // Lists

@@ -65,7 +65,7 @@ class MigrateCommandTest {
     String script = out.toString();
 
     assertThat(migrate(database)).as(err + "").isZero();
-    assertThat(out).hasToString("format 1" + System.lineSeparator());
+    assertThat(out).hasToString("format 2" + System.lineSeparator());
     assertThat(database.number(TABLES)).isOne();
     assertThat(migrate(database, "--print", "--finish")).as(err + "").isZero();
     assertThat(out.toString()).as("nothing to do").isEmpty();
@@ -96,7 +96,7 @@ class MigrateCommandTest {
     database.execute("UPDATE timewheel_meta SET value = 99 WHERE name = 'format'");
     assertThat(migrate(database, "--finish")).isEqualTo(1);
     assertThat(err)
-        .hasToString("timewheel: the tables have format 99 (expected: 1)" + System.lineSeparator());
+        .hasToString("timewheel: the tables have format 99 (expected: 2)" + System.lineSeparator());
   }
 
   @Test

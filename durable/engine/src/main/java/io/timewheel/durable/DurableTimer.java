@@ -7,6 +7,7 @@ import io.timewheel.durable.internal.engine.Closing;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.InvalidArgumentException;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
@@ -20,6 +21,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
@@ -170,7 +172,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return whether it was in time
    */
   public CancelResult cancel(TimerKey key, long version) {
-    return requests.await(requests.cancel(key, version));
+    return requests.await(requests.cancel(key, version, null));
   }
 
   /**
@@ -192,7 +194,20 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<CancelResult> cancelAsync(TimerKey key, long version) {
-    return requests.stage(() -> requests.cancel(key, version));
+    return requests.stage(() -> requests.cancel(key, version, null));
+  }
+
+  /**
+   * Cancels a timer, once for each request.
+   *
+   * @param key its identity
+   * @param version the version; 0 for any
+   * @param request what a repetition is recognised by; null if it is done again
+   * @return completed after the commit
+   */
+  public CompletionStage<CancelResult> cancelAsync(
+      TimerKey key, long version, @Nullable RequestId request) {
+    return requests.stage(() -> requests.cancel(key, version, request));
   }
 
   /**
@@ -202,7 +217,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
-    return requests.await(requests.cancelAll(keys));
+    return requests.await(requests.cancelAll(keys, null));
   }
 
   /**
@@ -213,7 +228,19 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<CancelResult>>> cancelAllAsync(
       Collection<TimerKey> keys) {
-    return requests.stage(() -> requests.cancelAll(keys));
+    return requests.stage(() -> requests.cancelAll(keys, null));
+  }
+
+  /**
+   * Cancels many timers, each once for each request.
+   *
+   * @param keys their identities
+   * @param request what a repetition is recognised by; null if it is done again
+   * @return completed when all are answered
+   */
+  public CompletionStage<List<BatchResult<CancelResult>>> cancelAllAsync(
+      Collection<TimerKey> keys, @Nullable RequestId request) {
+    return requests.stage(() -> requests.cancelAll(keys, request));
   }
 
   // What a person asks for
@@ -232,7 +259,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult pause(String namespace, String id) {
-    return requests.await(requests.verb(Limits.key(namespace, id), Verb.PAUSE, 0));
+    return requests.await(requests.verb(Limits.key(namespace, id), Verb.PAUSE, 0, null));
   }
 
   /**
@@ -254,7 +281,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult resume(String namespace, String id) {
-    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RESUME, 0));
+    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RESUME, 0, null));
   }
 
   /**
@@ -276,7 +303,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult runNow(String namespace, String id) {
-    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RUN, 0));
+    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RUN, 0, null));
   }
 
   /**
@@ -298,7 +325,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult retry(String namespace, String id) {
-    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RETRY, 0));
+    return requests.await(requests.verb(Limits.key(namespace, id), Verb.RETRY, 0, null));
   }
 
   /**
@@ -321,7 +348,21 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<VerbResult> verbAsync(TimerKey key, Verb verb, long version) {
-    return requests.stage(() -> requests.verb(key, verb, version));
+    return requests.stage(() -> requests.verb(key, verb, version, null));
+  }
+
+  /**
+   * Pauses, resumes, runs or retries a timer, once for each request.
+   *
+   * @param key the timer
+   * @param verb what to do
+   * @param version only if it has this version; 0 for any
+   * @param request what a repetition is recognised by; null if it is done again
+   * @return completed after the commit
+   */
+  public CompletionStage<VerbResult> verbAsync(
+      TimerKey key, Verb verb, long version, @Nullable RequestId request) {
+    return requests.stage(() -> requests.verb(key, verb, version, request));
   }
 
   /**
@@ -332,7 +373,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of each, in the same order
    */
   public List<BatchResult<VerbResult>> verbAll(Collection<TimerKey> keys, Verb verb) {
-    return requests.await(requests.verbAll(keys, verb));
+    return requests.await(requests.verbAll(keys, verb, null));
   }
 
   /**
@@ -344,7 +385,20 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
       Collection<TimerKey> keys, Verb verb) {
-    return requests.stage(() -> requests.verbAll(keys, verb));
+    return requests.stage(() -> requests.verbAll(keys, verb, null));
+  }
+
+  /**
+   * Pauses, resumes, runs or retries many timers, each once for each request.
+   *
+   * @param keys the timers
+   * @param verb what to do
+   * @param request what a repetition is recognised by; null if it is done again
+   * @return completed when all are answered
+   */
+  public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
+      Collection<TimerKey> keys, Verb verb, @Nullable RequestId request) {
+    return requests.stage(() -> requests.verbAll(keys, verb, request));
   }
 
   /**
@@ -369,7 +423,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return what came of it
    */
   public VerbResult move(TimerKey key, Instant at, long version) {
-    return requests.await(requests.move(key, at, version));
+    return requests.await(requests.move(key, at, version, null));
   }
 
   /**
@@ -393,7 +447,36 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<VerbResult> moveAsync(TimerKey key, Instant at, long version) {
-    return requests.stage(() -> requests.move(key, at, version));
+    return requests.stage(() -> requests.move(key, at, version, null));
+  }
+
+  /**
+   * Moves a run, once for each request.
+   *
+   * @param key the timer
+   * @param at the time
+   * @param version only if it has this version; 0 for any
+   * @param request what a repetition is recognised by; null if it is done again
+   * @return completed after the commit
+   */
+  public CompletionStage<VerbResult> moveAsync(
+      TimerKey key, Instant at, long version, @Nullable RequestId request) {
+    return requests.stage(() -> requests.move(key, at, version, request));
+  }
+
+  /**
+   * Keeps a number as the answer of a request that is no change of one timer, unless that request
+   * has an answer.
+   *
+   * @param key what the request is about; there need not be such a timer
+   * @param request the request
+   * @param answer the number; empty to keep none, and to read the one that is kept
+   * @return completed with the number that is kept; empty if there is none
+   */
+  public CompletionStage<OptionalLong> keepAnswerAsync(
+      TimerKey key, RequestId request, OptionalLong answer) {
+    requireNonNull(request, "request");
+    return requests.stage(() -> requests.keep(key, request, answer));
   }
 
   /**

@@ -343,6 +343,11 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
+  public int forgetAnswers(long answeredBefore, int limit) {
+    return locked(() -> data.tables.forgetAnswers(answeredBefore, limit));
+  }
+
+  @Override
   public void close() {
     synchronized (data) {
       closed = true;

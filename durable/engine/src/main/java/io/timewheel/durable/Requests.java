@@ -16,6 +16,7 @@ import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.InvalidArgumentException;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -34,6 +35,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -115,19 +117,20 @@ final class Requests {
                   + " has as many timers as it may (expected: fewer than "
                   + change.maxPending()
                   + ")");
+      case REQUEST_DIFFERS -> throw requestDiffers(change, outcome);
       default -> throw new AssertionError(outcome);
     };
   }
 
-  CompletableFuture<CancelResult> cancel(TimerKey key, long version) {
-    Change.Cancel change = cancelling(key, version);
+  CompletableFuture<CancelResult> cancel(TimerKey key, long version, @Nullable RequestId request) {
+    Change.Cancel change = cancelling(key, version, request);
     return engine.committer.submit(change).thenApply(outcome -> cancelled(change, outcome));
   }
 
-  private Change.Cancel cancelling(TimerKey key, long version) {
+  private Change.Cancel cancelling(TimerKey key, long version, @Nullable RequestId request) {
     Limits.key(key);
     Limits.version(version);
-    return new Change.Cancel(key, version, engine.clock.nowMillis());
+    return new Change.Cancel(key, version, request, engine.clock.nowMillis());
   }
 
   private static CancelResult cancelled(Change.Cancel change, Outcome outcome) {
@@ -138,6 +141,7 @@ final class Requests {
           case COMPLETED -> CancelResult.Outcome.COMPLETED;
           case NOT_FOUND -> CancelResult.Outcome.NOT_FOUND;
           case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
+          case REQUEST_DIFFERS -> throw requestDiffers(change, outcome);
           default -> throw new AssertionError(outcome);
         };
     TimerRecord record = outcome.record();
@@ -145,40 +149,71 @@ final class Requests {
         result, outcome.version(), record == null ? List.of() : record.attempts());
   }
 
-  CompletableFuture<VerbResult> verb(TimerKey key, Verb verb, long version) {
-    return engine.committer.submit(verbChange(key, verb, version)).thenApply(Requests::verbResult);
+  CompletableFuture<VerbResult> verb(
+      TimerKey key, Verb verb, long version, @Nullable RequestId request) {
+    Change change = verbChange(key, verb, version, request);
+    return engine.committer.submit(change).thenApply(outcome -> verbResult(change, outcome));
   }
 
-  private Change.Verb verbChange(TimerKey key, Verb verb, long version) {
+  private Change.Verb verbChange(
+      TimerKey key, Verb verb, long version, @Nullable RequestId request) {
     Limits.key(key);
     Limits.version(version);
     return new Change.Verb(
-        key, requireNonNull(verb, "verb").what(), version, engine.clock.nowMillis());
+        key, requireNonNull(verb, "verb").what(), version, request, engine.clock.nowMillis());
   }
 
-  CompletableFuture<VerbResult> move(TimerKey key, Instant at, long version) {
-    return engine.committer.submit(moving(key, at, version)).thenApply(Requests::verbResult);
+  CompletableFuture<VerbResult> move(
+      TimerKey key, Instant at, long version, @Nullable RequestId request) {
+    Change change = moving(key, at, version, request);
+    return engine.committer.submit(change).thenApply(outcome -> verbResult(change, outcome));
   }
 
-  private Change.Move moving(TimerKey key, Instant at, long version) {
+  private Change.Move moving(TimerKey key, Instant at, long version, @Nullable RequestId request) {
     Limits.key(key);
     Limits.version(version);
     long dueMillis = EpochMillis.ceil(requireNonNull(at, "at"));
     if (dueMillis == EpochMillis.NEVER) {
       throw new InvalidArgumentException("at: " + at + " (expected: an earlier time)");
     }
-    return new Change.Move(key, version, dueMillis, engine.clock.nowMillis());
+    return new Change.Move(key, version, dueMillis, request, engine.clock.nowMillis());
   }
 
-  private static VerbResult verbResult(Outcome outcome) {
+  private static VerbResult verbResult(Change change, Outcome outcome) {
     return switch (outcome.answer()) {
       case APPLIED -> VerbResult.DONE;
       case UNCHANGED -> VerbResult.UNCHANGED;
       case WRONG_STATE -> VerbResult.WRONG_STATE;
       case VERSION_DIFFERS -> VerbResult.VERSION_DIFFERS;
       case NOT_FOUND -> VerbResult.NOT_FOUND;
+      case REQUEST_DIFFERS -> throw requestDiffers(change, outcome);
       default -> throw new AssertionError(outcome);
     };
+  }
+
+  /** Keeps the answer of a request, unless it has one. {@return the answer that is kept} */
+  CompletableFuture<OptionalLong> keep(TimerKey key, RequestId request, OptionalLong answer) {
+    Limits.key(key);
+    Change.Keep change =
+        new Change.Keep(key, request, answer.orElse(TimerRecord.NONE), engine.clock.nowMillis());
+    return engine
+        .committer
+        .submit(change)
+        .thenApply(
+            outcome ->
+                switch (outcome.answer()) {
+                  case APPLIED -> OptionalLong.of(outcome.version());
+                  case NOT_FOUND -> OptionalLong.empty();
+                  case REQUEST_DIFFERS -> throw requestDiffers(change, outcome);
+                  default -> throw new AssertionError(outcome);
+                });
+  }
+
+  private static DurableTimerException requestDiffers(Change change, Outcome outcome) {
+    return refused(
+        Reason.REQUEST_DIFFERS,
+        outcome,
+        change.key() + ": the request ID belongs to an earlier request of another content");
   }
 
   private static DurableTimerException versionDiffers(TimerKey key, long version, Outcome outcome) {
@@ -346,26 +381,19 @@ final class Requests {
     return all(specs, "spec", TimerSpec::key, this::checked, Requests::scheduled);
   }
 
-  CompletableFuture<List<BatchResult<CancelResult>>> cancelAll(Collection<TimerKey> keys) {
-    return all(keys, "key", key -> key, key -> cancelling(key, 0), Requests::cancelled);
+  CompletableFuture<List<BatchResult<CancelResult>>> cancelAll(
+      Collection<TimerKey> keys, @Nullable RequestId request) {
+    return all(keys, "key", key -> key, key -> cancelling(key, 0, request), Requests::cancelled);
   }
 
-  CompletableFuture<List<BatchResult<VerbResult>>> verbAll(Collection<TimerKey> keys, Verb verb) {
+  CompletableFuture<List<BatchResult<VerbResult>>> verbAll(
+      Collection<TimerKey> keys, Verb verb, @Nullable RequestId request) {
     return all(
-        keys,
-        "key",
-        key -> key,
-        key -> verbChange(key, verb, 0),
-        (change, outcome) -> verbResult(outcome));
+        keys, "key", key -> key, key -> verbChange(key, verb, 0, request), Requests::verbResult);
   }
 
   CompletableFuture<List<BatchResult<VerbResult>>> moveAll(Collection<TimerKey> keys, Instant at) {
-    return all(
-        keys,
-        "key",
-        key -> key,
-        key -> moving(key, at, 0),
-        (change, outcome) -> verbResult(outcome));
+    return all(keys, "key", key -> key, key -> moving(key, at, 0, null), Requests::verbResult);
   }
 
   /** Makes a change of each item, and completes when all are answered, each by itself. */

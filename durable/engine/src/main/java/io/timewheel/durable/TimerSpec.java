@@ -9,6 +9,7 @@ import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.internal.time.Recurrence;
 import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
@@ -42,7 +43,7 @@ public final class TimerSpec {
   private Change.Condition condition = Change.Condition.NONE;
   private long version;
   private boolean evenFinished;
-  private @Nullable String requestId;
+  private @Nullable RequestId request;
 
   private TimerSpec(TimerKey key) {
     this.key = key;
@@ -270,14 +271,24 @@ public final class TimerSpec {
   }
 
   /**
-   * Makes a repeated call answer as the first one did, even after the timer fired. The last eight
-   * request ids of a timer are remembered.
+   * Makes a repeated call answer as the first one did, even after the timer fired, for {@link
+   * RequestId#KEPT_HOURS} hours.
    *
    * @param id an id that no other request has
    * @return this
    */
   public TimerSpec requestId(String id) {
-    requestId = Limits.name("requestId", id);
+    return requestId(RequestId.of(Limits.name("requestId", id)));
+  }
+
+  /**
+   * Makes a repeated call answer as the first one did, and refuses one with another content.
+   *
+   * @param id the id and the digest of the request
+   * @return this
+   */
+  public TimerSpec requestId(RequestId id) {
+    request = requireNonNull(id, "id");
     return this;
   }
 
@@ -319,7 +330,7 @@ public final class TimerSpec {
         condition,
         version,
         evenFinished,
-        requestId,
+        request,
         maxPending,
         nowMillis);
   }

@@ -297,7 +297,7 @@ class SimulationFaultsTest {
               Change.Condition.NONE,
               0,
               schedule.evenFinished(),
-              schedule.requestId(),
+              schedule.request(),
               schedule.maxPending(),
               schedule.now())
           : change;
@@ -475,7 +475,6 @@ class SimulationFaultsTest {
           record.createdAt(),
           record.changedAt(),
           null,
-          List.of(),
           List.of());
     }
   }

@@ -11,12 +11,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers a request with an Idempotency-Key as the first one with that key, without doing it again;
- * one that comes while the first is under way waits for it. A failure is no answer: the next one
- * tries again.
+ * Answers the end of a lease with an Idempotency-Key as the first one with that key, without doing
+ * it again; one that comes while the first is under way waits for it. A failure is no answer: the
+ * next one tries again.
  *
- * <p>The latest answers are kept, by this process alone: the engine remembers with a timer by which
- * requests it was scheduled, and nothing of that kind for what else is done to it.
+ * <p>The latest answers are kept, by this process alone. All other keys are kept by the store, see
+ * {@link IdempotencyKey}.
  */
 public final class IdempotencyKeys {
   public static final int MAX_KEPT = 10_000;
@@ -26,16 +26,6 @@ public final class IdempotencyKeys {
       @Nullable Route route, Map<String, String> names, String lease, String key) {}
 
   private final Map<Request, CompletableFuture<Consumer<Exchange>>> kept = new LinkedHashMap<>();
-
-  /**
-   * Answers a request, by doing what it asks for or as the first one with its key was answered.
-   *
-   * @param exchange the request
-   * @param first does it, and says how every such request is answered
-   */
-  public void answer(Exchange exchange, Supplier<CompletionStage<Consumer<Exchange>>> first) {
-    answer(exchange, "", first);
-  }
 
   /**
    * Answers a request that is for one lease: a client that uses the fire id as its key means

@@ -20,8 +20,9 @@
  *       {@code Work}; in its {@code FairQueue} callers take turns
  *   <li>{@code AnswerWriter} writes large answers; {@code ByteBudget} limits the memory of bodies
  *       and of answers
- *   <li>{@code IdempotencyKeys} repeats the first answer to a repeated request, {@code HangupWatch}
- *       notices that a waiting client has gone
+ *   <li>{@code IdempotencyKey} is the key by which the store recognises a repeated request, {@code
+ *       IdempotencyKeys} repeats the answers to ends of leases, {@code HangupWatch} notices that a
+ *       waiting client has gone
  * </ol>
  */
 @NullMarked

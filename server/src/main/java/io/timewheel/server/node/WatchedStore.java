@@ -127,7 +127,7 @@ public final class WatchedStore extends ForwardingTimerStore {
   private void note(Change change, Outcome outcome) {
     TimerRecord record = outcome.record();
     // A repeated answer contains the record as it is since.
-    if (record == null || record.changedAt() != change.now()) {
+    if (record == null || outcome.repeated() || record.changedAt() != change.now()) {
       return;
     }
     String what = what(change, outcome.answer(), record.state());

@@ -88,6 +88,9 @@ public record Problem(
                     "rejected",
                     "the store rejects it; nothing was done, and the server's log has why")
                 .caused(error);
+        case REQUEST_DIFFERS ->
+            of(422, "idempotency_key_reused", "the key belongs to a request of another content")
+                .at("Idempotency-Key");
         case BUSY -> busy(detail);
         case STORE_UNAVAILABLE -> unavailable("the store does not answer; nothing was done");
         case UNKNOWN -> of(503, "unknown_outcome", UNKNOWN_OUTCOME).header("Retry-After", "1");

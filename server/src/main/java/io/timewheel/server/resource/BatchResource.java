@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.resource;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 
@@ -14,9 +13,11 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Preconditions;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.json.Parsed;
 import io.timewheel.server.problem.Names;
@@ -30,7 +31,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
@@ -72,7 +72,7 @@ public final class BatchResource {
   private void batch(Exchange exchange) {
     DurableTimer timer = reads.timer();
     String namespace = exchange.namespace();
-    String requestId = exchange.header("Idempotency-Key");
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
     exchange.body(
         MAX_BODY,
         body -> {
@@ -80,7 +80,7 @@ public final class BatchResource {
               Tracing.get()
                   .schedule(
                       exchange.header(Tracing.HEADER), Map.of("timewheel.namespace", namespace));
-          List<Item> items = items(namespace, requestId, span.traceparent(), body);
+          List<Item> items = items(namespace, idempotency, span.traceparent(), body);
           List<TimerSpec> specs = new ArrayList<>();
           for (Item item : items) {
             if (item.spec != null) {
@@ -96,7 +96,10 @@ public final class BatchResource {
   }
 
   private List<Item> items(
-      String namespace, @Nullable String requestId, @Nullable String traceparent, String body) {
+      String namespace,
+      @Nullable IdempotencyKey idempotency,
+      @Nullable String traceparent,
+      String body) {
     List<Parsed<BatchItem>> timers =
         requireNonNullElse(JsonReader.read(body, Batch.class).timers, List.of());
     if (timers.isEmpty() || timers.size() > MAX_ITEMS) {
@@ -104,15 +107,16 @@ public final class BatchResource {
               "timers", "timers: " + timers.size() + " (expected: 1 to " + MAX_ITEMS + ")")
           .failure();
     }
+    // A timer that a batch names again is scheduled again, and not answered as the first time.
     Map<String, Integer> times = new HashMap<>();
     return timers.stream()
-        .map(sent -> item(namespace, requestId, traceparent, times, sent))
+        .map(sent -> item(namespace, idempotency, traceparent, times, sent))
         .toList();
   }
 
   private Item item(
       String namespace,
-      @Nullable String requestId,
+      @Nullable IdempotencyKey idempotency,
       @Nullable String traceparent,
       Map<String, Integer> times,
       Parsed<BatchItem> sent) {
@@ -135,18 +139,14 @@ public final class BatchResource {
               reads.timer().now());
       Preconditions.of(timer.ifMatch(), timer.ifNoneMatch())
           .apply(spec, () -> reads.get(new TimerKey(namespace, checked)));
-      if (requestId != null) {
-        spec.requestId(requestId(requestId, times.merge(id, 1, Integer::sum)));
+      if (idempotency != null) {
+        int time = times.merge(id, 1, Integer::sum);
+        spec.requestId(idempotency.part("item " + time).request(Json.text(timer.timer())));
       }
       return new Item(id, spec, null);
     } catch (RuntimeException e) {
       return new Item(id, null, Problem.of(e));
     }
-  }
-
-  /** A timer that a batch names again is asked for again, and not answered as the first time. */
-  private static String requestId(String key, int time) {
-    return time == 1 ? key : UUID.nameUUIDFromBytes((key + " " + time).getBytes(UTF_8)).toString();
   }
 
   private static void answer(

@@ -12,19 +12,23 @@ import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.http.Exchange;
-import io.timewheel.server.http.IdempotencyKeys;
+import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.http.Work;
+import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -38,22 +42,24 @@ public final class BulkResource {
   private static final int PAGE = 1_000;
 
   private final StoreReads reads;
-  private final IdempotencyKeys idempotencyKeys;
 
-  public BulkResource(StoreReads reads, IdempotencyKeys idempotencyKeys) {
+  public BulkResource(StoreReads reads) {
     this.reads = reads;
-    this.idempotencyKeys = idempotencyKeys;
   }
 
   /** Changes some timers, and tells how many of them it changed. */
   private interface Change {
-    long apply(DurableTimer timer, List<TimerKey> keys);
+    long apply(DurableTimer timer, List<TimerKey> keys, @Nullable RequestId request);
   }
 
   public void addTo(Router router) {
     add(router, "cancel", BulkResource::cancel);
     for (String name : List.of("pause", "resume", "retry")) {
-      add(router, name, (timer, keys) -> done(timer.verbAll(keys, TimerVerbResource.verb(name))));
+      add(
+          router,
+          name,
+          (timer, keys, request) ->
+              done(await(timer.verbAllAsync(keys, TimerVerbResource.verb(name), request))));
     }
   }
 
@@ -64,7 +70,7 @@ public final class BulkResource {
   }
 
   private void bulk(Exchange exchange, Change change) {
-    DurableTimer timer = reads.timer();
+    var unused = reads.timer(); // 503 until it is there
     String namespace = exchange.namespace();
     exchange.body(
         MAX_BODY,
@@ -72,17 +78,76 @@ public final class BulkResource {
           BulkRequest request = JsonReader.read(text, BulkRequest.class);
           TimerFilter filter = filter(exchange, namespace, request.filter());
           checkIntent(request);
-          idempotencyKeys.answer(
-              exchange,
-              () -> {
-                long count = count(exchange, filter, request.expect());
-                long[] changed = {0};
-                pages(exchange, filter, keys -> changed[0] += change.apply(timer, keys));
-                exchange.note("changed", changed[0]);
-                BulkAnswer answer = new BulkAnswer(count, changed[0]);
-                return CompletableFuture.completedStage(each -> each.json(200, answer));
-              });
+          IdempotencyKey key = IdempotencyKey.of(exchange);
+          BulkAnswer answer =
+              key == null
+                  ? change(exchange, filter, request.expect(), change)
+                  : changeOnce(exchange, filter, request, change, key);
+          exchange.note("changed", answer.changed());
+          exchange.json(200, answer);
         });
+  }
+
+  private BulkAnswer change(
+      Exchange exchange, TimerFilter filter, @Nullable Long expect, Change change) {
+    long count = count(exchange, filter, expect);
+    long[] changed = {0};
+    pages(exchange, filter, keys -> changed[0] += change.apply(reads.timer(), keys, null));
+    return new BulkAnswer(count, changed[0]);
+  }
+
+  /**
+   * Changes the timers once for each key. The count is kept before the first change, and the answer
+   * after the last. Each timer keeps the request with its change. So if a server was killed in
+   * between, a repetition goes on with the timers that are left.
+   */
+  private BulkAnswer changeOnce(
+      Exchange exchange,
+      TimerFilter filter,
+      BulkRequest request,
+      Change change,
+      IdempotencyKey key) {
+    String content = Json.text(request);
+    TimerKey about = new TimerKey(exchange.namespace(), "timers");
+    RequestId countId = key.part("count").request(content);
+    RequestId changedId = key.part("changed").request(content);
+    OptionalLong before = keep(about, countId, OptionalLong.empty());
+    OptionalLong done = keep(about, changedId, OptionalLong.empty());
+    if (before.isPresent() && done.isPresent()) {
+      exchange.note("repeated", "true");
+      return new BulkAnswer(before.getAsLong(), done.getAsLong());
+    }
+    OptionalLong counted =
+        before.isPresent() ? before : OptionalLong.of(count(exchange, filter, request.expect()));
+    long count = keep(about, countId, counted).orElseThrow();
+    RequestId id = key.request(content);
+    long[] found = {0};
+    long[] changed = {0};
+    pages(
+        exchange,
+        filter,
+        keys -> {
+          found[0] += keys.size();
+          changed[0] += change.apply(reads.timer(), keys, id);
+        });
+    long changedBefore = before.isPresent() ? Math.max(0, count - found[0]) : 0;
+    OptionalLong all = OptionalLong.of(changedBefore + changed[0]);
+    return new BulkAnswer(count, keep(about, changedId, all).orElseThrow());
+  }
+
+  private OptionalLong keep(TimerKey about, RequestId request, OptionalLong answer) {
+    return await(reads.timer().keepAnswerAsync(about, request, answer));
+  }
+
+  private static <T> T await(CompletionStage<T> stage) {
+    try {
+      return stage.toCompletableFuture().join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw e;
+    }
   }
 
   /** A filter with a mistake, such as an empty one, must not change more timers than intended. */
@@ -143,8 +208,8 @@ public final class BulkResource {
     } while (next != null);
   }
 
-  private static long cancel(DurableTimer timer, List<TimerKey> keys) {
-    return timer.cancelAll(keys).stream()
+  private static long cancel(DurableTimer timer, List<TimerKey> keys, @Nullable RequestId request) {
+    return await(timer.cancelAllAsync(keys, request)).stream()
         .map(BatchResult::orThrow)
         .filter(result -> result.outcome() == CancelResult.Outcome.CANCELLED)
         .count();

@@ -13,7 +13,7 @@ import io.timewheel.server.document.TimerPatch;
 import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
-import io.timewheel.server.http.IdempotencyKeys;
+import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Preconditions;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -37,7 +37,6 @@ public final class TimerResource {
   private static final int MAX_BODY = 256 * 1024;
 
   private final StoreReads reads;
-  private final IdempotencyKeys idempotencyKeys;
   private final SecretSource secrets;
 
   /**
@@ -45,9 +44,8 @@ public final class TimerResource {
    *
    * @param secrets the secrets that targets may name
    */
-  public TimerResource(StoreReads reads, IdempotencyKeys idempotencyKeys, SecretSource secrets) {
+  public TimerResource(StoreReads reads, SecretSource secrets) {
     this.reads = reads;
-    this.idempotencyKeys = idempotencyKeys;
     this.secrets = secrets;
   }
 
@@ -66,7 +64,7 @@ public final class TimerResource {
     DurableTimer timer = reads.timer();
     TimerKey key = key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
-    String requestId = exchange.header("Idempotency-Key");
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
     exchange.body(
         MAX_BODY,
         body -> {
@@ -80,8 +78,8 @@ public final class TimerResource {
                   secrets,
                   timer.now());
           conditions.apply(spec, () -> reads.get(key));
-          if (requestId != null) {
-            spec.requestId(requestId);
+          if (idempotency != null) {
+            spec.requestId(idempotency.request(Json.text(sent)));
           }
           exchange.on(span.over(timer.scheduleAsync(spec)), result -> made(exchange, key, result));
         });
@@ -105,7 +103,7 @@ public final class TimerResource {
     DurableTimer timer = reads.timer();
     TimerKey key = key(exchange);
     Preconditions conditions = Preconditions.of(exchange).required();
-    String requestId = exchange.header("Idempotency-Key");
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
     exchange.body(
         MAX_BODY,
         Json.MERGE_PATCH,
@@ -118,8 +116,8 @@ public final class TimerResource {
                   secrets,
                   timer.now());
           conditions.apply(spec, () -> present);
-          if (requestId != null) {
-            spec.requestId(requestId);
+          if (idempotency != null) {
+            spec.requestId(idempotency.request(body));
           }
           exchange.on(
               span(exchange, key).over(timer.scheduleAsync(spec)),
@@ -143,18 +141,15 @@ public final class TimerResource {
     DurableTimer timer = reads.timer();
     TimerKey key = key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
     exchange.body(
         MAX_BODY,
         body -> {
           JsonReader.empty(body);
-          idempotencyKeys.answer(
-              exchange,
-              () -> {
-                long version = conditions.version(() -> reads.get(key));
-                return timer
-                    .cancelAsync(key, version)
-                    .thenApply(result -> each -> cancelled(each, result.outcome()));
-              });
+          long version = conditions.version(() -> reads.get(key));
+          exchange.on(
+              timer.cancelAsync(key, version, IdempotencyKey.request(idempotency, "")),
+              result -> cancelled(exchange, result.outcome()));
         });
   }
 

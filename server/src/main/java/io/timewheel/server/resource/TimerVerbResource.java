@@ -7,10 +7,11 @@ import io.timewheel.api.MoveRequest;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.Verb;
 import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.http.Exchange;
-import io.timewheel.server.http.IdempotencyKeys;
+import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Preconditions;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -37,11 +38,9 @@ public final class TimerVerbResource {
   private static final int MAX_BODY = 16 * 1024;
 
   private final StoreReads reads;
-  private final IdempotencyKeys idempotencyKeys;
 
-  public TimerVerbResource(StoreReads reads, IdempotencyKeys idempotencyKeys) {
+  public TimerVerbResource(StoreReads reads) {
     this.reads = reads;
-    this.idempotencyKeys = idempotencyKeys;
   }
 
   static Verb verb(String name) {
@@ -62,11 +61,14 @@ public final class TimerVerbResource {
     DurableTimer timer = reads.timer();
     TimerKey key = TimerResource.key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
     exchange.body(
         MAX_BODY,
         body -> {
           JsonReader.empty(body);
-          answer(exchange, key, conditions, version -> timer.verbAsync(key, what, version));
+          RequestId request = IdempotencyKey.request(idempotency, "");
+          answer(
+              exchange, key, conditions, version -> timer.verbAsync(key, what, version, request));
         });
   }
 
@@ -83,11 +85,14 @@ public final class TimerVerbResource {
     DurableTimer timer = reads.timer();
     TimerKey key = TimerResource.key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
     exchange.body(
         MAX_BODY,
         body -> {
-          Instant to = to(JsonReader.read(body, MoveRequest.class), timer.now());
-          answer(exchange, key, conditions, version -> timer.moveAsync(key, to, version));
+          MoveRequest move = JsonReader.read(body, MoveRequest.class);
+          Instant to = to(move, timer.now());
+          RequestId request = IdempotencyKey.request(idempotency, Json.text(move));
+          answer(exchange, key, conditions, version -> timer.moveAsync(key, to, version, request));
         });
   }
 
@@ -96,11 +101,8 @@ public final class TimerVerbResource {
       TimerKey key,
       Preconditions conditions,
       LongFunction<CompletionStage<VerbResult>> call) {
-    idempotencyKeys.answer(
-        exchange,
-        () ->
-            call.apply(conditions.version(() -> reads.get(key)))
-                .thenApply(done -> each -> answer(each, key, done)));
+    exchange.on(
+        call.apply(conditions.version(() -> reads.get(key))), done -> answer(exchange, key, done));
   }
 
   private void answer(Exchange exchange, TimerKey key, VerbResult done) {

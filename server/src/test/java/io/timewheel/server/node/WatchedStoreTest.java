@@ -7,6 +7,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
@@ -149,7 +150,7 @@ class WatchedStoreTest {
         condition,
         version,
         false,
-        "request-" + condition,
+        RequestId.of("request-" + condition),
         TimerRecord.NEVER,
         NOW);
   }

@@ -32,6 +32,8 @@ public class DurableTimerException extends RuntimeException {
     STORE_UNAVAILABLE,
     /** The store refused what was asked for. */
     REJECTED,
+    /** An earlier request of the same request ID had another content. Nothing was done. */
+    REQUEST_DIFFERS,
     /** It may have been done or not. Asking again with the same request id is safe. */
     UNKNOWN
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,11 @@ public sealed interface Change {
   /** {@return the time of the change, by the clock of the engine that makes it} */
   long now();
 
+  /** {@return what a repetition of this change is recognised by; null if it is done again} */
+  default @Nullable RequestId request() {
+    return null;
+  }
+
   /** {@return the epoch of the owner that makes this change; 0 if anybody may} */
   default long epoch() {
     return 0;
@@ -36,7 +42,7 @@ public sealed interface Change {
    * @param version the version that {@link Condition#VERSION} asks for
    * @param evenFinished whether a finished timer that is remembered counts as present, for
    *     UNCHANGED and for the condition
-   * @param requestId makes a repeated call answer as the first one did; or null
+   * @param request makes a repeated call answer as the first one did; or null
    * @param maxPending how many unfinished timers its namespace may have, this one included
    * @param now the time of the change
    */
@@ -48,7 +54,7 @@ public sealed interface Change {
       Condition condition,
       long version,
       boolean evenFinished,
-      @Nullable String requestId,
+      @Nullable RequestId request,
       long maxPending,
       long now)
       implements Change {}
@@ -68,9 +74,22 @@ public sealed interface Change {
    *
    * @param key the timer
    * @param version only if it has this version; 0 for any
+   * @param request makes a repeated call answer as the first one did; or null
    * @param now the time of the change
    */
-  record Cancel(TimerKey key, long version, long now) implements Change {}
+  record Cancel(TimerKey key, long version, @Nullable RequestId request, long now)
+      implements Change {
+    /**
+     * A cancel that is done again if it is repeated.
+     *
+     * @param key the timer
+     * @param version only if it has this version; 0 for any
+     * @param now the time of the change
+     */
+    public Cancel(TimerKey key, long version, long now) {
+      this(key, version, null, now);
+    }
+  }
 
   /**
    * Moves the present or next run to another time; a new version.
@@ -78,9 +97,23 @@ public sealed interface Change {
    * @param key the timer
    * @param version only if it has this version; 0 for any
    * @param dueAt the new time
+   * @param request makes a repeated call answer as the first one did; or null
    * @param now the time of the change
    */
-  record Move(TimerKey key, long version, long dueAt, long now) implements Change {}
+  record Move(TimerKey key, long version, long dueAt, @Nullable RequestId request, long now)
+      implements Change {
+    /**
+     * A move that is done again if it is repeated.
+     *
+     * @param key the timer
+     * @param version only if it has this version; 0 for any
+     * @param dueAt the new time
+     * @param now the time of the change
+     */
+    public Move(TimerKey key, long version, long dueAt, long now) {
+      this(key, version, dueAt, null, now);
+    }
+  }
 
   /**
    * Does what a person asks for.
@@ -88,9 +121,23 @@ public sealed interface Change {
    * @param key the timer
    * @param what what to do
    * @param version only if it has this version; 0 for any
+   * @param request makes a repeated call answer as the first one did; or null
    * @param now the time of the change
    */
-  record Verb(TimerKey key, What what, long version, long now) implements Change {
+  record Verb(TimerKey key, What what, long version, @Nullable RequestId request, long now)
+      implements Change {
+    /**
+     * A verb that is done again if it is repeated.
+     *
+     * @param key the timer
+     * @param what what to do
+     * @param version only if it has this version; 0 for any
+     * @param now the time of the change
+     */
+    public Verb(TimerKey key, What what, long version, long now) {
+      this(key, what, version, null, now);
+    }
+
     /** What a person may ask for. */
     public enum What {
       /** Lets no further attempt begin. */
@@ -105,6 +152,18 @@ public sealed interface Change {
       RETRY
     }
   }
+
+  /**
+   * Keeps a number as the answer of a request that is no change of one timer, unless that request
+   * has an answer. {@link Outcome#version} is the number that is kept.
+   *
+   * @param key what the request is about; there need not be such a timer
+   * @param request the request
+   * @param value the number; {@link TimerRecord#NONE} to keep none, and to read the one that is
+   *     kept. Then the answer is {@link Outcome.Answer#NOT_FOUND} if there is none
+   * @param now the time of the change
+   */
+  record Keep(TimerKey key, RequestId request, long value, long now) implements Change {}
 
   /**
    * Begins an attempt of a handler's timer. A store may write it without forcing it to disk: if it

@@ -142,6 +142,11 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public int forgetAnswers(long answeredBefore, int limit) {
+    return store.forgetAnswers(answeredBefore, limit);
+  }
+
+  @Override
   public long clockOffsetMillis() {
     return store.clockOffsetMillis();
   }

@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param answer whether the step was taken, or why not
  * @param version the version that the answer is about; 0 if there is no such timer
  * @param record the record after the change; null if there is none. For a {@link Change.Begin} that
- *     was applied it is complete. For any other change a store may leave out payload, headers,
- *     attempts and requests.
- * @param repeated true if an earlier {@link Change.Finish} had ended the same claim in the same way
+ *     was applied it is complete. For any other change a store may leave out payload, headers and
+ *     attempts.
+ * @param repeated true if an earlier {@link Change.Finish} had ended the same claim in the same
+ *     way, or an earlier change had the same request ID
  */
 public record Outcome(Answer answer, long version, @Nullable TimerRecord record, boolean repeated) {
   /**
@@ -23,16 +24,16 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record,
    * @param version the version that the answer is about; 0 if there is no such timer
    * @param record the record after the change; null if there is none. For a {@link Change.Begin}
    *     that was applied it is complete. For any other change a store may leave out payload,
-   *     headers, attempts and requests.
+   *     headers and attempts.
    * @param repeated true if an earlier {@link Change.Finish} had ended the same claim in the same
-   *     way
+   *     way, or an earlier change had the same request ID
    */
   public Outcome {
     requireNonNull(answer, "answer");
   }
 
   /**
-   * The outcome of a change that repeats no end of a claim.
+   * The outcome of a change that repeats no earlier one.
    *
    * @param answer whether the step was taken, or why not
    * @param version the version that the answer is about; 0 if there is no such timer
@@ -84,6 +85,8 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record,
     /** The record has moved on: what the change was based on holds no longer. */
     OUTDATED,
     /** The shard has another owner by now. */
-    STALE_OWNER
+    STALE_OWNER,
+    /** An earlier request of the same ID had another content. */
+    REQUEST_DIFFERS
   }
 }

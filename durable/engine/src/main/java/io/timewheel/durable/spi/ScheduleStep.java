@@ -10,7 +10,6 @@ import static io.timewheel.durable.spi.Transitions.answer;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Transitions.Context;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,13 +18,6 @@ final class ScheduleStep {
   private ScheduleStep() {}
 
   static Outcome apply(@Nullable TimerRecord current, Change.Schedule change, Context context) {
-    if (current != null && change.requestId() != null) {
-      for (TimerRecord.Request request : current.requests()) {
-        if (request.id().equals(change.requestId())) {
-          return new Outcome(request.answer(), request.version(), current);
-        }
-      }
-    }
     boolean unfinished = current != null && !current.state().isFinished();
     TimerRecord present = unfinished || change.evenFinished() ? current : null;
     if (change.condition() == Change.Condition.ABSENT && present != null) {
@@ -41,16 +33,14 @@ final class ScheduleStep {
       }
     }
     if (present != null && isSame(present, change)) {
-      return answer(Answer.UNCHANGED, remembering(present, change.requestId()));
+      return answer(Answer.UNCHANGED, present);
     }
     if (!unfinished && context.pending(change.key().namespace()) >= change.maxPending()) {
       return current == null
           ? new Outcome(Answer.OVER_LIMIT, 0, null)
           : answer(Answer.OVER_LIMIT, current);
     }
-    return answer(
-        unfinished ? Answer.REPLACED : Answer.CREATED,
-        made(current, change, unfinished ? Answer.REPLACED : Answer.CREATED, context));
+    return answer(unfinished ? Answer.REPLACED : Answer.CREATED, made(current, change, context));
   }
 
   private static boolean isSame(TimerRecord current, Change.Schedule change) {
@@ -61,31 +51,15 @@ final class ScheduleStep {
         && (current.definition().isRecurring() || current.dueAt() == change.dueAt());
   }
 
-  /** The same again, so that the request is answered so after the timer has fired, too. */
-  private static TimerRecord remembering(TimerRecord current, @Nullable String requestId) {
-    return requestId == null
-        ? current
-        : current.toBuilder().request(requestId, Answer.UNCHANGED).build(current.changedAt());
-  }
-
   private static TimerRecord made(
-      @Nullable TimerRecord current, Change.Schedule change, Answer answer, Context context) {
+      @Nullable TimerRecord current, Change.Schedule change, Context context) {
     long version = context.nextVersion(current == null ? 0 : current.version());
     Claim former = null;
-    List<Attempt> attempts = List.of();
-    List<TimerRecord.Request> requests = new ArrayList<>();
     if (current != null) {
-      requests.addAll(current.requests());
       former =
           current.claim() != null
               ? current.claim().ended(Attempt.End.SUPERSEDED)
               : current.former();
-    }
-    if (change.requestId() != null) {
-      requests.add(new TimerRecord.Request(change.requestId(), answer, version));
-      if (requests.size() > TimerRecord.MAX_REQUESTS_KEPT) {
-        requests.remove(0);
-      }
     }
     return new TimerRecord(
         change.key(),
@@ -104,7 +78,6 @@ final class ScheduleStep {
         change.now(),
         change.now(),
         null,
-        attempts,
-        requests);
+        List.of());
   }
 }

@@ -38,8 +38,6 @@ import org.jspecify.annotations.Nullable;
  * @param changedAt when this record last changed
  * @param note why it is blocked or failed, or null
  * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
- * @param requests the latest schedule requests that carried an id, oldest first, at most {@link
- *     #MAX_REQUESTS_KEPT}
  */
 public record TimerRecord(
     TimerKey key,
@@ -58,8 +56,7 @@ public record TimerRecord(
     long createdAt,
     long changedAt,
     @Nullable String note,
-    List<Attempt> attempts,
-    List<Request> requests) {
+    List<Attempt> attempts) {
 
   /** A time that does not come. */
   public static final long NEVER = Long.MAX_VALUE;
@@ -69,9 +66,6 @@ public record TimerRecord(
 
   /** How many ended attempts a record keeps. */
   public static final int MAX_ATTEMPTS_KEPT = 100;
-
-  /** How many request ids a record remembers. */
-  public static final int MAX_REQUESTS_KEPT = 8;
 
   /**
    * Checks that nothing is null that must not be.
@@ -96,25 +90,13 @@ public record TimerRecord(
    * @param changedAt when this record last changed
    * @param note why it is blocked or failed, or null
    * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
-   * @param requests the latest schedule requests that carried an id, oldest first, at most {@link
-   *     #MAX_REQUESTS_KEPT}
    */
   public TimerRecord {
     requireNonNull(key, "key");
     requireNonNull(state, "state");
     requireNonNull(definition, "definition");
     attempts = List.copyOf(attempts);
-    requests = List.copyOf(requests);
   }
-
-  /**
-   * A schedule request that carried an id, and what it was answered.
-   *
-   * @param id the id that the caller gave
-   * @param answer what the caller was answered
-   * @param version the version that the answer named
-   */
-  public record Request(String id, Outcome.Answer answer, long version) {}
 
   /**
    * Whether the due index holds the records of a state.
@@ -220,7 +202,6 @@ public record TimerRecord(
     private boolean cancelRequested;
     private @Nullable String note;
     private List<Attempt> attempts;
-    private List<Request> requests;
 
     private Builder(TimerRecord from) {
       this.from = from;
@@ -237,7 +218,6 @@ public record TimerRecord(
       cancelRequested = from.cancelRequested;
       note = from.note;
       attempts = from.attempts;
-      requests = from.requests;
     }
 
     Builder version(long newVersion) {
@@ -300,15 +280,6 @@ public record TimerRecord(
       return this;
     }
 
-    /** Remembers what a schedule request was answered, and forgets the oldest of too many. */
-    Builder request(String id, Outcome.Answer answer) {
-      List<Request> longer = new ArrayList<>(requests);
-      longer.add(new Request(id, answer, version));
-      int surplus = longer.size() - MAX_REQUESTS_KEPT;
-      requests = surplus > 0 ? longer.subList(surplus, longer.size()) : longer;
-      return this;
-    }
-
     TimerRecord build(long now) {
       return new TimerRecord(
           from.key,
@@ -327,8 +298,7 @@ public record TimerRecord(
           revision == 0 ? now : from.createdAt,
           now,
           note,
-          attempts,
-          requests);
+          attempts);
     }
   }
 }

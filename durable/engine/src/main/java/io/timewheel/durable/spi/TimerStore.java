@@ -52,6 +52,9 @@ public interface TimerStore extends AutoCloseable {
    * same key are taken in the order of the list. One session never has two batches under way that
    * hold changes of the same key.
    *
+   * <p>The answer of a change with a {@link Change#request} is part of its step: it is found for as
+   * long as it is not {@linkplain #forgetAnswers deleted}, however many requests follow.
+   *
    * @param changes the steps; at least one, at most {@link StoreTraits#maxBatch()}
    * @return an outcome for each, in the same order
    * @throws StoreException if none of them, or with {@link StoreException.Kind#UNKNOWN} some of
@@ -261,6 +264,15 @@ public interface TimerStore extends AutoCloseable {
    * @return how many were forgotten; {@code limit} if there may be more
    */
   int forget(long finishedBefore, long keep, int limit);
+
+  /**
+   * Deletes the answers of requests that were answered before a time.
+   *
+   * @param answeredBefore the time
+   * @param limit how many to delete in this call at most
+   * @return how many were deleted; {@code limit} if there may be more
+   */
+  int forgetAnswers(long answeredBefore, int limit);
 
   /**
    * Whether this session still owns the shards that it was given, by its own clock. A process that

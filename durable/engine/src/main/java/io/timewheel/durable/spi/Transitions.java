@@ -8,6 +8,8 @@ import static io.timewheel.durable.model.TimerState.SCHEDULED;
 import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 
+import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Outcome.Answer;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +47,15 @@ public final class Transitions {
      * @return true if it is paused
      */
     boolean paused(String namespace);
+
+    /**
+     * Looks up the answer of an earlier request, also of one in the same batch.
+     *
+     * @param key the timer
+     * @param id the ID of the request
+     * @return the answer; null if there is none
+     */
+    @Nullable RequestAnswer answer(TimerKey key, String id);
   }
 
   /**
@@ -56,6 +67,18 @@ public final class Transitions {
    * @return what came of it; nothing has to be written if its record is the one that was given
    */
   public static Outcome apply(@Nullable TimerRecord current, Change change, Context context) {
+    RequestId request = change.request();
+    if (request != null) {
+      RequestAnswer first = context.answer(change.key(), request.id());
+      if (first != null) {
+        return first.repeated(request, current);
+      }
+    }
+    if (change instanceof Change.Keep keep) {
+      return keep.value() == NONE
+          ? new Outcome(Answer.NOT_FOUND, 0, current)
+          : new Outcome(Answer.APPLIED, keep.value(), current);
+    }
     if (change instanceof Change.Schedule schedule) {
       return ScheduleStep.apply(current, schedule, context);
     }

@@ -498,6 +498,11 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   @Override
+  public int forgetAnswers(long answeredBefore, int limit) {
+    return history.forgetAnswers(answeredBefore, limit);
+  }
+
+  @Override
   public void close() {
     synchronized (this) {
       if (closed) {

@@ -12,6 +12,7 @@ import io.timewheel.durable.jdbc.internal.server.Records.Finished;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.write.Novelty;
 import io.timewheel.durable.jdbc.testing.BareDataSource;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
@@ -211,7 +212,7 @@ class ExpectedTest {
         plain.condition(),
         0,
         false,
-        request,
+        request == null ? null : RequestId.of(request),
         2,
         NOW);
   }

@@ -131,7 +131,6 @@ class HintsTest {
               NOW,
               NOW,
               null,
-              List.of(),
               List.of()),
           1_024,
           shard -> false);

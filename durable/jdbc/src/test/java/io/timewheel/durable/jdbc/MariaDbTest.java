@@ -620,6 +620,9 @@ class MariaDbTest {
   class TwoNodes extends TwoTimersTest {}
 
   @Nested
+  class RepeatedRequests extends RepeatedRequestsTest {}
+
+  @Nested
   class Held extends HeldTimersTest {
     /** The shortest wait for a lock is a second. */
     @Test

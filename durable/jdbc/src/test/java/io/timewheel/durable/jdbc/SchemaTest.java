@@ -59,10 +59,10 @@ class SchemaTest {
   @Test
   void refusesAFormatThatItDoesNotKnow() throws SQLException {
     fixture.open();
-    fixture.execute("UPDATE timewheel_meta SET value = 2 WHERE name = 'format'");
+    fixture.execute("UPDATE timewheel_meta SET value = 3 WHERE name = 'format'");
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(fixture::open)
-        .withMessage("the tables have format 2 (expected: 1)")
+        .withMessage("the tables have format 3 (expected: 2)")
         .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
   }
 

@@ -436,6 +436,11 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
+  public int forgetAnswers(long answeredBefore, int limit) {
+    return using(open -> open.writer().forgetAnswers(answeredBefore, limit));
+  }
+
+  @Override
   public int pause(String scope) {
     writing(open -> open.writer().pause(scope));
     StoreListener engine = listener;

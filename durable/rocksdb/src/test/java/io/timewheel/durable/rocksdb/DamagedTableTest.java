@@ -272,7 +272,7 @@ class DamagedTableTest {
     }
     Rescued rescued = rescue();
     assertThat(rescued.missing()).containsExactly(id(5));
-    assertThat(rescued.says.texts()).containsExactly("shop/t00005: it has format 9 (expected: 1)");
+    assertThat(rescued.says.texts()).containsExactly("shop/t00005: it has format 9 (expected: 2)");
   }
 
   /** Finds a timer that is in the damaged block. */

@@ -78,8 +78,7 @@ class ExportTest {
         record.createdAt(),
         record.changedAt(),
         record.note(),
-        record.attempts(),
-        record.requests());
+        record.attempts());
   }
 
   private static Claim imported(Claim claim) {

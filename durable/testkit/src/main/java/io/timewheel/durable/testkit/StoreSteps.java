@@ -6,6 +6,7 @@ import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.MissedRuns;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
@@ -147,7 +148,16 @@ abstract class StoreSteps {
       long version,
       @Nullable String requestId) {
     return new Change.Schedule(
-        key, definition, dueAt, false, condition, version, false, requestId, NEVER, NOW);
+        key,
+        definition,
+        dueAt,
+        false,
+        condition,
+        version,
+        false,
+        requestId == null ? null : RequestId.of(requestId),
+        NEVER,
+        NOW);
   }
 
   Outcome commit(Change change) {

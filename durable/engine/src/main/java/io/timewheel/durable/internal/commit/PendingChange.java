@@ -78,7 +78,7 @@ final class PendingChange {
     boolean unknown = kind == StoreException.Kind.UNKNOWN;
     return isOwn()
         ? kind != StoreException.Kind.REJECTED
-        : unknown && hasRequestId() && tries < MAX_TRIES_OF_UNKNOWN;
+        : unknown && change.request() != null && tries < MAX_TRIES_OF_UNKNOWN;
   }
 
   /** Starts the wait for its timer, which another transaction holds, unless it has started. */
@@ -99,10 +99,6 @@ final class PendingChange {
    */
   boolean isHeldTooLong(long nowNanos) {
     return !isOwn() && heldNanos != null && nowNanos - heldNanos >= HELD_LIMIT.toNanos();
-  }
-
-  private boolean hasRequestId() {
-    return change instanceof Change.Schedule schedule && schedule.requestId() != null;
   }
 
   void complete(Outcome outcome, Committer.Listener listener) {

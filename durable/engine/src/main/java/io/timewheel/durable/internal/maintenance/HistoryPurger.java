@@ -5,11 +5,13 @@ import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Forgets what has been finished for long enough, and the oldest of what is too much. */
+/** Deletes finished timers and answers of requests that need not be kept any longer. */
 public final class HistoryPurger {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
@@ -57,6 +59,12 @@ public final class HistoryPurger {
     long finishedBefore =
         EpochMillis.saturatedSubtract(clock.nowMillis(), EpochMillis.ceil(remember));
     while (!tasks.isClosed() && store.forget(finishedBefore, rememberAtMost, PAGE) == PAGE) {
+      // There may be more.
+    }
+    long answeredBefore =
+        EpochMillis.saturatedSubtract(
+            clock.nowMillis(), TimeUnit.HOURS.toMillis(RequestId.KEPT_HOURS));
+    while (!tasks.isClosed() && store.forgetAnswers(answeredBefore, PAGE) == PAGE) {
       // There may be more.
     }
   }

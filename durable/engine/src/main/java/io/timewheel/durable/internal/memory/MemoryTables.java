@@ -13,6 +13,7 @@ import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerOrder;
@@ -28,6 +29,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -52,6 +54,7 @@ public final class MemoryTables implements Transitions.Context {
   private final TreeSet<DuePosition> finished = new TreeSet<>();
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
   private final Set<String> paused = new HashSet<>();
+  private final Map<TimerKey, Map<String, RequestAnswer>> answers = new HashMap<>();
   private long lastVersion;
 
   public MemoryTables(int shards) {
@@ -71,6 +74,12 @@ public final class MemoryTables implements Transitions.Context {
     TimerRecord record = outcome.record();
     if (record != null && outcome.changes(current)) {
       put(current, record);
+    }
+    RequestAnswer answer = RequestAnswer.of(change, outcome);
+    if (answer != null) {
+      answers
+          .computeIfAbsent(answer.key(), key -> new LinkedHashMap<>())
+          .put(answer.request().id(), answer);
     }
     return outcome;
   }
@@ -162,6 +171,11 @@ public final class MemoryTables implements Transitions.Context {
   @Override
   public boolean paused(String namespace) {
     return TimerStore.isPaused(paused, namespace);
+  }
+
+  @Override
+  public @Nullable RequestAnswer answer(TimerKey key, String id) {
+    return answers.getOrDefault(key, Map.of()).get(id);
   }
 
   // Reading
@@ -363,5 +377,27 @@ public final class MemoryTables implements Transitions.Context {
       forgotten++;
     }
     return forgotten;
+  }
+
+  public int forgetAnswers(long answeredBefore, int limit) {
+    List<RequestAnswer> old =
+        answers.values().stream()
+            .flatMap(ofTimer -> ofTimer.values().stream())
+            .filter(answer -> answer.answeredAt() < answeredBefore)
+            .sorted(
+                Comparator.comparingLong(RequestAnswer::answeredAt)
+                    .thenComparing(RequestAnswer::key)
+                    .thenComparing(answer -> answer.request().id()))
+            .limit(limit)
+            .toList();
+    for (RequestAnswer answer : old) {
+      answers.computeIfPresent(
+          answer.key(),
+          (key, ofTimer) -> {
+            ofTimer.remove(answer.request().id());
+            return ofTimer.isEmpty() ? null : ofTimer;
+          });
+    }
+    return old.size();
   }
 }

@@ -222,6 +222,11 @@ public final class TransactionStore implements TimerStore {
   }
 
   @Override
+  public int forgetAnswers(long answeredBefore, int limit) {
+    throw unsupported();
+  }
+
+  @Override
   public int forget(long finishedBefore, long keep, int limit) {
     throw unsupported();
   }

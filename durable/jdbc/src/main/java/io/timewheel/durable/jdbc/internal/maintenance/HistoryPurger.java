@@ -4,6 +4,7 @@ package io.timewheel.durable.jdbc.internal.maintenance;
 import io.timewheel.durable.jdbc.internal.server.HistoryParts;
 import io.timewheel.durable.jdbc.internal.server.HistorySql;
 import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.server.RequestRows;
 import io.timewheel.durable.jdbc.internal.server.ServerErrors;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 import io.timewheel.durable.jdbc.internal.server.SharedRows;
@@ -48,6 +49,7 @@ public final class HistoryPurger {
   private final Transactions transactions;
   private final Queries queries;
   private final HistorySql history;
+  private final RequestRows requests;
   private final TransactionSql sql;
   private final SharedRows shared;
   private final ServerErrors errors;
@@ -56,6 +58,7 @@ public final class HistoryPurger {
     this.transactions = transactions;
     queries = server.queries();
     history = server.history();
+    requests = server.requests();
     sql = server.transactions();
     shared = server.shared();
     errors = server.errors();
@@ -69,6 +72,17 @@ public final class HistoryPurger {
       turn(parts);
     }
     return forgotten;
+  }
+
+  /** Deletes answers of requests. One node does so at a time. */
+  public int forgetAnswers(long answeredBefore, int limit) {
+    return transactions.write(
+        connection -> {
+          sql.begin(connection);
+          return history.lock(connection) == null
+              ? 0
+              : requests.forget(connection, answeredBefore, limit);
+        });
   }
 
   private int forget(Connection connection, long finishedBefore, long keep, int limit)

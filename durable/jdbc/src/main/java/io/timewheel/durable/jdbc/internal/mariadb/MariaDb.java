@@ -22,6 +22,7 @@ public final class MariaDb {
         new MariaDbRecords(),
         new MariaDbQueries(),
         new MariaDbHistory(),
+        new MariaDbRequestRows(),
         new MariaDbUserTransactions(formats),
         null);
   }

@@ -9,6 +9,7 @@ import java.util.Set;
 /** Errors of MariaDB, by their numbers. */
 final class MariaDbErrors implements ServerErrors {
   private static final int LOCK_WAIT_TIMEOUT = 1205;
+  private static final int DUPLICATE_KEY = 1_062;
   private static final int DEADLOCK = 1213;
   private static final int RECORD_CHANGED = 1020;
   private static final int PACKET_TOO_LARGE = 1153;
@@ -46,6 +47,11 @@ final class MariaDbErrors implements ServerErrors {
   @Override
   public boolean isReadOnly(SQLException failure) {
     return READ_ONLY.contains(code(failure));
+  }
+
+  @Override
+  public boolean isThere(SQLException failure) {
+    return code(failure) == DUPLICATE_KEY;
   }
 
   @Override

@@ -23,6 +23,7 @@ public final class PostgreSql {
         new PostgreSqlRecords(),
         new PostgreSqlQueries(),
         new PostgreSqlHistory(),
+        new PostgreSqlRequestRows(),
         new PostgreSqlUserTransactions(transactions),
         new PostgreSqlHints());
   }

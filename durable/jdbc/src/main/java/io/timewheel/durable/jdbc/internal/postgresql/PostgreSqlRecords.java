@@ -161,7 +161,7 @@ public final class PostgreSqlRecords implements Records {
    *
    * @param columns their names and types
    */
-  private static String rows(String columns) {
+  static String rows(String columns) {
     return Arrays.stream(columns.split(", "))
         .map(column -> column.split(" "))
         .map(column -> "unnest(?::" + column[1] + "[]) AS " + column[0])

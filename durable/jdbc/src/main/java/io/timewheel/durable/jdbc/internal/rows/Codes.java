@@ -41,7 +41,7 @@ public final class Codes<E extends Enum<E>> {
               Attempt.End.SUPERSEDED));
   static final Codes<MissedRuns> MISSED =
       new Codes<>(List.of(MissedRuns.FIRE_ONCE, MissedRuns.FIRE_ALL, MissedRuns.SKIP));
-  static final Codes<Outcome.Answer> ANSWERS =
+  public static final Codes<Outcome.Answer> ANSWERS =
       new Codes<>(
           List.of(
               Outcome.Answer.CREATED,
@@ -58,7 +58,8 @@ public final class Codes<E extends Enum<E>> {
               Outcome.Answer.WRONG_STATE,
               Outcome.Answer.HELD,
               Outcome.Answer.OUTDATED,
-              Outcome.Answer.STALE_OWNER));
+              Outcome.Answer.STALE_OWNER,
+              Outcome.Answer.REQUEST_DIFFERS));
 
   private final List<E> constants;
   private final Map<E, Integer> codes;

@@ -42,7 +42,7 @@ public final class Formats {
   }
 
   public static Formats ofThisRelease() {
-    return new Formats(1, 1);
+    return new Formats(2, 2);
   }
 
   public int newest() {

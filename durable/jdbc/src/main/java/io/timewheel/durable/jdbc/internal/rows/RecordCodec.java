@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * and is absent while nothing has. The first byte of each is the version of its form.
  */
 public final class RecordCodec {
-  private static final int FORMAT = 1;
+  private static final int FORMAT = 2;
 
   private static final int OWN_RETRY = 1;
 
@@ -50,19 +50,12 @@ public final class RecordCodec {
       @Nullable Claim claim,
       @Nullable Claim former,
       @Nullable String note,
-      List<Attempt> attempts,
-      List<TimerRecord.Request> requests) {
-    static final Progress NONE =
-        new Progress(TimerRecord.NONE, null, null, null, List.of(), List.of());
+      List<Attempt> attempts) {
+    static final Progress NONE = new Progress(TimerRecord.NONE, null, null, null, List.of());
 
     static Progress of(TimerRecord record) {
       return new Progress(
-          record.runAt(),
-          record.claim(),
-          record.former(),
-          record.note(),
-          record.attempts(),
-          record.requests());
+          record.runAt(), record.claim(), record.former(), record.note(), record.attempts());
     }
   }
 
@@ -169,12 +162,6 @@ public final class RecordCodec {
           for (Attempt attempt : progress.attempts()) {
             write(attempt, to);
           }
-          to.writeByte(progress.requests().size());
-          for (TimerRecord.Request request : progress.requests()) {
-            to.writeUTF(request.id());
-            to.writeByte(Codes.ANSWERS.of(request.answer()));
-            to.writeLong(request.version());
-          }
         });
   }
 
@@ -193,14 +180,7 @@ public final class RecordCodec {
     for (int i = 0; i < count; i++) {
       attempts.add(readAttempt(from));
     }
-    count = from.readUnsignedByte();
-    List<TimerRecord.Request> requests = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      requests.add(
-          new TimerRecord.Request(
-              from.readUTF(), Codes.ANSWERS.at(from.readUnsignedByte()), from.readLong()));
-    }
-    return new Progress(runAt, claim, former, note, attempts, requests);
+    return new Progress(runAt, claim, former, note, attempts);
   }
 
   private static void write(Claim claim, DataOutputStream to) throws IOException {

@@ -121,8 +121,7 @@ public final class Rows {
           row.getLong(8),
           row.getLong(9),
           progress.note(),
-          progress.attempts(),
-          progress.requests());
+          progress.attempts());
     } catch (IOException | IllegalArgumentException e) {
       throw new StoreException(
           StoreException.Kind.REJECTED, key + " cannot be read: " + e.getMessage(), e);
@@ -157,8 +156,7 @@ public final class Rows {
         record.createdAt(),
         record.changedAt(),
         record.note(),
-        record.attempts(),
-        record.requests());
+        record.attempts());
   }
 
   /** What tells payloads apart once they are gone; nothing for none. */

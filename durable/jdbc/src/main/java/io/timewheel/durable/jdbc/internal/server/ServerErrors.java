@@ -15,10 +15,8 @@ public interface ServerErrors {
   /** {@return whether a statement has waited for a lock for too long} */
   boolean isHeldUp(SQLException failure);
 
-  /** {@return whether {@link Records#insert}, if it was daring, has found one that is there} */
-  default boolean isThere(SQLException failure) {
-    return false;
-  }
+  /** {@return whether a statement has inserted a row whose key is there} */
+  boolean isThere(SQLException failure);
 
   /** {@return whether the server refuses to write, as a standby does} */
   boolean isReadOnly(SQLException failure);

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param records reads and writes the records of a write batch
  * @param queries reads, pauses scopes, and claims for queues
  * @param history reads and purges the history
+ * @param requests reads, writes and purges the answers of requests
  * @param userTransactions works in transactions that users begin
  * @param hints carries hints between nodes; null if the database has no notifications
  */
@@ -31,5 +32,6 @@ public record ServerParts(
     Records records,
     Queries queries,
     HistorySql history,
+    RequestRows requests,
     UserTransactions userTransactions,
     @Nullable HintTransport hints) {}

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.write;
 
+import io.timewheel.durable.jdbc.internal.server.RequestRows;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -23,6 +26,12 @@ final class BatchContext implements Transitions.Context {
   /** Counters that are not written yet. */
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
 
+  /** The answers of requests that were committed before. */
+  private Map<RequestRows.Key, RequestAnswer> earlier = Map.of();
+
+  /** The answers of requests among the changes of the present timer, by their IDs. */
+  private Map<String, RequestAnswer> ofTimer = Map.of();
+
   /** Begins a try. */
   void begin(long firstVersion) {
     lastVersion = firstVersion - 1;
@@ -36,6 +45,20 @@ final class BatchContext implements Transitions.Context {
 
   void paused(Set<String> scopes) {
     paused = scopes;
+  }
+
+  void earlier(Map<RequestRows.Key, RequestAnswer> answers) {
+    earlier = answers;
+  }
+
+  void ofTimer(Map<String, RequestAnswer> answers) {
+    ofTimer = answers;
+  }
+
+  @Override
+  public @Nullable RequestAnswer answer(TimerKey key, String id) {
+    RequestAnswer open = ofTimer.get(id);
+    return open == null ? earlier.get(new RequestRows.Key(key, id)) : open;
   }
 
   @Override

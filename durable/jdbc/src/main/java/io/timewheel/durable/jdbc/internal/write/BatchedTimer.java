@@ -5,9 +5,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** A timer within a write batch: as it was read, and as the changes leave it. */
@@ -32,6 +35,9 @@ final class BatchedTimer {
 
   /** Whether somebody else holds it, and it stays as it is. */
   boolean held;
+
+  /** The answers of requests among its changes, by the IDs of the requests. */
+  final Map<String, RequestAnswer> answers = new TreeMap<>();
 
   BatchedTimer(TimerKey key) {
     this.key = key;

@@ -10,6 +10,7 @@ import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.server.Records.Lock;
+import io.timewheel.durable.jdbc.internal.server.RequestRows;
 import io.timewheel.durable.jdbc.internal.server.ServerErrors;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 import io.timewheel.durable.jdbc.internal.server.SharedRows;
@@ -23,6 +24,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
@@ -77,6 +79,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   private final CommitProof commits;
   private final Counters counters;
   private final Records records;
+  private final RequestRows requests;
   private final Novelty novelty;
   private final HeldTimers heldTimers;
   private final int shards;
@@ -94,6 +97,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
 
   /** True if another transaction holds one of the timers, or did: then nothing waits for it. */
   private boolean heldUp;
+
+  /** True if it is part of a transaction of a user, which is not repeated here. */
+  private boolean ofUser;
 
   // Of one try
 
@@ -130,6 +136,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     commits = server.commits();
     this.counters = counters;
     records = server.records();
+    requests = server.requests();
     this.novelty = novelty;
     this.heldTimers = heldTimers;
     this.shards = shards;
@@ -161,7 +168,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
             && (sql.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0))));
     try (Statements to = new Statements(connection)) {
       Answer<Long> begun = sql.beginBatch(to, versions);
-      List<Outcome> result = run(to, versions ? begun.get() : 0, expecting);
+      var earlier = earlier(to);
+      List<Outcome> result = run(to, versions ? begun.get() : 0, earlier, expecting);
       Optional<String> id = transactionId.get();
       transactionId = () -> id;
       if (heldUp) {
@@ -194,8 +202,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
    * @param firstVersion the first version of a block that is this batch's own
    */
   public List<Outcome> runIn(Connection connection, long firstVersion) throws SQLException {
+    ofUser = true;
     try (Statements to = new Statements(connection)) {
-      List<Outcome> result = run(to, firstVersion, false);
+      List<Outcome> result = run(to, firstVersion, earlier(to), false);
       to.send(); // the transaction is the user's again
       return result;
     }
@@ -206,7 +215,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     // One statement locks in the order of the keys; several would, each by itself, out of it.
     boolean byOneStatement =
         changes.size() == 1 || changes.stream().allMatch(WriteBatch::isLastEnd);
-    return run(to, 0, byOneStatement);
+    return run(to, 0, earlier(to), byOneStatement);
   }
 
   private static boolean isLastEnd(Change change) {
@@ -218,9 +227,14 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   /**
    * Takes the steps.
    *
+   * @param earlier the answers of requests that were committed before
    * @param expecting whether the first round takes what is likely for granted, and locks nothing
    */
-  private List<Outcome> run(Statements to, long firstVersion, boolean expecting)
+  private List<Outcome> run(
+      Statements to,
+      long firstVersion,
+      Answer<Map<RequestRows.Key, RequestAnswer>> earlier,
+      boolean expecting)
       throws SQLException {
     tried = true;
     daring = false;
@@ -243,7 +257,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
                   && schedule.maxPending() != TimerRecord.NEVER)) {
         context.addPending(queries.counts(to.connection()));
       }
+      context.earlier(earlier.get());
       apply(to, List.copyOf(cells.values()), pauses, expecting);
+      insertAnswers(to, cells.values());
     } catch (SQLException e) {
       if (daring && errors.isThere(e)) {
         novelty.refuted();
@@ -252,6 +268,45 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       throw e;
     }
     return Arrays.asList(outcomes);
+  }
+
+  /** {@return the answers of requests that were committed before} */
+  private Answer<Map<RequestRows.Key, RequestAnswer>> earlier(Statements to) throws SQLException {
+    List<RequestRows.Key> keys =
+        changes.stream()
+            .filter(change -> change.request() != null)
+            .map(change -> new RequestRows.Key(change.key(), requireNonNull(change.request()).id()))
+            .distinct()
+            .toList();
+    return keys.isEmpty() ? () -> Map.of() : requests.find(to, keys);
+  }
+
+  /**
+   * Keeps the answers of requests. Last, and in the order of their keys: so a transaction that
+   * waits here for another one, which answers the same request, holds nothing that the other needs.
+   */
+  private void insertAnswers(Statements to, Collection<BatchedTimer> cells) throws SQLException {
+    List<RequestAnswer> answers =
+        cells.stream().flatMap(cell -> cell.answers.values().stream()).toList();
+    if (answers.isEmpty()) {
+      return;
+    }
+    try {
+      requests.insert(to, answers);
+    } catch (SQLException e) {
+      if (errors.isThere(e)) {
+        throw answeredMeanwhile(e);
+      }
+      throw e;
+    }
+  }
+
+  /** The next try finds the answer. */
+  private RuntimeException answeredMeanwhile(SQLException e) {
+    return ofUser
+        ? new StoreException(
+            StoreException.Kind.TRANSIENT, "another node has answered the same request", e)
+        : new Transactions.Again();
   }
 
   private void apply(
@@ -358,6 +413,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     cell.payloadHash = payloadHash;
     cell.assumed = false;
     cell.lost = false;
+    cell.answers.clear();
   }
 
   /** What an owner begins because of what he has read: he reads it again soon. */
@@ -386,6 +442,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   private void apply(BatchedTimer cell) {
+    context.ofTimer(cell.answers);
     for (int i : cell.changes) {
       if (cell.held) {
         outcomes[i] = new Outcome(Outcome.Answer.OUTDATED, 0, null);
@@ -402,6 +459,10 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       Outcome outcome = Transitions.apply(cell.after, change, context);
       if (outcome.changes(cell.after)) {
         cell.after = outcome.record();
+      }
+      RequestAnswer answer = RequestAnswer.of(change, outcome);
+      if (answer != null) {
+        cell.answers.put(answer.request().id(), answer);
       }
       outcomes[i] = outcome;
     }

@@ -60,6 +60,7 @@ class CodesTest {
         "WRONG_STATE",
         "HELD",
         "OUTDATED",
-        "STALE_OWNER");
+        "STALE_OWNER",
+        "REQUEST_DIFFERS");
   }
 }

@@ -16,7 +16,9 @@ public enum Family {
   /** What waits for a consumer, in the order in which it became ready. */
   READY("ready"),
   /** What is finished, in the order of its end. */
-  FINISHED("finished");
+  FINISHED("finished"),
+  /** The answers of requests, and the order of their times. */
+  ANSWERS("answers");
 
   private final String name;
 

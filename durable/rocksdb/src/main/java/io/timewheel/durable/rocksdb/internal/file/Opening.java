@@ -25,7 +25,7 @@ import org.rocksdb.RocksDBException;
  * anything, so that nothing is put into a directory of somebody else.
  */
 public final class Opening {
-  public static final int FORMAT = 2;
+  public static final int FORMAT = 3;
 
   private static final System.Logger LOG = Failures.LOG;
 

@@ -58,7 +58,8 @@ public final class Codes<E extends Enum<E>> {
               Outcome.Answer.WRONG_STATE,
               Outcome.Answer.HELD,
               Outcome.Answer.OUTDATED,
-              Outcome.Answer.STALE_OWNER));
+              Outcome.Answer.STALE_OWNER,
+              Outcome.Answer.REQUEST_DIFFERS));
 
   private final List<E> constants;
   private final Map<E, Integer> codes;

@@ -15,10 +15,14 @@ import org.jspecify.annotations.Nullable;
  *   <li>due: shard (2), fire time (8, ordered), namespace (terminated), id
  *   <li>ready: namespace (terminated), queue (terminated), ready since (8, ordered), id
  *   <li>finished: finish time (8, ordered), namespace (terminated), id
+ *   <li>answers: 'R', namespace (terminated), id (terminated), request id; and for the order of
+ *       time: 'T', time (8, ordered), and the same behind its 'R'
  * </ul>
  */
 public final class Keys {
   private static final int SHARD_BYTES = 2;
+  private static final byte ANSWER = 'R';
+  private static final byte ANSWERED_AT = 'T';
 
   private Keys() {}
 
@@ -97,6 +101,43 @@ public final class Keys {
     reader.terminated();
     long since = reader.ordered64();
     return new DuePosition(since, new TimerKey(namespace, reader.text()));
+  }
+
+  public static byte[] answer(TimerKey key, String request) {
+    return new ByteWriter()
+        .u8(ANSWER)
+        .terminated(key.namespace())
+        .terminated(key.id())
+        .text(request)
+        .toBytes();
+  }
+
+  /** The place of an answer in the order of time. */
+  public static byte[] answeredAt(long time, byte[] answer) {
+    byte[] bytes = new byte[8 + answer.length];
+    bytes[0] = ANSWERED_AT;
+    putTime(bytes, 1, time);
+    System.arraycopy(answer, 1, bytes, 1 + 8, answer.length - 1);
+    return bytes;
+  }
+
+  /** In front of all answers that are not before a time. */
+  public static byte[] answeredAt(long time) {
+    return answeredAt(time, new byte[] {ANSWER});
+  }
+
+  /** The time of a place in the order of time. */
+  public static long answeredAt(byte[] bytes) {
+    ByteReader reader = new ByteReader(bytes);
+    reader.u8();
+    return reader.ordered64();
+  }
+
+  /** The answer at a place in the order of time. */
+  public static byte[] answer(byte[] answeredAt) {
+    byte[] bytes = Arrays.copyOfRange(answeredAt, 8, answeredAt.length);
+    bytes[0] = ANSWER;
+    return bytes;
   }
 
   private static void putTime(byte[] bytes, int at, long time) {

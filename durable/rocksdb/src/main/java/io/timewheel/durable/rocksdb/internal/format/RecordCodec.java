@@ -2,12 +2,15 @@
 package io.timewheel.durable.rocksdb.internal.format;
 
 import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
@@ -26,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * record is rewritten whenever the timer changes state, its payload is not.
  */
 public final class RecordCodec {
-  static final int FORMAT = 1;
+  static final int FORMAT = 2;
   static final int MAX_INLINE_BYTES = 1024;
 
   private static final byte[] NO_BYTES = {};
@@ -107,10 +110,6 @@ public final class RecordCodec {
     to.unsigned(record.attempts().size());
     for (Attempt attempt : record.attempts()) {
       attempt(attempt, dueAt, to);
-    }
-    to.unsigned(record.requests().size());
-    for (TimerRecord.Request request : record.requests()) {
-      to.sized(request.id()).u8(Codes.ANSWERS.of(request.answer())).unsigned(request.version());
     }
     return to.toBytes();
   }
@@ -202,11 +201,6 @@ public final class RecordCodec {
     for (int i = from.count(); i > 0; i--) {
       attempts.add(attempt(dueAt, from));
     }
-    List<TimerRecord.Request> requests = new ArrayList<>();
-    for (int i = from.count(); i > 0; i--) {
-      requests.add(
-          new TimerRecord.Request(from.sizedText(), Codes.ANSWERS.at(from.u8()), from.unsigned()));
-    }
     from.end();
     TimerRecord record =
         new TimerRecord(
@@ -226,8 +220,7 @@ public final class RecordCodec {
             createdAt,
             changedAt,
             note,
-            attempts,
-            requests);
+            attempts);
     return new Stored(record, payloadApart);
   }
 
@@ -314,5 +307,25 @@ public final class RecordCodec {
         (flags & QUEUE) != 0,
         (flags & RECURRING) != 0,
         (flags & DEFERRED) != 0);
+  }
+
+  /** The answer of a request, without the names that are in its key. */
+  public static byte[] encode(RequestAnswer answer) {
+    return new ByteWriter()
+        .u8(FORMAT)
+        .u8(Codes.ANSWERS.of(answer.answer()))
+        .fixed64(answer.version())
+        .fixed64(answer.answeredAt())
+        .text(answer.request().digest())
+        .toBytes();
+  }
+
+  public static RequestAnswer decodeAnswer(TimerKey key, String request, byte[] bytes) {
+    ByteReader from = new ByteReader(bytes);
+    format(from);
+    Outcome.Answer answer = Codes.ANSWERS.at(from.u8());
+    long version = from.fixed64();
+    long answeredAt = from.fixed64();
+    return new RequestAnswer(key, new RequestId(request, from.text()), answer, version, answeredAt);
   }
 }

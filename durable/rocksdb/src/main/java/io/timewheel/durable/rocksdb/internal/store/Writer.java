@@ -20,6 +20,7 @@ import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
@@ -62,6 +63,12 @@ public final class Writer implements Transitions.Context {
 
   /** Records of open claims: they are changed soon, when the attempts end. */
   private final Map<TimerKey, Stored> claimed = new HashMap<>();
+
+  /** The answers of a batch that is not written yet. */
+  private final Map<TimerKey, Map<String, RequestAnswer>> answers = new HashMap<>();
+
+  /** No older answer is left: where a purge begins, without passing what others have deleted. */
+  private long answersFrom = Long.MIN_VALUE;
 
   private volatile boolean broken;
   private long lastVersion;
@@ -167,6 +174,22 @@ public final class Writer implements Transitions.Context {
     return TimerStore.isPaused(paused, namespace);
   }
 
+  @Override
+  public @Nullable RequestAnswer answer(TimerKey key, String id) {
+    RequestAnswer open = answers.getOrDefault(key, Map.of()).get(id);
+    if (open != null) {
+      return open;
+    }
+    try {
+      byte[] value = database.get(Family.ANSWERS, Keys.answer(key, id));
+      return value == null ? null : RecordCodec.decodeAnswer(key, id, value);
+    } catch (RocksDBException e) {
+      throw failures.lookup("cannot read the answer of request " + id, e);
+    } catch (MalformedException e) {
+      throw failures.lookup(key, e);
+    }
+  }
+
   // Steps
 
   /** A timer within a batch: as it is stored, and as the steps have left it so far. */
@@ -208,6 +231,7 @@ public final class Writer implements Transitions.Context {
       return outcomes;
     } finally {
       counts.discard();
+      answers.clear();
     }
   }
 
@@ -272,6 +296,10 @@ public final class Writer implements Transitions.Context {
     if (record != null && outcome.changes(current)) {
       replace(cell, record);
     }
+    RequestAnswer answer = RequestAnswer.of(change, outcome);
+    if (answer != null) {
+      answers.computeIfAbsent(cell.key, key -> new HashMap<>()).put(answer.request().id(), answer);
+    }
     return outcome;
   }
 
@@ -292,6 +320,12 @@ public final class Writer implements Transitions.Context {
     try (Batch batch = new Batch(database)) {
       for (Cell cell : cells) {
         put(cell, batch, opened);
+      }
+      for (Map<String, RequestAnswer> ofTimer : answers.values()) {
+        for (RequestAnswer answer : ofTimer.values()) {
+          put(answer, batch);
+          answersFrom = Math.min(answersFrom, answer.answeredAt());
+        }
       }
       if (lastVersion != storedVersion) {
         batch.put(Family.META, Meta.lastVersion(), Meta.number(lastVersion));
@@ -326,6 +360,12 @@ public final class Writer implements Transitions.Context {
     if (after.state() == TimerState.RUNNING && !stored.payloadApart()) {
       opened.put(cell.key, stored);
     }
+  }
+
+  private static void put(RequestAnswer answer, Batch batch) throws RocksDBException {
+    byte[] key = Keys.answer(answer.key(), answer.request().id());
+    batch.put(Family.ANSWERS, key, RecordCodec.encode(answer));
+    batch.put(Family.ANSWERS, Keys.answeredAt(answer.answeredAt(), key), RecordCodec.present());
   }
 
   private void remember(Collection<Cell> cells, Map<TimerKey, Stored> opened) {
@@ -481,6 +521,35 @@ public final class Writer implements Transitions.Context {
     }
   }
 
+  /** As {@link TimerStore#forgetAnswers}. Not forced to disk. */
+  public synchronized int forgetAnswers(long answeredBefore, int limit) {
+    checkSound();
+    if (answeredBefore <= answersFrom) {
+      return 0;
+    }
+    List<byte[]> old = new ArrayList<>();
+    scan(
+        Family.ANSWERS,
+        Keys.answeredAt(answersFrom),
+        Keys.answeredAt(answeredBefore),
+        key -> {
+          old.add(key);
+          return old.size() < limit;
+        });
+    if (!old.isEmpty()) {
+      change(
+          false,
+          batch -> {
+            for (byte[] answeredAt : old) {
+              batch.delete(Family.ANSWERS, answeredAt);
+              batch.delete(Family.ANSWERS, Keys.answer(answeredAt));
+            }
+          });
+    }
+    answersFrom = old.size() < limit ? answeredBefore : Keys.answeredAt(old.get(limit - 1));
+    return old.size();
+  }
+
   private void scan(Family family, byte[] from, byte[] to, Predicate<byte[]> visitor) {
     try {
       database.scan(family, from, to, null, at -> visitor.test(at.key()));
@@ -552,10 +621,14 @@ public final class Writer implements Transitions.Context {
   }
 
   private void change(Step step) {
+    change(true, step);
+  }
+
+  private void change(boolean synced, Step step) {
     checkSound();
     try (Batch batch = new Batch(database)) {
       step.addTo(batch);
-      batch.write(true);
+      batch.write(synced);
     } catch (RocksDBException e) {
       throw failed(e);
     } catch (RuntimeException | Error e) {

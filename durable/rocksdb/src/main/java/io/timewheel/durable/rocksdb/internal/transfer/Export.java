@@ -81,11 +81,6 @@ public final class Export implements AutoCloseable {
       record.attempts().forEach(this::attempt);
       json.writeEndArray();
     }
-    if (!record.requests().isEmpty()) {
-      json.writeArrayPropertyStart("requests");
-      record.requests().forEach(this::request);
-      json.writeEndArray();
-    }
     json.writeEndObject();
   }
 
@@ -134,14 +129,6 @@ public final class Export implements AutoCloseable {
     json.writeNumberProperty("endedAt", attempt.endedAtMillis());
     json.writeStringProperty("end", attempt.end().name());
     text("error", attempt.error());
-    json.writeEndObject();
-  }
-
-  private void request(TimerRecord.Request request) {
-    json.writeStartObject();
-    json.writeStringProperty("id", request.id());
-    json.writeStringProperty("answer", request.answer().name());
-    json.writeNumberProperty("version", request.version());
     json.writeEndObject();
   }
 

@@ -10,7 +10,6 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
@@ -202,8 +201,7 @@ public final class Import {
             object.number("createdAt"),
             object.number("changedAt"),
             object.textOrNull("note"),
-            bounded("attempts", TimerRecord.MAX_ATTEMPTS_KEPT, attempts(object)),
-            bounded("requests", TimerRecord.MAX_REQUESTS_KEPT, requests(object)));
+            bounded("attempts", TimerRecord.MAX_ATTEMPTS_KEPT, attempts(object)));
     object.end();
     return record;
   }
@@ -295,18 +293,5 @@ public final class Import {
       attempt.end();
     }
     return attempts;
-  }
-
-  private static List<TimerRecord.Request> requests(JsonObject object) {
-    List<TimerRecord.Request> requests = new ArrayList<>();
-    for (JsonObject request : object.objects("requests")) {
-      requests.add(
-          new TimerRecord.Request(
-              request.text("id"),
-              request.constant("answer", Outcome.Answer.class),
-              request.count("version")));
-      request.end();
-    }
-    return requests;
   }
 }

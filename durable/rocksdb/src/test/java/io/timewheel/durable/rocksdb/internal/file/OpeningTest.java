@@ -198,10 +198,10 @@ class OpeningTest {
     opens(directory);
     try (Database database = Database.open(directory, Settings.DEFAULT);
         Batch batch = new Batch(database)) {
-      batch.put(Family.META, Meta.format(), Meta.number(3));
+      batch.put(Family.META, Meta.format(), Meta.number(4));
       batch.write(true);
     }
-    refuses(directory, "is a store of format 3; this release reads format 2");
+    refuses(directory, "is a store of format 4; this release reads format 3");
   }
 
   @Test
@@ -214,7 +214,7 @@ class OpeningTest {
       db.put(Meta.format(), Meta.number(7));
       db.put(family, new byte[] {'k'}, new byte[] {'v'});
     }
-    refuses(directory, "is a store of format 7; this release reads format 2");
+    refuses(directory, "is a store of format 7; this release reads format 3");
   }
 
   @Test

@@ -231,14 +231,7 @@ class EncodingTest {
           time(),
           time(),
           maybe(text()),
-          random.ints(random.nextInt(4)).mapToObj(i -> attempt()).toList(),
-          random
-              .ints(random.nextInt(3))
-              .mapToObj(
-                  i ->
-                      new TimerRecord.Request(
-                          text(), one(Outcome.Answer.values()), random.nextLong(Long.MAX_VALUE)))
-              .toList());
+          random.ints(random.nextInt(4)).mapToObj(i -> attempt()).toList());
     }
   }
 

@@ -1,4 +1,4 @@
--- Format 1 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
+-- Format 2 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
 
 -- What the data is: the format in use, the newest one that it is prepared for, and how many shards
 -- it has. Each transaction reads the format, and so has a share of the table until it ends.
@@ -121,6 +121,22 @@ CREATE TABLE timewheel_count (
   delta bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
+-- Answers of requests, each written in the transaction of its change, and kept for a day.
+CREATE TABLE timewheel_answer (
+  namespace text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  request text COLLATE "C" NOT NULL,
+  digest text COLLATE "C" NOT NULL,
+  answer smallint NOT NULL,
+  version bigint NOT NULL,
+  answered_at bigint NOT NULL,
+  PRIMARY KEY (namespace, id, request)
+) WITH (
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX timewheel_answer_age ON timewheel_answer (answered_at);
+
 -- Namespaces that are paused, and queues: namespace, line feed, name. '' stands for all.
 -- number: of the last call that paused it, for nodes to confirm.
 CREATE TABLE timewheel_pause (
@@ -157,5 +173,5 @@ CREATE TABLE timewheel_shard (
   epoch bigint NOT NULL
 ) WITH (fillfactor = 50);
 
-INSERT INTO timewheel_meta VALUES ('prepared', 1);
-INSERT INTO timewheel_meta VALUES ('format', 1);
+INSERT INTO timewheel_meta VALUES ('prepared', 2);
+INSERT INTO timewheel_meta VALUES ('format', 2);

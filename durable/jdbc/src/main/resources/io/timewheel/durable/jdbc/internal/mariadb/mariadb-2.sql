@@ -1,4 +1,4 @@
--- Format 1 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
+-- Format 2 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
 -- CREATE ends a transaction there: the rows come last, and together; without them there is no format.
 
 -- What the data is: the format in use, the newest one that it is prepared for, how many shards it
@@ -138,6 +138,19 @@ CREATE TABLE IF NOT EXISTS timewheel_shard (
   epoch bigint NOT NULL
 ) ENGINE = InnoDB;
 
+-- Answers of requests, each written in the transaction of its change, and kept for a day.
+CREATE TABLE IF NOT EXISTS timewheel_answer (
+  namespace varbinary(256) NOT NULL,
+  id varbinary(256) NOT NULL,
+  request varbinary(256) NOT NULL,
+  digest varbinary(256) NOT NULL,
+  answer smallint NOT NULL,
+  version bigint NOT NULL,
+  answered_at bigint NOT NULL,
+  PRIMARY KEY (namespace, id, request),
+  KEY timewheel_answer_age (answered_at)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
 -- Transactions that were committed within the last minutes, for who has lost the answer.
 CREATE TABLE IF NOT EXISTS timewheel_commit (
   made_at bigint NOT NULL,
@@ -149,5 +162,5 @@ START TRANSACTION;
 INSERT INTO timewheel_history VALUES (-9223372036854775808, '', '', 0, 0);
 INSERT INTO timewheel_meta VALUES ('identity', FLOOR(RAND() * 9007199254740992));
 INSERT INTO timewheel_meta VALUES ('pauses', 0);
-INSERT INTO timewheel_meta VALUES ('prepared', 1);
-INSERT INTO timewheel_meta VALUES ('format', 1);
+INSERT INTO timewheel_meta VALUES ('prepared', 2);
+INSERT INTO timewheel_meta VALUES ('format', 2);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.model.TimerKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer of a request, as a store keeps it: written in the commit of the change, and found by
+ * the timer and the ID of the request.
+ *
+ * @param key the timer
+ * @param request the ID and the digest
+ * @param answer the answer of the first request
+ * @param version the version that the answer named
+ * @param answeredAt the time of the change
+ */
+public record RequestAnswer(
+    TimerKey key, RequestId request, Outcome.Answer answer, long version, long answeredAt) {
+  /**
+   * Checks that nothing is null.
+   *
+   * @param key the timer
+   * @param request the ID and the digest
+   * @param answer the answer of the first request
+   * @param version the version that the answer named
+   * @param answeredAt the time of the change
+   */
+  public RequestAnswer {
+    requireNonNull(key, "key");
+    requireNonNull(request, "request");
+    requireNonNull(answer, "answer");
+  }
+
+  /**
+   * Returns the answer that a store has to keep. It keeps no answer to a request whose condition or
+   * limit was not met: a repetition may meet it.
+   *
+   * @param change the change
+   * @param outcome its outcome
+   * @return the answer; null if there is nothing to keep
+   */
+  public static @Nullable RequestAnswer of(Change change, Outcome outcome) {
+    RequestId request = change.request();
+    if (request == null || outcome.repeated() || !isKept(change, outcome)) {
+      return null;
+    }
+    return new RequestAnswer(
+        change.key(), request, outcome.answer(), outcome.version(), change.now());
+  }
+
+  private static boolean isKept(Change change, Outcome outcome) {
+    return switch (outcome.answer()) {
+      case CREATED, REPLACED, UNCHANGED, APPLIED -> true;
+      case CANCELLED, RUNNING, COMPLETED -> change instanceof Change.Cancel;
+      case NOT_FOUND, WRONG_STATE -> !(change instanceof Change.Keep);
+      default -> false;
+    };
+  }
+
+  /** The outcome of a repetition. */
+  Outcome repeated(RequestId again, @Nullable TimerRecord current) {
+    return again.digest().equals(request.digest())
+        ? new Outcome(answer, version, current, true)
+        : new Outcome(Outcome.Answer.REQUEST_DIFFERS, version, current);
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.server;
+
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.RequestAnswer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads, writes and purges the answers of requests. */
+public abstract class RequestRows {
+  /** The columns of an answer, in the order in which they are read and written. */
+  protected static final String COLUMNS =
+      "namespace, id, request, digest, answer, version, answered_at";
+
+  /** Names a request of a timer. */
+  public record Key(TimerKey timer, String request) {}
+
+  /** {@return the answers of those requests that have one} */
+  public abstract Answer<Map<Key, RequestAnswer>> find(Statements to, List<Key> keys)
+      throws SQLException;
+
+  /**
+   * Inserts answers. Fails with an error that {@link ServerErrors#isThere} knows if another
+   * transaction has answered one of the requests; waits for it if it is not committed yet.
+   *
+   * @param answers in the order of their keys
+   */
+  public abstract void insert(Statements to, List<RequestAnswer> answers) throws SQLException;
+
+  /** Reads rows of {@link #COLUMNS}. */
+  protected static Map<Key, RequestAnswer> read(ResultSet rows) throws SQLException {
+    Map<Key, RequestAnswer> found = new HashMap<>();
+    while (rows.next()) {
+      TimerKey timer = new TimerKey(rows.getString(1), rows.getString(2));
+      String request = rows.getString(3);
+      found.put(
+          new Key(timer, request),
+          new RequestAnswer(
+              timer,
+              new RequestId(request, rows.getString(4)),
+              Codes.ANSWERS.at(rows.getInt(5)),
+              rows.getLong(6),
+              rows.getLong(7)));
+    }
+    return found;
+  }
+
+  /** Deletes the oldest answers before a time. {@return how many} */
+  public int forget(Connection connection, long answeredBefore, int limit) throws SQLException {
+    List<Key> old = old(connection, answeredBefore, limit);
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "DELETE FROM timewheel_answer WHERE namespace = ? AND id = ? AND request = ?")) {
+      for (Key key : old) {
+        new Parameters(connection, statement)
+            .text(key.timer().namespace())
+            .text(key.timer().id())
+            .text(key.request());
+        statement.addBatch();
+      }
+      if (!old.isEmpty()) {
+        int[] unused = statement.executeBatch();
+      }
+    }
+    return old.size();
+  }
+
+  private static List<Key> old(Connection connection, long answeredBefore, int limit)
+      throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "SELECT namespace, id, request FROM timewheel_answer WHERE answered_at < ?"
+                + " ORDER BY answered_at LIMIT ?")) {
+      new Parameters(connection, statement).number(answeredBefore).number(limit);
+      try (ResultSet rows = statement.executeQuery()) {
+        List<Key> old = new ArrayList<>();
+        while (rows.next()) {
+          old.add(new Key(new TimerKey(rows.getString(1), rows.getString(2)), rows.getString(3)));
+        }
+        return old;
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.TimerRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two nodes that are asked the same at the same time. */
+@Timeout(300)
+class RepeatedRequestsTest {
+  private static final int ROUNDS = 100;
+  private static final int TIMERS = 10;
+
+  @Test
+  void eachRequestIsDoneByOneOfTwoNodes() {
+    Database database = Server.of(this).empty();
+    try (HikariDataSource firstPool = database.pool(6);
+        HikariDataSource secondPool = database.pool(6);
+        JdbcTimerStore first = Server.of(this).builder(firstPool).open();
+        JdbcTimerStore second = Server.of(this).builder(secondPool).open()) {
+      for (int i = 0; i < TIMERS; i++) {
+        first.commit(List.of(Fixture.schedule("t" + i, Fixture.NOW + 1_000_000)));
+      }
+      CyclicBarrier start = new CyclicBarrier(2);
+      for (int round = 0; round < ROUNDS; round++) {
+        List<Change> changes = changes("r-" + round);
+        var one = CompletableFuture.supplyAsync(() -> commit(first, changes, start));
+        var other = CompletableFuture.supplyAsync(() -> commit(second, changes, start));
+        List<Outcome> outcomes = new ArrayList<>(one.join());
+        List<Outcome> repeated = other.join();
+        for (int i = 0; i < TIMERS; i++) {
+          assertThat(repeated.get(i).answer()).isEqualTo(Answer.APPLIED);
+          assertThat(outcomes.get(i).repeated()).isNotEqualTo(repeated.get(i).repeated());
+        }
+      }
+      for (int i = 0; i < TIMERS; i++) {
+        TimerRecord record = first.get(new TimerKey("shop", "t" + i));
+        assertThat(record.revision()).isEqualTo(ROUNDS);
+      }
+      assertThat(first.forgetAnswers(Fixture.NOW + 1, 10_000)).isEqualTo(ROUNDS * TIMERS);
+    }
+  }
+
+  private static List<Change> changes(String request) {
+    List<Change> changes = new ArrayList<>();
+    for (int i = 0; i < TIMERS; i++) {
+      changes.add(
+          new Change.Verb(
+              new TimerKey("shop", "t" + i),
+              Change.Verb.What.RUN,
+              0,
+              RequestId.of(request),
+              Fixture.NOW));
+    }
+    return changes;
+  }
+
+  private static List<Outcome> commit(
+      JdbcTimerStore store, List<Change> changes, CyclicBarrier start) {
+    try {
+      start.await();
+      return store.commit(changes);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

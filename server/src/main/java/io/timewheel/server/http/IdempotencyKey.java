@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.model.RequestId;
+import io.timewheel.server.problem.Names;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@code Idempotency-Key} of a request, as the store keeps it. A key is good for one operation
+ * on one timer. It is stored as a hash, together with a hash of the content.
+ */
+public final class IdempotencyKey {
+  /** A collision of two keys needs 2^64 requests for one timer within a day. */
+  private static final int HASH_BYTES = 16;
+
+  private final String operation;
+  private final String key;
+
+  private IdempotencyKey(String operation, String key) {
+    this.operation = operation;
+    this.key = key;
+  }
+
+  /** {@return the key of a request; null if it has none} */
+  public static @Nullable IdempotencyKey of(Exchange exchange) {
+    String key = exchange.header("Idempotency-Key");
+    if (key == null) {
+      return null;
+    }
+    Route route = requireNonNull(exchange.route());
+    return new IdempotencyKey(
+        route.method() + " " + route.pattern(), Names.checked("Idempotency-Key", key));
+  }
+
+  /**
+   * Returns what the store recognises a repetition by.
+   *
+   * @param key the key; null if the request has none
+   * @param content the content of the request, which a repetition must have too
+   * @return null if the request has no key
+   */
+  public static @Nullable RequestId request(@Nullable IdempotencyKey key, String content) {
+    return key == null ? null : key.request(content);
+  }
+
+  /** {@return what the store recognises a repetition with this content by} */
+  public RequestId request(String content) {
+    return new RequestId(hash(operation + "\n" + key), hash(content));
+  }
+
+  /** {@return the key of one of several operations of the request} */
+  public IdempotencyKey part(String name) {
+    return new IdempotencyKey(operation + " " + name, key);
+  }
+
+  private static String hash(String text) {
+    try {
+      byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8));
+      return Base64.getUrlEncoder()
+          .withoutPadding()
+          .encodeToString(Arrays.copyOf(hash, HASH_BYTES));
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError(e); // every JDK has it
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.Running.Answer;
+import io.timewheel.server.settings.ServerConfig;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A bulk verb that ends in the middle, as when its server is killed. */
+@Timeout(120)
+class InterruptedBulkTest {
+  /** More than the server changes at a time. */
+  private static final int TIMERS = 1_001;
+
+  private static final String LAST = "u";
+  private static final String BODY = "{\"filter\":{},\"expect\":" + TIMERS + "}";
+
+  private volatile boolean failing = true;
+
+  private final class FailingStore extends ForwardingTimerStore {
+    FailingStore() {
+      super(InMemoryTimerStore.create());
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      for (Change change : changes) {
+        if (failing && change instanceof Change.Cancel && change.key().id().equals(LAST)) {
+          throw new StoreException(StoreException.Kind.UNAVAILABLE, "the disk is full", null);
+        }
+      }
+      return super.commit(changes);
+    }
+  }
+
+  @Test
+  void aRepetitionGoesOnAndAnswersForAll() throws Exception {
+    try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
+        DurableTimer timer =
+            DurableTimer.builder(server.watch("failing", new FailingStore())).start()) {
+      server.serve(timer);
+      List<TimerSpec> specs = new ArrayList<>();
+      for (int i = 0; i < TIMERS; i++) {
+        specs.add(
+            TimerSpec.of("shop", i == 0 ? LAST : "t" + i).after(Duration.ofHours(1)).queue("q"));
+      }
+      timer.scheduleAll(specs);
+      assertThat(cancel(server).status()).isEqualTo(503);
+      assertThat(timer.counts().get("shop").get(TimerState.CANCELLED)).isEqualTo(1_000);
+
+      failing = false;
+      Answer retry = cancel(server);
+
+      assertThat(retry.status()).as(retry.response().body()).isEqualTo(200);
+      assertThat(retry.json().get("count").asInt()).isEqualTo(TIMERS);
+      assertThat(retry.json().get("changed").asInt()).isEqualTo(TIMERS);
+      assertThat(timer.counts().get("shop")).doesNotContainKey(TimerState.SCHEDULED);
+      timer.schedule(TimerSpec.of("shop", "later").after(Duration.ofHours(1)).queue("q"));
+      assertThat(cancel(server).json()).isEqualTo(retry.json());
+      assertThat(timer.counts().get("shop").get(TimerState.SCHEDULED)).isEqualTo(1);
+    }
+  }
+
+  private static Answer cancel(TimewheelServer server) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + server.port() + "/v1/namespaces/shop/timers:cancel");
+    HttpRequest request =
+        HttpRequest.newBuilder(uri)
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", "k")
+            .POST(BodyPublishers.ofString(BODY))
+            .build();
+    return new Answer(HttpClient.newHttpClient().send(request, BodyHandlers.ofString()));
+  }
+}
