@@ -19,6 +19,8 @@ import java.time.InstantSource;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -37,9 +39,12 @@ import picocli.CommandLine.Mixin;
       "  timewheel serve --listen 0.0.0.0 --host timers.example \\",
       "      --tokens /etc/timewheel/tokens",
       "  timewheel serve --webhook-secrets /etc/timewheel/webhook-secrets \\",
-      "      --allow-target 10.1.2.0/24"
+      "      --allow-target 10.1.2.0/24",
+      "  timewheel serve --listen 0.0.0.0 --tokens /etc/timewheel/tokens \\",
+      "      --tls-cert /etc/timewheel/tls.crt --tls-key /etc/timewheel/tls.key"
     })
 final class ServeCommand implements Callable<Integer> {
+  private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
   private static final int FAILED = 1;
   private static final int CHANGES_IN_WAIT = 50_000;
   private static final Duration HTTP_PATIENCE = Duration.ofSeconds(6);
@@ -54,10 +59,20 @@ final class ServeCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     @Nullable Tokens tokens;
     @Nullable WebhookSecrets secrets;
+    ServerConfig config;
+    Duration drainDelay;
     try {
       options.directLogs();
       tokens = options.tokens();
       secrets = options.webhookSecrets();
+      config = options.config();
+      drainDelay = options.drainDelay();
+      if (options.sendsTokensInClear()) {
+        LOG.warn(
+            "Tokens travel in clear to {}: set --tls-cert and --tls-key, or listen on loopback"
+                + " behind a proxy with TLS",
+            config.url(config.port()));
+      }
     } catch (IOException e) {
       return failed(reason(e));
     }
@@ -68,7 +83,6 @@ final class ServeCommand implements Callable<Integer> {
                   .formatted(location.data())
               + " a database that nodes share)");
     }
-    ServerConfig config = options.config();
     TimewheelServer server;
     try {
       server =
@@ -93,7 +107,8 @@ final class ServeCommand implements Callable<Integer> {
       return failed("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
     }
     server.serve(timer, location.readsAtATime());
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(server, timer), "timewheel-stop"));
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> drain(server, timer, drainDelay), "timewheel-stop"));
     System.out.println("Timewheel ready on " + config.url(server.port()));
     System.out.flush();
     new CountDownLatch(1).await(); // the hook ends it
@@ -121,7 +136,13 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /** On SIGTERM; without the halt, the JVM would exit with the number of the signal. */
-  private static void drain(TimewheelServer server, DurableTimer timer) {
+  private static void drain(TimewheelServer server, DurableTimer timer, Duration delay) {
+    server.announceDrain();
+    try {
+      Thread.sleep(delay.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // then it drains at once
+    }
     new Thread(ServeCommand::haltAtTheLastMoment, "timewheel-last-moment").start();
     int status = 0;
     try {

@@ -87,7 +87,8 @@ public final class TimewheelServer implements AutoCloseable {
       ServerConfig config,
       @Nullable Tokens tokens,
       SecretSource webhookSecrets,
-      InstantSource clock) {
+      InstantSource clock)
+      throws IOException {
     connections = new Connections(config.maxConnections());
     listener =
         new HttpListener(
@@ -137,7 +138,7 @@ public final class TimewheelServer implements AutoCloseable {
    *
    * @param config where, and within which limits
    * @return the server
-   * @throws IOException if the port cannot be had
+   * @throws IOException if the port cannot be had, or its certificate not be used
    */
   public static TimewheelServer start(ServerConfig config) throws IOException {
     return start(config, null, SecretSource.NONE, InstantSource.system());
@@ -247,6 +248,11 @@ public final class TimewheelServer implements AutoCloseable {
       node.namespaceTraffic().sample(reads.timer().now());
       events.second(listener.executor());
     }
+  }
+
+  /** Answers from now on that it is not ready, and serves all the same. */
+  void announceDrain() {
+    health.drain();
   }
 
   /** Closes it with a patience of five seconds for requests that are under way. */

@@ -38,7 +38,7 @@ class IngressTest {
 
   private void start(String basePath, String... trustedProxies) {
     Ingress ingress =
-        new Ingress(basePath, List.of(trustedProxies).stream().map(Cidr::parse).toList());
+        new Ingress(basePath, List.of(trustedProxies).stream().map(Cidr::parse).toList(), null);
     running = new Running(config -> with(config, ingress));
   }
 
@@ -99,7 +99,7 @@ class IngressTest {
   @ParameterizedTest
   @ValueSource(strings = {"timers", "//", "/a//b", "/..", "/a/../b", "/a b", "/a?b", "/%41"})
   void refusesABasePathThatAProxyCouldWriteDifferently(String path) {
-    assertThatThrownBy(() -> new Ingress(path, List.of()))
+    assertThatThrownBy(() -> new Ingress(path, List.of(), null))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("such as /timers");
   }
@@ -107,7 +107,7 @@ class IngressTest {
   @ParameterizedTest
   @ValueSource(strings = {"/timers", "/timers/"})
   void aSlashAtTheEndOfTheBasePathMakesNoDifference(String path) {
-    assertThat(new Ingress(path, List.of()).basePath()).isEqualTo("/timers");
+    assertThat(new Ingress(path, List.of(), null).basePath()).isEqualTo("/timers");
   }
 
   private String auditedAddress(String... headers) {

@@ -16,6 +16,7 @@ import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.security.Tokens;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
@@ -111,6 +112,97 @@ class ServeTest {
     String errors = new String(second.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(second.waitFor()).isEqualTo(1);
     assertThat(errors).contains("127.0.0.1:" + port).contains("in use").hasLineCount(1);
+  }
+
+  @Test
+  void duringTheDrainDelayItIsNotReadyAndServes() throws Exception {
+    Process server =
+        run(
+            "serve",
+            "--port",
+            "0",
+            "--drain-delay",
+            "PT1H",
+            "--data",
+            directory.resolve("data").toString());
+    String address = address(server);
+    assertThat(status("GET", address + "/readyz", null)).isEqualTo(200);
+    server.destroy();
+    while (status("GET", address + "/readyz", null) != 503) {
+      Thread.onSpinWait();
+    }
+    assertThat(status("GET", address + "/healthz", null)).isEqualTo(200);
+    String timer = address + "/v1/namespaces/shop/timers/a";
+    assertThat(status("PUT", timer, "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}"))
+        .isEqualTo(201);
+    assertThat(server.isAlive()).isTrue();
+  }
+
+  @Test
+  void afterTheDrainDelayItEnds() throws Exception {
+    Process server =
+        run(
+            "serve",
+            "--port",
+            "0",
+            "--drain-delay",
+            "PT0.2S",
+            "--data",
+            directory.resolve("data").toString());
+    address(server);
+    server.destroy();
+    assertThat(server.waitFor()).isZero();
+  }
+
+  @Test
+  void refusesADrainDelayThatIsTooLong() throws Exception {
+    Process server = run("serve", "--port", "0", "--drain-delay", "PT2H");
+    String errors = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(server.waitFor()).isEqualTo(1);
+    assertThat(errors).contains("--drain-delay: PT2H (expected: PT0S to PT1H)");
+  }
+
+  @Test
+  void warnsThatTokensTravelInClearUnlessThereIsACertificate() throws Exception {
+    Path tokens = directory.resolve("tokens");
+    Tokens.add(tokens, "ops", "admin", Set.of());
+    List<String> args =
+        new ArrayList<>(
+            List.of("serve", "--port", "0", "--listen", "0.0.0.0", "--tokens", tokens.toString()));
+    args.addAll(List.of("--data", directory.resolve("data").toString()));
+    Path errors = directory.resolve("errors");
+    Redirect toFile = Redirect.to(errors.toFile());
+    Process clear = programs.run(Map.of(), toFile, args.toArray(String[]::new));
+    Programs.address(clear, "0.0.0.0");
+    clear.destroyForcibly().waitFor();
+    assertThat(errors).content().contains("Tokens travel in clear to http://0.0.0.0:0");
+
+    TlsFixture fixture = new TlsFixture(directory);
+    args.addAll(List.of("--tls-cert", fixture.file("ec.crt").toString()));
+    args.addAll(List.of("--tls-key", fixture.file("ec.key").toString(), "--base-path", "/timers"));
+    Process tls = programs.run(Map.of(), toFile, args.toArray(String[]::new));
+    assertThat(tls.inputReader(StandardCharsets.UTF_8).readLine())
+        .matches("Timewheel ready on https://0.0.0.0:\\d+/timers");
+    tls.destroyForcibly().waitFor();
+    assertThat(errors).content().doesNotContain("in clear");
+  }
+
+  @Test
+  void refusesACertificateThatCannotBeUsed() throws Exception {
+    TlsFixture fixture = new TlsFixture(directory);
+    String cert = fixture.file("ec.crt").toString();
+    String key = fixture.file("encrypted.key").toString();
+    for (List<String> args :
+        List.of(List.of("--tls-cert", cert, "--tls-key", key), List.of("--tls-cert", cert))) {
+      List<String> all = new ArrayList<>(List.of("serve", "--port", "0"));
+      all.addAll(args);
+      Process server = run(all.toArray(String[]::new));
+      String errors = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(server.waitFor()).isEqualTo(1);
+      assertThat(errors)
+          .hasLineCount(1)
+          .contains(args.size() == 4 ? key + ": the private key is encrypted" : "--tls-key");
+    }
   }
 
   @Test

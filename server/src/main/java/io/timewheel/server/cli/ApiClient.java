@@ -12,6 +12,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.json.JsonFactory;
@@ -68,15 +70,15 @@ final class ApiClient {
     }
   }
 
-  ApiClient(URI server, @Nullable String token) {
+  ApiClient(URI server, @Nullable String token, @Nullable SSLContext trust) {
     this.server = server;
     this.token = token;
-    this.http =
+    HttpClient.Builder builder =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(CONNECT_TIMEOUT)
-            .followRedirects(HttpClient.Redirect.NEVER)
-            .build();
+            .followRedirects(HttpClient.Redirect.NEVER);
+    this.http = (trust == null ? builder : builder.sslContext(trust)).build();
   }
 
   /** {@return a segment of a path} */
@@ -150,10 +152,14 @@ final class ApiClient {
 
   private CommandException unreachable(Throwable e) {
     String why = e.getMessage();
+    String remedy =
+        e instanceof SSLHandshakeException
+            ? "trust its authority with: --ca-cert FILE"
+            : "start one with: timewheel serve";
     return new CommandException(
         ExitCode.UNREACHABLE,
-        "no server answers at %s%s (start one with: timewheel serve)"
-            .formatted(server, why == null || why.isBlank() ? "" : ": " + why));
+        "no server answers at %s%s (%s)"
+            .formatted(server, why == null || why.isBlank() ? "" : ": " + why, remedy));
   }
 
   private static CommandException refused(HttpResponse<byte[]> answer) {

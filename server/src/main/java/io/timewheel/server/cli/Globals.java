@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.server.settings.PemFile;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -18,6 +24,9 @@ import picocli.CommandLine.Spec;
 final class Globals {
   /** What may stand behind {@code Bearer} (RFC 6750), but for where its {@code =} are. */
   private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/=-]+");
+
+  private static final Pattern LOOPBACK =
+      Pattern.compile("localhost|127\\.[0-9.]+|\\[::1]", Pattern.CASE_INSENSITIVE);
 
   /** How a result is printed. */
   enum Form {
@@ -37,6 +46,13 @@ final class Globals {
   private URI server = URI.create("http://127.0.0.1:7400");
 
   @Option(
+      names = "--ca-cert",
+      scope = ScopeType.INHERIT,
+      paramLabel = "FILE",
+      description = "Trust these authorities (PEM) instead of the default ones.")
+  private @Nullable Path caCert;
+
+  @Option(
       names = {"-o", "--output"},
       scope = ScopeType.INHERIT,
       paramLabel = "FORM",
@@ -53,14 +69,40 @@ final class Globals {
 
   ApiClient client() {
     String scheme = server.getScheme();
+    String host = server.getHost();
     boolean web = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
     if (!web
-        || server.getHost() == null
+        || host == null
         || server.getPort() > Settings.MAX_PORT
         || server.getRawUserInfo() != null) {
       throw usage("--server: " + server + " (expected: one like http://127.0.0.1:7400)");
     }
-    return new ApiClient(server, token());
+    String token = token();
+    if (token != null && "http".equalsIgnoreCase(scheme) && !LOOPBACK.matcher(host).matches()) {
+      err().println("timewheel: the token travels in clear to " + server + " (expected: https)");
+    }
+    return new ApiClient(server, token, trust());
+  }
+
+  /** {@return what decides which servers are trusted; null for the default} */
+  private @Nullable SSLContext trust() {
+    if (caCert == null) {
+      return null;
+    }
+    try {
+      KeyStore authorities = KeyStore.getInstance("PKCS12");
+      authorities.load(null, null);
+      for (X509Certificate authority : PemFile.certificates(caCert)) {
+        authorities.setCertificateEntry("ca-" + authorities.size(), authority);
+      }
+      TrustManagerFactory trusted = TrustManagerFactory.getInstance("PKIX");
+      trusted.init(authorities);
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, trusted.getTrustManagers(), null);
+      return context;
+    } catch (IOException | GeneralSecurityException e) {
+      throw new CommandException(ExitCode.FAILED, "--ca-cert: " + Timewheel.reason(e));
+    }
   }
 
   Printer printer() {

@@ -8,6 +8,7 @@ import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.LogOutput;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
+import io.timewheel.server.settings.TlsFiles;
 import io.timewheel.server.settings.WorkLimits;
 import io.timewheel.server.store.StoreLocation;
 import io.timewheel.server.webhook.AddressPolicy;
@@ -30,6 +31,8 @@ import picocli.CommandLine.TypeConversionException;
 
 /** The settings of a server, as the command line, the environment or the file has them. */
 public final class ServeOptions {
+  private static final Duration MAX_DRAIN_DELAY = Duration.ofHours(1);
+
   @Option(
       names = "--port",
       paramLabel = "PORT",
@@ -53,6 +56,18 @@ public final class ServeOptions {
   private Set<String> hosts = new HashSet<>();
 
   @Option(
+      names = "--tls-cert",
+      paramLabel = "FILE",
+      description = "The certificate chain in PEM, for https; needs --tls-key.")
+  private @Nullable Path tlsCert;
+
+  @Option(
+      names = "--tls-key",
+      paramLabel = "FILE",
+      description = "The private key of --tls-cert in PEM, without a passphrase.")
+  private @Nullable Path tlsKey;
+
+  @Option(
       names = "--base-path",
       paramLabel = "PATH",
       description = "The path in front of all others, such as /timers (default: none).",
@@ -66,6 +81,14 @@ public final class ServeOptions {
       description = "Proxies whose X-Forwarded-For header is honoured; repeatable.",
       converter = CidrConverter.class)
   private List<Cidr> trustedProxies = new ArrayList<>();
+
+  @Option(
+      names = "--drain-delay",
+      paramLabel = "DURATION",
+      description =
+          "On SIGTERM, answer /readyz 503 but serve this long (${DEFAULT-VALUE}, at most PT1H).",
+      defaultValue = "PT0S")
+  private Duration drainDelay = Duration.ZERO;
 
   @Option(
       names = "--data",
@@ -202,7 +225,7 @@ public final class ServeOptions {
     @Override
     public String convert(String text) {
       try {
-        return new Ingress(text.strip(), List.of()).basePath();
+        return new Ingress(text.strip(), List.of(), null).basePath();
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(e.getMessage());
       }
@@ -240,7 +263,48 @@ public final class ServeOptions {
     }
   }
 
-  public ServerConfig config() {
+  /**
+   * {@return how long the server serves after it was told to end}
+   *
+   * @throws IOException if that is out of range
+   */
+  public Duration drainDelay() throws IOException {
+    if (drainDelay.isNegative() || drainDelay.compareTo(MAX_DRAIN_DELAY) > 0) {
+      throw new IOException(
+          "--drain-delay: " + drainDelay + " (expected: PT0S to " + MAX_DRAIN_DELAY + ")");
+    }
+    return drainDelay;
+  }
+
+  private @Nullable TlsFiles tls() throws IOException {
+    if (tlsCert == null && tlsKey == null) {
+      return null;
+    }
+    if (tlsCert == null || tlsKey == null) {
+      throw new IOException(
+          (tlsKey == null ? "--tls-key" : "--tls-cert")
+              + ": is missing (expected: --tls-cert and --tls-key together)");
+    }
+    TlsFiles files = new TlsFiles(tlsCert, tlsKey);
+    var unused = files.read(); // a bad pair is refused before the port is opened
+    return files;
+  }
+
+  /** {@return whether tokens reach this server in clear, where others can read them} */
+  public boolean sendsTokensInClear() throws IOException {
+    return tokens != null && tlsCert == null && !isLoopback();
+  }
+
+  private boolean isLoopback() throws IOException {
+    return InetAddress.getByName(listen).isLoopbackAddress();
+  }
+
+  /**
+   * {@return the address and the limits of the server}
+   *
+   * @throws IOException if the certificate of the port cannot be used
+   */
+  public ServerConfig config() throws IOException {
     ServerConfig loopback = ServerConfig.loopback(port);
     Set<String> names = new HashSet<>();
     hosts.forEach(host -> names.add(host.strip().toLowerCase(Locale.ROOT)));
@@ -248,7 +312,7 @@ public final class ServeOptions {
         listen,
         port,
         names,
-        new Ingress(basePath, trustedProxies),
+        new Ingress(basePath, trustedProxies, tls()),
         loopback.maxConnections(),
         loopback.maxWaitingClaims(),
         loopback.maxStreams(),
@@ -266,7 +330,7 @@ public final class ServeOptions {
     if (tokens != null) {
       return Tokens.open(tokens);
     }
-    if (insecure || InetAddress.getByName(listen).isLoopbackAddress()) {
+    if (insecure || isLoopback()) {
       return null;
     }
     throw new IOException(

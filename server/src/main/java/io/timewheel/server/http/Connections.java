@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.util.thread.Scheduler;
 
 /**
@@ -22,6 +23,9 @@ public final class Connections implements Connection.Listener {
   public static final long MAX_HEAD_SECONDS = 30;
   private static final long SURPLUS_IDLE_MILLIS = 5_000;
 
+  /** The protocol of a session of TLS until the handshake is over. */
+  private static final String NO_PROTOCOL = "NONE";
+
   private final int max;
   private final Map<Connection, Head> heads = new ConcurrentHashMap<>();
 
@@ -33,6 +37,7 @@ public final class Connections implements Connection.Listener {
     private long seenNanos;
     private long beganNanos;
     private boolean begun;
+    private boolean shaking;
 
     Head(boolean surplus) {
       this.surplus = surplus;
@@ -42,9 +47,14 @@ public final class Connections implements Connection.Listener {
     boolean isSlow(Connection connection, long nowNanos) {
       long requestsNow = connection.getMessagesIn();
       long bytesNow = connection.getBytesIn();
-      if (requestsNow != requests || requestsNow != connection.getMessagesOut()) {
+      boolean shakingNow = isShakingHands(connection);
+      if (shakingNow != shaking) {
+        begun = shakingNow;
+        beganNanos = nowNanos;
+        shaking = shakingNow;
+      } else if (requestsNow != requests || requestsNow != connection.getMessagesOut()) {
         begun = false; // another request, or one that is being served
-      } else if (bytesNow != bytes && !begun) {
+      } else if (!shaking && bytesNow != bytes && !begun) {
         begun = true;
         beganNanos = seenNanos;
       }
@@ -55,12 +65,26 @@ public final class Connections implements Connection.Listener {
     }
   }
 
+  /** {@return whether the handshake of TLS is not over, so that no request can begin} */
+  private static boolean isShakingHands(Connection connection) {
+    return connection.getEndPoint() instanceof SslConnection.SslEndPoint endPoint
+        && endPoint
+            .getSslConnection()
+            .getSSLEngine()
+            .getSession()
+            .getProtocol()
+            .equals(NO_PROTOCOL);
+  }
+
   public Connections(int max) {
     this.max = max;
   }
 
   @Override
   public void onOpened(Connection connection) {
+    if (connection instanceof SslConnection) {
+      return; // it carries another one, which counts
+    }
     boolean surplus = heads.size() >= max;
     heads.put(connection, new Head(surplus));
     if (surplus) {

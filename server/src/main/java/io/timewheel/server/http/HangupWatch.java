@@ -20,7 +20,8 @@ import org.eclipse.jetty.util.Callback;
  * handed over to Jetty.
  */
 public final class HangupWatch implements Callback {
-  private static final int AHEAD_BYTES = 4_096;
+  /** No more than the buffer of a connection, which drops what it has no room for. */
+  private static final int AHEAD_BYTES = HttpListener.INPUT_BUFFER_BYTES;
 
   private final Connection connection;
   private final Runnable hungUp;
@@ -33,7 +34,9 @@ public final class HangupWatch implements Callback {
 
   public void watch() {
     EndPoint endPoint = connection.getEndPoint();
-    if (endPoint instanceof AbstractEndPoint && connection instanceof Connection.UpgradeTo) {
+    if (endPoint instanceof AbstractEndPoint
+        && connection instanceof Connection.UpgradeTo
+        && connection instanceof Connection.UpgradeFrom) {
       endPoint.tryFillInterested(this);
     }
   }
@@ -51,20 +54,13 @@ public final class HangupWatch implements Callback {
   /** There is something to read, or an end. */
   @Override
   public void succeeded() {
-    boolean gone = false;
+    boolean gone;
     synchronized (this) {
       if (released) {
         return; // Jetty reads before it waits
       }
-      ByteBuffer ahead = BufferUtil.allocate(AHEAD_BYTES);
       try {
-        int read = connection.getEndPoint().fill(ahead);
-        gone = read < 0;
-        if (read > 0) {
-          ((Connection.UpgradeTo) connection).onUpgradeTo(ahead);
-        } else if (read == 0) {
-          watch();
-        }
+        gone = !read();
       } catch (IOException e) {
         gone = true;
       }
@@ -72,6 +68,34 @@ public final class HangupWatch implements Callback {
     if (gone) {
       hungUp.run();
     }
+  }
+
+  /**
+   * Reads into the buffer from which Jetty takes the next request, as far as there is room. The
+   * rest stays in the socket, so that the client has to wait; then a hang-up is not noticed.
+   *
+   * @return false at the end of the connection
+   */
+  private boolean read() throws IOException {
+    ByteBuffer kept = ((Connection.UpgradeFrom) connection).onUpgradeFrom();
+    ByteBuffer ahead =
+        BufferUtil.allocate(Math.max(AHEAD_BYTES, kept == null ? 0 : kept.remaining()));
+    if (kept != null) {
+      BufferUtil.append(ahead, kept);
+    }
+    boolean open = true;
+    try {
+      open = BufferUtil.space(ahead) == 0 || connection.getEndPoint().fill(ahead) >= 0;
+    } finally {
+      boolean full = BufferUtil.space(ahead) == 0;
+      if (ahead.hasRemaining()) {
+        ((Connection.UpgradeTo) connection).onUpgradeTo(ahead);
+      }
+      if (open && !full) {
+        watch();
+      }
+    }
+    return open;
   }
 
   @Override

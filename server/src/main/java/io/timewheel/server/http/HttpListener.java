@@ -2,6 +2,7 @@
 package io.timewheel.server.http;
 
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.settings.TlsFiles;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Executor;
@@ -11,15 +12,17 @@ import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.jspecify.annotations.Nullable;
 
 /** The port of a server. Accepts connections, and gives each request to the pipeline. */
 public final class HttpListener {
   private static final int MAX_HEADER_BYTES = 16 * 1024;
 
   /** The smallest buffer of the pool. */
-  private static final int INPUT_BUFFER_BYTES = 4_096;
+  static final int INPUT_BUFFER_BYTES = 4_096;
 
   /** Connections above the limit are answered 429, up to this number; more are not accepted. */
   private static final int REFUSED_CONNECTIONS = 1_000;
@@ -30,14 +33,28 @@ public final class HttpListener {
   private final Server jetty;
   private final ServerConnector connector;
   private final Connections connections;
+  private final @Nullable TlsContext tls;
 
-  public HttpListener(ServerConfig config, Connections connections, RequestPipeline pipeline) {
+  /**
+   * Makes a listener.
+   *
+   * @throws IOException if the certificate of the port cannot be used
+   */
+  public HttpListener(ServerConfig config, Connections connections, RequestPipeline pipeline)
+      throws IOException {
+    TlsFiles files = config.ingress().tls();
+    tls = files == null ? null : new TlsContext(files);
     this.connections = connections;
     QueuedThreadPool threads = new QueuedThreadPool(config.work().threads(), 4);
     threads.setName("timewheel-http");
     threads.setStopTimeout(1_000); // requests under way had their time before that
     jetty = new Server(threads);
-    connector = new ServerConnector(jetty, 1, 1, new HttpConnectionFactory(http()));
+    HttpConnectionFactory http = new HttpConnectionFactory(http());
+    connector =
+        tls == null
+            ? new ServerConnector(jetty, 1, 1, http)
+            : new ServerConnector(
+                jetty, 1, 1, new SslConnectionFactory(tls.factory(), http.getProtocol()), http);
     connector.setHost(config.listen());
     connector.setPort(config.port());
     connector.setIdleTimeout(IDLE.toMillis());
@@ -69,6 +86,9 @@ public final class HttpListener {
       connector.open();
       jetty.start();
       connections.watch(connector.getScheduler());
+      if (tls != null) {
+        tls.watch(connector.getScheduler());
+      }
     } catch (IOException e) {
       connector.close();
       throw e;

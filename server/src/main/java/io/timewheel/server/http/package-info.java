@@ -8,9 +8,10 @@
  * <p>Read it in the order of the steps:
  *
  * <ol>
- *   <li>{@code HttpListener} and {@code Connections} accept connections and bound them; {@code
- *       OriginCheck} refuses foreign hosts and origins, {@code ClientAddress} finds the client
- *       behind proxies, {@code ErrorResponder} answers requests that are not HTTP
+ *   <li>{@code HttpListener} and {@code Connections} accept connections and bound them, {@code
+ *       TlsContext} renews the certificate; {@code OriginCheck} refuses foreign hosts and origins,
+ *       {@code ClientAddress} finds the client behind proxies, {@code ErrorResponder} answers
+ *       requests that are not HTTP
  *   <li>{@code BasePath} is in front of all paths; {@code Router} finds the {@code Route} of a
  *       path, and the {@code Action} behind it
  *   <li>{@code Exchange} is one request with its answer; it checks the namespace in the path

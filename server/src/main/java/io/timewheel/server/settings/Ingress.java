@@ -5,19 +5,21 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.List;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The way of a request to the server, through TLS and proxies.
  *
  * @param basePath the path in front of all others, such as {@code /timers}; empty for none
  * @param trustedProxies the addresses whose {@code X-Forwarded-For} header is honoured
+ * @param tls the certificate of the port; null if it has none
  */
-public record Ingress(String basePath, List<Cidr> trustedProxies) {
+public record Ingress(String basePath, List<Cidr> trustedProxies, @Nullable TlsFiles tls) {
   /** Only characters that no proxy encodes in another way. */
   private static final Pattern BASE_PATH = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*");
 
-  /** Without a path in front and without proxies. */
-  public static final Ingress DIRECT = new Ingress("", List.of());
+  /** Without a path in front, without proxies and without TLS. */
+  public static final Ingress DIRECT = new Ingress("", List.of(), null);
 
   /**
    * Checks the path and copies the list.

@@ -53,7 +53,11 @@ public record ServerConfig(
 
   /** {@return the URL of the server with the port that it listens on} */
   public String url(int openPort) {
-    return "http://" + urlHost() + ":" + openPort + ingress.basePath();
+    return (ingress.tls() == null ? "http://" : "https://")
+        + urlHost()
+        + ":"
+        + openPort
+        + ingress.basePath();
   }
 
   /** {@return the settings of a server that only this machine reaches} */

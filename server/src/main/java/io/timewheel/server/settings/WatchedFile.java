@@ -3,6 +3,8 @@ package io.timewheel.server.settings;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,6 +20,7 @@ public final class WatchedFile<T> {
   private static final Logger LOG = LoggerFactory.getLogger(WatchedFile.class);
 
   private final SecretFile file;
+  private final List<SecretFile> alongside;
   private final Reader<T> reader;
   private volatile Known<T> known;
 
@@ -42,15 +45,28 @@ public final class WatchedFile<T> {
    * @throws IOException if it cannot be read
    */
   public WatchedFile(Path path, Reader<T> reader) throws IOException {
+    this(path, List.of(), reader);
+  }
+
+  /**
+   * Reads the file for the first time.
+   *
+   * @param path where it is
+   * @param alongside further files that the reader reads, and that may change
+   * @param reader makes something of them
+   * @throws IOException if it cannot be read
+   */
+  public WatchedFile(Path path, List<Path> alongside, Reader<T> reader) throws IOException {
     this.file = new SecretFile(path);
+    this.alongside = alongside.stream().map(SecretFile::new).toList();
     this.reader = reader;
-    Object stamp = stamp(file);
+    Object stamp = stamp();
     known = new Known<>(stamp, reader.read(file));
   }
 
   /** {@return what it holds} */
   public T content() {
-    Object stamp = stamp(file);
+    Object stamp = stamp();
     if (!Objects.equals(stamp, known.stamp)) {
       refresh(stamp);
     }
@@ -69,6 +85,18 @@ public final class WatchedFile<T> {
       LOG.error("What {} held before stays in force: {}", file, e.toString());
     }
     known = new Known<>(stamp, content);
+  }
+
+  private @Nullable Object stamp() {
+    if (alongside.isEmpty()) {
+      return stamp(file);
+    }
+    Object[] stamps = new Object[1 + alongside.size()];
+    stamps[0] = stamp(file);
+    for (int i = 1; i < stamps.length; i++) {
+      stamps[i] = stamp(alongside.get(i - 1));
+    }
+    return Arrays.asList(stamps);
   }
 
   private static @Nullable Object stamp(SecretFile file) {

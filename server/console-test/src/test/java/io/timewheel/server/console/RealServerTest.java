@@ -76,7 +76,7 @@ class RealServerTest {
             direct.listen(),
             direct.port(),
             direct.hosts(),
-            new Ingress("/tools/timers", List.of()),
+            new Ingress("/tools/timers", List.of(), null),
             direct.maxConnections(),
             direct.maxWaitingClaims(),
             direct.maxStreams(),

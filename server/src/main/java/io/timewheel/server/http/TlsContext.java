@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.http;
+
+import io.timewheel.server.settings.TlsFiles;
+import io.timewheel.server.settings.WatchedFile;
+import java.io.IOException;
+import java.security.KeyStore;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The certificate of the port. A changed pair of files is served to new connections; an invalid
+ * pair leaves the old one in force.
+ */
+final class TlsContext {
+  private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
+  private static final long CHECK_SECONDS = 2;
+
+  private final WatchedFile<KeyStore> files;
+  private final SslContextFactory.Server factory;
+  private KeyStore served;
+
+  TlsContext(TlsFiles tls) throws IOException {
+    files = new WatchedFile<>(tls.key(), List.of(tls.certificate()), file -> checked(tls.read()));
+    served = files.content();
+    factory = factory(served);
+  }
+
+  SslContextFactory.Server factory() {
+    return factory;
+  }
+
+  private static SslContextFactory.Server factory(KeyStore keys) {
+    SslContextFactory.Server made = new SslContextFactory.Server();
+    made.setKeyStore(keys);
+    made.setKeyStorePassword(TlsFiles.PASSWORD);
+    made.setRenegotiationAllowed(false);
+    return made;
+  }
+
+  /** A reload that fails would leave the factory without a certificate. */
+  private static KeyStore checked(KeyStore keys) throws IOException {
+    SslContextFactory.Server trial = factory(keys);
+    try {
+      trial.start();
+      trial.stop();
+      return keys;
+    } catch (Exception e) {
+      throw new IOException("the certificate cannot be served: " + e.getMessage(), e);
+    }
+  }
+
+  /** Looks at the files from now on, for as long as the scheduler runs. */
+  void watch(Scheduler scheduler) {
+    scheduler.schedule(
+        () -> {
+          refresh();
+          watch(scheduler);
+        },
+        CHECK_SECONDS,
+        TimeUnit.SECONDS);
+  }
+
+  private synchronized void refresh() {
+    KeyStore found = files.content();
+    if (found != served) {
+      try {
+        factory.reload(each -> each.setKeyStore(found));
+        served = found;
+      } catch (Exception e) {
+        LOG.error("The changed certificate cannot be served", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.settings;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
+import java.util.List;
+
+/**
+ * The files of a server's certificate and private key.
+ *
+ * @param certificate the certificate, and after it those of the authorities in between
+ * @param key the private key
+ */
+public record TlsFiles(Path certificate, Path key) {
+  /** Protects the key store in memory, which needs a password. */
+  public static final String PASSWORD = "in-memory";
+
+  /**
+   * Reads both files.
+   *
+   * @return a key store with the pair
+   * @throws IOException if a file cannot be used, or they do not belong together
+   */
+  public KeyStore read() throws IOException {
+    List<X509Certificate> chain = PemFile.certificates(certificate);
+    PrivateKey privateKey = PemFile.privateKey(key, chain.get(0));
+    try {
+      KeyStore store = KeyStore.getInstance("PKCS12");
+      store.load(null, null);
+      store.setKeyEntry(
+          "timewheel", privateKey, PASSWORD.toCharArray(), chain.toArray(Certificate[]::new));
+      return store;
+    } catch (GeneralSecurityException e) {
+      throw new FileSystemException(
+          certificate.toString(),
+          null,
+          "the certificates are no chain (expected: the server's first, each signed by the next)");
+    }
+  }
+}
