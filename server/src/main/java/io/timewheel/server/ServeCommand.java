@@ -6,6 +6,7 @@ import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.cli.ServeOptions;
+import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.StoreLocation;
@@ -13,6 +14,7 @@ import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookHandler;
 import io.timewheel.server.webhook.WebhookSecrets;
+import io.timewheel.server.webhook.WebhookTarget;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -61,6 +63,7 @@ final class ServeCommand implements Callable<Integer> {
     @Nullable WebhookSecrets secrets;
     ServerConfig config;
     Duration drainDelay;
+    @Nullable WebhookTarget failedWebhook;
     try {
       options.directLogs();
       tokens = options.tokens();
@@ -73,6 +76,7 @@ final class ServeCommand implements Callable<Integer> {
                 + " behind a proxy with TLS",
             config.url(config.port()));
       }
+      failedWebhook = options.failedWebhook(secrets == null ? SecretSource.NONE : secrets);
     } catch (IOException e) {
       return failed(reason(e));
     }
@@ -101,7 +105,7 @@ final class ServeCommand implements Callable<Integer> {
     }
     DurableTimer timer;
     try {
-      timer = open(server, location, secrets);
+      timer = open(server, location, secrets, failedWebhook);
     } catch (IOException
         | RuntimeException e) { // the end of the process closes the server, in silence
       return failed("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
@@ -117,22 +121,34 @@ final class ServeCommand implements Callable<Integer> {
 
   /** Without secrets no URL is called: what is due there is blocked. */
   private DurableTimer open(
-      TimewheelServer server, StoreLocation location, @Nullable WebhookSecrets secrets)
+      TimewheelServer server,
+      StoreLocation location,
+      @Nullable WebhookSecrets secrets,
+      @Nullable WebhookTarget failedWebhook)
       throws IOException {
+    InstantSource clock = InstantSource.system();
+    FailureEvents failures = failedWebhook == null ? null : new FailureEvents(failedWebhook, clock);
     TimerStore opened = location.open();
     if (opened instanceof RocksTimerStore embedded) {
       server.backups(location.data(), embedded);
     }
     TimerStore watched = server.watch(location.kind(), opened);
+    if (failures != null) {
+      watched = failures.watch(watched);
+    }
     DurableTimerBuilder builder =
         options.observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);
+    WebhookClient client = null;
     if (secrets != null && !options.observe()) {
-      InstantSource clock = InstantSource.system();
-      WebhookClient client = WebhookClient.start(options.addressPolicy(), secrets, clock);
+      client = WebhookClient.start(options.addressPolicy(), secrets, clock);
       new WebhookHandler(client, clock, server.meters()).addTo(builder);
     }
-    return builder.start();
+    DurableTimer timer = builder.start();
+    if (failures != null) {
+      failures.start(timer, client, location.database() != null);
+    }
+    return timer;
   }
 
   /** On SIGTERM; without the halt, the JVM would exit with the number of the signal. */

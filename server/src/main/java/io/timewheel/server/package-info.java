@@ -18,6 +18,7 @@
  *   <li>{@code store}: the place of the timers, its copies and its reads
  *   <li>{@code node}: the commits that this process has made
  *   <li>{@code document}: the records of the API from and to the types of the engine
+ *   <li>{@code failure}: events about failed timers
  *   <li>{@code event}: streams of changes
  *   <li>{@code resource}: the operations of the API
  *   <li>{@code cli}: the commands

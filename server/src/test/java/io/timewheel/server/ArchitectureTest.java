@@ -30,6 +30,7 @@ class ArchitectureTest {
               ".store",
               ".node",
               ".document",
+              ".failure",
               ".event",
               ".resource",
               ".cli",

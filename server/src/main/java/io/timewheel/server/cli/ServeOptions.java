@@ -2,6 +2,7 @@
 package io.timewheel.server.cli;
 
 import ch.qos.logback.core.util.FileSize;
+import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
@@ -12,7 +13,10 @@ import io.timewheel.server.settings.TlsFiles;
 import io.timewheel.server.settings.WorkLimits;
 import io.timewheel.server.store.StoreLocation;
 import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.ConfiguredSecret;
+import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.WebhookSecrets;
+import io.timewheel.server.webhook.WebhookTarget;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -22,6 +26,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
@@ -120,6 +125,18 @@ public final class ServeOptions {
   private @Nullable Path webhookSecrets;
 
   @Option(
+      names = "--failed-webhook",
+      paramLabel = "URL",
+      description = "Post an event for timers that fail (needs --failed-secret).")
+  private @Nullable String failedWebhook;
+
+  @Option(
+      names = "--failed-secret",
+      paramLabel = "NAME",
+      description = "Sign these events by this secret of --webhook-secrets.")
+  private @Nullable String failedSecret;
+
+  @Option(
       names = "--allow-target",
       paramLabel = "CIDR",
       split = ",",
@@ -167,6 +184,44 @@ public final class ServeOptions {
    */
   public @Nullable WebhookSecrets webhookSecrets() throws IOException {
     return webhookSecrets == null ? null : WebhookSecrets.open(webhookSecrets);
+  }
+
+  /**
+   * {@return the target of events about failed timers; null if there are none}
+   *
+   * @param secrets the secrets of the server
+   * @throws IOException if an option is missing, or is malformed
+   */
+  public @Nullable WebhookTarget failedWebhook(SecretSource secrets) throws IOException {
+    if (failedWebhook == null && failedSecret == null) {
+      return null;
+    }
+    if (failedWebhook == null || failedSecret == null) {
+      throw new IOException("--failed-webhook and --failed-secret need each other");
+    }
+    WebhookTarget target;
+    try {
+      target =
+          new WebhookTarget(
+              WebhookTarget.parseUrl(failedWebhook),
+              failedSecret,
+              Map.of(),
+              WebhookTarget.DEFAULT_TIMEOUT);
+    } catch (IllegalArgumentException e) {
+      throw new IOException(
+          String.valueOf(e.getMessage()).replace("target.url", "--failed-webhook"), e);
+    }
+    ConfiguredSecret secret = secrets.find(failedSecret);
+    if (secret == null
+        || secret.keys().isEmpty()
+        || !secret.admits(FailureEvents.NAMESPACE, target.host())) {
+      throw new IOException(
+          "--failed-secret: no secret to sign with (expected: a name in --webhook-secrets, for the"
+              + " namespace "
+              + FailureEvents.NAMESPACE
+              + " and the host of --failed-webhook)");
+    }
+    return target;
   }
 
   public AddressPolicy addressPolicy() {

@@ -105,7 +105,7 @@ public final class TimerView {
    * {@return an error without the name of a class} The engine records what a handler of a program
    * throws as {@code java.io.IOException: no luck}. Errors of consumers are returned as they came.
    */
-  static @Nullable String error(TimerInfo timer, @Nullable String recorded) {
+  public static @Nullable String error(TimerInfo timer, @Nullable String recorded) {
     if (recorded == null || timer.queue().isPresent()) {
       return recorded;
     }

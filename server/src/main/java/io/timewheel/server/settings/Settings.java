@@ -64,6 +64,8 @@ public final class Settings implements IDefaultValueProvider {
           STORE_PASSWORD_FILE,
           "tokens",
           "webhook-secrets",
+          "failed-webhook",
+          "failed-secret",
           "allow-target",
           "insecure",
           "store-timeout",

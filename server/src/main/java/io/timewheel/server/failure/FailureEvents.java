@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.failure;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.timewheel.api.FailedTimers;
+import io.timewheel.durable.BatchResult;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.ScheduleResult;
+import io.timewheel.durable.TimerFilter;
+import io.timewheel.durable.TimerInfo;
+import io.timewheel.durable.TimerList;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.server.document.TimerView;
+import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.webhook.StoredTarget;
+import io.timewheel.server.webhook.WebhookAnswer;
+import io.timewheel.server.webhook.WebhookClient;
+import io.timewheel.server.webhook.WebhookMessage;
+import io.timewheel.server.webhook.WebhookTarget;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Posts an event for each timer that becomes failed, at least once, in batches and at a limited
+ * rate. Each failure is a timer in the queue {@value #QUEUE} of the namespace {@value #NAMESPACE},
+ * whose ID is made of the failure: so a failure that is found twice is kept once, and those that
+ * wait survive the process.
+ *
+ * <p>A process that dies between a failure and its timer leaves a gap. The scan at the start of a
+ * server closes it, and where nodes share a store, a scan every ten minutes.
+ */
+public final class FailureEvents implements AutoCloseable {
+  /** The namespace of the timers that hold failures. */
+  public static final String NAMESPACE = "timewheel.failures";
+
+  static final String QUEUE = "events";
+
+  private static final Logger LOG = LoggerFactory.getLogger(FailureEvents.class);
+  private static final int MAX_NOTICED = 10_000;
+  private static final int PAGE = 500;
+  private static final int MAX_BATCH = 100;
+  private static final Duration LEASE = Duration.ofMinutes(1);
+  private static final Duration WAIT = Duration.ofSeconds(20);
+
+  /** The least time between two events. */
+  private static final Duration PACE = Duration.ofSeconds(1);
+
+  /** Younger than a finished timer that is still retained, so that none is posted again. */
+  private static final Duration SCANNED = Duration.ofHours(23);
+
+  private static final Duration SCAN_EVERY = Duration.ofMinutes(10);
+
+  /** About forty days. */
+  private static final RetryPolicy RETRY =
+      new RetryPolicy(1_000, Duration.ofSeconds(1), Duration.ofHours(1));
+
+  private final WebhookTarget target;
+  private final InstantSource clock;
+  private final Queue<Noticed> noticed = new ArrayBlockingQueue<>(MAX_NOTICED);
+  private final ScheduledExecutorService thread =
+      Executors.newSingleThreadScheduledExecutor(
+          work -> {
+            Thread made = new Thread(work, "timewheel-failures");
+            made.setDaemon(true);
+            return made;
+          });
+  private volatile boolean scanPending = true;
+  private volatile boolean closed;
+
+  /** A failure in a commit of this node. */
+  private record Noticed(TimerKey key, long version, long failedAtMillis, int attempt) {}
+
+  public FailureEvents(WebhookTarget target, InstantSource clock) {
+    this.target = target;
+    this.clock = clock;
+  }
+
+  /** {@return the store to make the timer with: it notices failures} */
+  public TimerStore watch(TimerStore store) {
+    return new FailureWatch(store, this::noticed);
+  }
+
+  private void noticed(TimerRecord record) {
+    if (!record.key().namespace().equals(NAMESPACE)
+        && !noticed.offer(
+            new Noticed(record.key(), record.version(), record.changedAt(), record.attempt()))) {
+      scanPending = true; // it finds what did not fit
+    }
+  }
+
+  /**
+   * Begins to keep failures.
+   *
+   * @param timer the timer
+   * @param client posts the events; null if other nodes do
+   * @param shared whether nodes share the store
+   */
+  public void start(DurableTimer timer, @Nullable WebhookClient client, boolean shared) {
+    var unused =
+        thread.scheduleWithFixedDelay(() -> guarded(() -> keep(timer)), 0, 1, TimeUnit.SECONDS);
+    if (shared) {
+      var alsoUnused =
+          thread.scheduleWithFixedDelay(
+              () -> scanPending = true,
+              SCAN_EVERY.toMillis(),
+              SCAN_EVERY.toMillis(),
+              TimeUnit.MILLISECONDS);
+    }
+    if (client != null) {
+      claim(timer, client);
+    }
+  }
+
+  private static void guarded(Runnable work) {
+    try {
+      work.run();
+    } catch (RuntimeException e) {
+      LOG.warn(
+          "failed timers cannot be recorded for --failed-webhook; tried again: {}", e.toString());
+    }
+  }
+
+  // Keeping failures
+
+  private void keep(DurableTimer timer) {
+    List<Noticed> taken = new ArrayList<>();
+    List<TimerSpec> specs = new ArrayList<>();
+    for (Noticed each = noticed.poll(); each != null; each = noticed.poll()) {
+      taken.add(each);
+      if (taken.size() == PAGE) {
+        break;
+      }
+    }
+    try {
+      for (Noticed each : taken) {
+        specs.add(spec(failure(each, timer.get(each.key.namespace(), each.key.id()).orElse(null))));
+      }
+      schedule(timer, specs);
+    } catch (RuntimeException e) {
+      scanPending |= !noticed.addAll(taken);
+      throw e;
+    }
+    if (scanPending) {
+      scanPending = false;
+      try {
+        scan(timer);
+      } catch (RuntimeException e) {
+        scanPending = true;
+        throw e;
+      }
+    }
+  }
+
+  private void scan(DurableTimer timer) {
+    Instant earliest = clock.instant().minus(SCANNED);
+    TimerFilter filter = TimerFilter.all().states(Set.of(TimerState.FAILED)).withoutPayload();
+    String page = null;
+    do {
+      TimerList found = timer.list(filter, PAGE, page);
+      List<TimerSpec> specs = new ArrayList<>();
+      for (TimerInfo info : found.timers()) {
+        if (info.changedAt().isAfter(earliest) && !info.key().namespace().equals(NAMESPACE)) {
+          Noticed each =
+              new Noticed(
+                  info.key(), info.version(), info.changedAt().toEpochMilli(), info.attempt());
+          specs.add(spec(failure(each, info)));
+        }
+      }
+      schedule(timer, specs);
+      page = found.nextPage().orElse(null);
+    } while (page != null && !closed);
+  }
+
+  private static FailedTimers.Timer failure(Noticed noticed, @Nullable TimerInfo info) {
+    return new FailedTimers.Timer(
+        noticed.key.namespace(),
+        noticed.key.id(),
+        noticed.version,
+        Instant.ofEpochMilli(noticed.failedAtMillis),
+        noticed.attempt,
+        info == null ? null : TimerView.error(info, info.lastError().orElse(null)),
+        info == null ? null : info.queue().orElse(null),
+        info == null ? null : info.headers().get(StoredTarget.URL));
+  }
+
+  private static TimerSpec spec(FailedTimers.Timer failure) {
+    String name =
+        Json.text(
+            List.of(
+                failure.namespace(),
+                failure.id(),
+                failure.version(),
+                failure.failedAt().toString()));
+    return TimerSpec.of(NAMESPACE, hash(name))
+        .queue(QUEUE)
+        .payload(Json.bytes(failure))
+        .retry(RETRY)
+        .after(Duration.ZERO)
+        .onlyIfAbsent()
+        .evenIfFinished();
+  }
+
+  private static String hash(String text) {
+    try {
+      byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8));
+      return Base64.getUrlEncoder().withoutPadding().encodeToString(hash);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("SHA-256 is in every JDK", e);
+    }
+  }
+
+  private static void schedule(DurableTimer timer, List<TimerSpec> specs) {
+    for (BatchResult<ScheduleResult> result :
+        specs.isEmpty() ? List.<BatchResult<ScheduleResult>>of() : timer.scheduleAll(specs)) {
+      RuntimeException error = result.error();
+      boolean exists =
+          error instanceof DurableTimerException refused
+              && refused.reason() == DurableTimerException.Reason.EXISTS;
+      if (error != null && !exists) {
+        throw error;
+      }
+    }
+  }
+
+  // Posting events
+
+  private void claim(DurableTimer timer, WebhookClient client) {
+    if (closed) {
+      return;
+    }
+    try {
+      var unused =
+          timer
+              .claim(NAMESPACE, QUEUE, MAX_BATCH, LEASE, WAIT)
+              .whenComplete(
+                  (firings, failure) -> {
+                    if (failure == null && !firings.isEmpty()) {
+                      post(timer, client, firings);
+                    }
+                    later(() -> claim(timer, client));
+                  });
+    } catch (RuntimeException e) { // the store does not answer, or the timer is closed
+      later(() -> claim(timer, client));
+    }
+  }
+
+  private void later(Runnable work) {
+    if (!closed) {
+      var unused = thread.schedule(work, PACE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void post(DurableTimer timer, WebhookClient client, List<QueueFiring> firings) {
+    List<FailedTimers.Timer> failures = new ArrayList<>();
+    StringBuilder ids = new StringBuilder();
+    for (QueueFiring each : firings) {
+      failures.add(
+          JsonReader.read(new String(each.firing().payload(), UTF_8), FailedTimers.Timer.class));
+      ids.append(each.firing().fireId());
+    }
+    FailedTimers event =
+        new FailedTimers(FailedTimers.TYPE, clock.instant(), new FailedTimers.Data(failures));
+    WebhookMessage message =
+        new WebhookMessage(NAMESPACE, hash(ids.toString()), Json.bytes(event), Map.of());
+    var unused =
+        client
+            .post(target, message)
+            .whenComplete((answer, failure) -> posted(timer, firings, answer, failure));
+  }
+
+  private void posted(
+      DurableTimer timer,
+      List<QueueFiring> firings,
+      @Nullable WebhookAnswer answer,
+      @Nullable Throwable failure) {
+    boolean done = answer != null && answer.meaning() == WebhookAnswer.Meaning.DONE;
+    String error =
+        answer == null
+            ? String.valueOf(failure == null ? null : failure.getMessage())
+            : answer.describe(target.host());
+    if (!done) {
+      LOG.warn(
+          "--failed-webhook: {} failed timers are sent again later: {}", firings.size(), error);
+    }
+    Duration wait = answer == null ? null : answer.retryAfter();
+    for (QueueFiring each : firings) {
+      var unused =
+          done
+              ? timer.ack(each.firing().fireId(), each.leaseToken())
+              : timer.nack(each.firing().fireId(), each.leaseToken(), error, wait);
+    }
+  }
+
+  /** Stops posting; failures that are claimed are posted again after their claim lease. */
+  @Override
+  public void close() {
+    closed = true;
+    thread.shutdownNow();
+  }
+}

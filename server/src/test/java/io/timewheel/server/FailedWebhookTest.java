@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.standardwebhooks.Webhook;
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.server.Receiver.Call;
+import io.timewheel.server.failure.FailureEvents;
+import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.WebhookClient;
+import io.timewheel.server.webhook.WebhookTarget;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** Events about failed timers. */
+class FailedWebhookTest {
+  private static final RetryPolicy ONCE =
+      new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));
+
+  @TempDir private Path directory;
+
+  private final Receiver receiver = new Receiver();
+  private InMemoryTimerStore store = InMemoryTimerStore.create();
+  private WebhookClient client;
+
+  @BeforeEach
+  void start() {
+    client =
+        WebhookClient.start(
+            AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8"))),
+            Running.secrets(directory, "ops"),
+            InstantSource.system());
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    receiver.close();
+  }
+
+  /** A server's timer, with events or without. */
+  private final class Process implements AutoCloseable {
+    final FailureEvents events;
+    final DurableTimer timer;
+
+    Process(boolean withEvents) {
+      events =
+          new FailureEvents(
+              new WebhookTarget(
+                  URI.create(receiver.url("/failed")), "ops", Map.of(), Duration.ofSeconds(10)),
+              InstantSource.system());
+      timer =
+          DurableTimer.builder(withEvents ? events.watch(store) : store)
+              .handler(
+                  "h",
+                  firing -> {
+                    throw new IllegalStateException("no luck");
+                  })
+              .start();
+      if (withEvents) {
+        events.start(timer, client, false);
+      }
+    }
+
+    void fail(String id) {
+      timer.schedule(TimerSpec.of("ns", id).handler("h").retry(ONCE).after(Duration.ZERO));
+    }
+
+    void await(String namespace, TimerState state, int timers) {
+      while (timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) < timers) {
+        Thread.onSpinWait();
+      }
+    }
+
+    void awaitPosted(int timers) {
+      await(FailureEvents.NAMESPACE, TimerState.COMPLETED, timers);
+    }
+
+    @Override
+    public void close() {
+      events.close();
+      timer.close();
+    }
+  }
+
+  private static List<String> ids(Call call) {
+    List<String> ids = new ArrayList<>();
+    for (JsonNode each : Running.MAPPER.readTree(call.body()).at("/data/timers")) {
+      ids.add(each.get("id").asString());
+    }
+    return ids;
+  }
+
+  @Test
+  void aFailureIsPostedOnceAndSigned() throws Exception {
+    try (Process process = new Process(true)) {
+      process.fail("a");
+      Call call = receiver.calls.take();
+      process.awaitPosted(1);
+      assertThat(call.path()).isEqualTo("/failed");
+      new Webhook(WebhooksTest.SECRET).verify(call.body(), call.headers());
+      JsonNode event = Running.MAPPER.readTree(call.body());
+      assertThat(event.get("type").asString()).isEqualTo("timers.failed");
+      checkDocument(event);
+      JsonNode timer = event.at("/data/timers/0");
+      assertThat(timer.get("namespace").asString()).isEqualTo("ns");
+      assertThat(timer.get("id").asString()).isEqualTo("a");
+      assertThat(timer.get("attempt").asInt()).isEqualTo(1);
+      assertThat(timer.get("error").asString()).isEqualTo("no luck");
+      assertThat(receiver.calls).isEmpty();
+    }
+  }
+
+  private static void checkDocument(JsonNode event) throws IOException {
+    try (InputStream in = TimewheelServer.class.getResourceAsStream("openapi.json")) {
+      JsonNode document = Running.MAPPER.readTree(in);
+      JsonNode body =
+          document.at("/webhooks/timersFailed/post/requestBody/content/application~1json/schema");
+      new Schemas(document).check(event, body, "timersFailed");
+    }
+  }
+
+  @Test
+  void manyFailuresAreFewEvents() throws Exception {
+    try (Process process = new Process(true)) {
+      for (int i = 0; i < 500; i++) {
+        process.fail("t" + i);
+      }
+      process.awaitPosted(500);
+      Set<String> posted = new HashSet<>();
+      receiver.calls.forEach(call -> posted.addAll(ids(call)));
+      assertThat(posted).hasSize(500);
+      assertThat(receiver.calls.size()).isLessThan(50);
+      assertThat(receiver.calls).allMatch(call -> ids(call).size() <= 100);
+    }
+  }
+
+  @Test
+  void failuresThatWaitSurviveTheProcess() throws Exception {
+    receiver.answering = Receiver.status(500);
+    try (Process process = new Process(true)) {
+      process.fail("a");
+      process.await(FailureEvents.NAMESPACE, TimerState.RETRYING, 1);
+    }
+    receiver.calls.clear();
+    receiver.answering = Receiver.status(204);
+    store = store.reopen();
+    try (Process process = new Process(true)) {
+      assertThat(ids(receiver.calls.take())).containsExactly("a");
+      process.awaitPosted(1);
+    }
+  }
+
+  @Test
+  void aFailureThatWasNotRecordedIsFoundAtTheNextStartAndOnlyThen() throws Exception {
+    try (Process process = new Process(false)) {
+      process.fail("a");
+      process.await("ns", TimerState.FAILED, 1);
+    }
+    for (int start = 0; start < 2; start++) {
+      store = store.reopen();
+      try (Process process = new Process(true)) {
+        process.awaitPosted(1);
+        process.fail("b" + start);
+        process.awaitPosted(2 + start);
+      }
+    }
+    List<String> posted = new ArrayList<>();
+    receiver.calls.forEach(call -> posted.addAll(ids(call)));
+    assertThat(posted).containsExactly("a", "b0", "b1");
+  }
+
+  @Test
+  void aTimerThatFailsAgainIsPostedAgain() throws Exception {
+    try (Process process = new Process(true)) {
+      process.fail("a");
+      process.awaitPosted(1);
+      process.timer.retry("ns", "a");
+      process.awaitPosted(2);
+      assertThat(receiver.calls).hasSize(2).allMatch(call -> ids(call).equals(List.of("a")));
+    }
+  }
+}
