@@ -9,6 +9,7 @@ import io.timewheel.server.cli.ServeOptions;
 import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreLocation;
 import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.WebhookClient;
@@ -87,6 +88,11 @@ final class ServeCommand implements Callable<Integer> {
                   .formatted(location.data())
               + " a database that nodes share)");
     }
+    if (options.backupPlan() != null && location.database() != null) {
+      return failed(
+          "--backup-every: %s is a database (expected: its own backups, such as pg_dump)"
+              .formatted(location.name()));
+    }
     TimewheelServer server;
     try {
       server =
@@ -130,7 +136,12 @@ final class ServeCommand implements Callable<Integer> {
     FailureEvents failures = failedWebhook == null ? null : new FailureEvents(failedWebhook, clock);
     TimerStore opened = location.open();
     if (opened instanceof RocksTimerStore embedded) {
-      server.backups(location.data(), embedded);
+      BackupSchedule.Plan plan = options.backupPlan();
+      if (plan == null) {
+        server.backups(location.data(), embedded);
+      } else {
+        server.backups(location.data(), embedded, plan);
+      }
     }
     TimerStore watched = server.watch(location.kind(), opened);
     if (failures != null) {
@@ -140,6 +151,7 @@ final class ServeCommand implements Callable<Integer> {
         options.observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);
     WebhookClient client = null;
+    options.applyTo(builder);
     if (secrets != null && !options.observe()) {
       client = WebhookClient.start(options.addressPolicy(), secrets, clock);
       new WebhookHandler(client, clock, server.meters()).addTo(builder);

@@ -36,6 +36,7 @@ import io.timewheel.server.resource.ViewResource;
 import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreProbe;
 import io.timewheel.server.store.StoreReads;
 import io.timewheel.server.webhook.SecretSource;
@@ -81,6 +82,9 @@ public final class TimewheelServer implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-store-probe"));
   private final ExecutorService counter =
       Executors.newSingleThreadExecutor(thread("timewheel-wheel-counter"));
+  private final ScheduledExecutorService backupThread =
+      Executors.newSingleThreadScheduledExecutor(thread("timewheel-backup"));
+  private final InstantSource clock;
   private int pulses;
 
   private TimewheelServer(
@@ -89,6 +93,7 @@ public final class TimewheelServer implements AutoCloseable {
       SecretSource webhookSecrets,
       InstantSource clock)
       throws IOException {
+    this.clock = clock;
     connections = new Connections(config.maxConnections());
     listener =
         new HttpListener(
@@ -178,6 +183,13 @@ public final class TimewheelServer implements AutoCloseable {
    */
   public TimerStore watch(String name, TimerStore store) {
     return node.watch(name, store);
+  }
+
+  /** Makes backups by a schedule, and lets admins have the store copied while it is at work. */
+  void backups(Path data, RocksTimerStore store, BackupSchedule.Plan plan) {
+    backups(data, store);
+    BackupSchedule schedule = new BackupSchedule(data, plan, backups::copy, clock);
+    var unused = backupThread.scheduleWithFixedDelay(schedule::run, 0, 1, TimeUnit.SECONDS);
   }
 
   /** Lets admins have a store copied while it is at work. */
@@ -276,6 +288,7 @@ public final class TimewheelServer implements AutoCloseable {
       pulse.shutdownNow();
       prober.shutdownNow();
       counter.shutdownNow();
+      backupThread.shutdown(); // a backup that has begun is not cut short
       metrics.close();
     }
   }

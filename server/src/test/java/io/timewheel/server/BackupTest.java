@@ -4,9 +4,12 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
+import io.timewheel.server.store.BackupSchedule;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -18,8 +21,13 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,12 +46,14 @@ class BackupTest {
   private Path data;
   private TimewheelServer server;
   private DurableTimer timer;
+  private RocksTimerStore timerStore;
 
   @BeforeEach
   void start() throws IOException {
     data = directory.resolve("data");
     server = TimewheelServer.start(ServerConfig.loopback(0));
     RocksTimerStore store = RocksTimerStore.open(data);
+    timerStore = store;
     server.backups(data, store);
     timer = DurableTimer.builder(server.watch("rocksdb", store)).start();
     server.serve(timer);
@@ -112,6 +122,107 @@ class BackupTest {
     assertThat(store("export", directory.resolve("lines"))).as("%s", err).isZero();
     assertThat(directory.resolve("lines")).content().contains("\"a\"").contains("{\"timers\":1}");
     assertThat(isTidy()).isTrue();
+  }
+
+  private String list() throws Exception {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(address() + "/v1/backups")).build();
+    return HttpClient.newHttpClient().send(request, BodyHandlers.ofString()).body();
+  }
+
+  @Test
+  void aScheduleMakesBackupsAndKeepsTheLatest() throws Exception {
+    put("a");
+    assertThat(backup("mine").join()).isEqualTo(201);
+    AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-01-01T00:00:00Z"));
+    BackupSchedule schedule = schedule(now::get);
+    for (int hour = 0; hour <= 36; hour++) {
+      schedule.run();
+      now.set(now.get().plus(Duration.ofHours(1)));
+    }
+    schedule(now::get).run(); // as after a restart: it is not time yet
+
+    assertThat(data.resolve("backups").toFile().list())
+        .containsExactlyInAnyOrder(
+            "mine",
+            "auto-2026-01-02T00-00-00Z",
+            "auto-2026-01-02T06-00-00Z",
+            "auto-2026-01-02T12-00-00Z");
+    assertThat(list())
+        .contains("\"name\":\"mine\"")
+        .contains("\"name\":\"auto-2026-01-02T12-00-00Z\"")
+        .contains("\"automatic\":true")
+        .contains("\"automatic\":false");
+  }
+
+  @Test
+  void aScheduleIsRefusedForADatabase() throws Exception {
+    String[] store = {"--store", "jdbc:postgresql://db.example/timers"};
+    assertThat(execute("serve", "--backup-every", "PT6H", store[0], store[1])).isEqualTo(1);
+    assertThat(execute("serve", "--backup-every", "PT1S")).isEqualTo(1);
+    assertThat(err.toString()).contains("PT1S is too short (minimum: PT1M)");
+  }
+
+  private BackupSchedule schedule(InstantSource clock) {
+    return new BackupSchedule(
+        data,
+        new BackupSchedule.Plan(Duration.ofHours(6), 3),
+        name -> timerStore.backup(data.resolve("backups").resolve(name)),
+        clock);
+  }
+
+  @Test
+  void aScheduledBackupThatFailsIsTriedAgainInAMinute() {
+    AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-01-01T00:00:00Z"));
+    AtomicInteger tries = new AtomicInteger();
+    BackupSchedule schedule =
+        new BackupSchedule(
+            data,
+            new BackupSchedule.Plan(Duration.ofHours(6), 3),
+            name -> {
+              tries.incrementAndGet();
+              throw new IOException("the disk is full");
+            },
+            now::get);
+    schedule.run();
+    schedule.run();
+    assertThat(tries).hasValue(1);
+    now.set(now.get().plusSeconds(60));
+    schedule.run();
+    assertThat(tries).hasValue(2);
+  }
+
+  @Test
+  void aRestoredBackupFiresAgainWhatFiredSinceAndLosesNothing() throws Exception {
+    put("later");
+    timer.schedule(TimerSpec.of("shop", "due").after(Duration.ZERO).queue("q"));
+    assertThat(backup("one").join()).isEqualTo(201);
+    QueueFiring before = claim(timer);
+    timer.ack(before.firing().fireId(), before.leaseToken()).toCompletableFuture().join();
+    server.close();
+    timer.close();
+
+    Path restored = directory.resolve("restored");
+    try (var files = Files.walk(data.resolve("backups").resolve("one"))) {
+      for (Path each : files.toList()) {
+        Files.copy(
+            each,
+            restored.resolve(data.resolve("backups").resolve("one").relativize(each).toString()));
+      }
+    }
+    try (RocksTimerStore checked = RocksTimerStore.open(restored)) {
+      assertThat(checked.verify().problems()).isZero();
+    }
+    try (DurableTimer again = DurableTimer.builder(RocksTimerStore.open(restored)).start()) {
+      assertThat(again.get("shop", "later")).isPresent();
+      assertThat(claim(again).firing().fireId()).isEqualTo(before.firing().fireId());
+    }
+  }
+
+  private static QueueFiring claim(DurableTimer from) {
+    return from.claim("shop", "q", 1, Duration.ofMinutes(1), Duration.ofMinutes(1))
+        .toCompletableFuture()
+        .join()
+        .get(0);
   }
 
   private CompletableFuture<Integer> backup(String name) {

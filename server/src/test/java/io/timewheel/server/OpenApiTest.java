@@ -465,10 +465,12 @@ class OpenApiTest {
 
   private void backups(Path data) {
     ask(409, "POST", "/v1/backups", "/v1/backups", null);
+    get(409, "/v1/backups", "");
     try (RocksTimerStore store = RocksTimerStore.open(data)) {
       running.server.backups(data, store);
       ask(201, "POST", "/v1/backups", "/v1/backups", "{\"name\":\"before-1.1\"}");
       ask(201, "POST", "/v1/backups", "/v1/backups", null);
+      get(200, "/v1/backups", "");
       ask(400, "POST", "/v1/backups", "/v1/backups", "{\"directory\":\"/etc\"}");
       ask(409, "POST", "/v1/backups", "/v1/backups", "{\"name\":\"before-1.1\"}");
       ask(422, "POST", "/v1/backups", "/v1/backups", "{\"name\":\"../elsewhere\"}");

@@ -2,6 +2,7 @@
 package io.timewheel.server.cli;
 
 import ch.qos.logback.core.util.FileSize;
+import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Cidr;
@@ -11,6 +12,7 @@ import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.settings.TlsFiles;
 import io.timewheel.server.settings.WorkLimits;
+import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreLocation;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.ConfiguredSecret;
@@ -157,6 +159,54 @@ public final class ServeOptions {
   private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
 
   @Option(
+      names = "--backup-every",
+      paramLabel = "DURATION",
+      description = "Back up DIR each time this has passed (default: never, min: 1m).")
+  private @Nullable Duration backupEvery;
+
+  @Option(
+      names = "--backup-keep",
+      paramLabel = "N",
+      description = "Keep this many scheduled backups (default: ${DEFAULT-VALUE}).",
+      defaultValue = "8")
+  private int backupKeep = 8;
+
+  @Option(
+      names = "--retain",
+      paramLabel = "DURATION",
+      description = "Retain finished timers this long (default: ${DEFAULT-VALUE}).",
+      defaultValue = "PT24H")
+  private Duration retain = Duration.ofHours(24);
+
+  @Option(
+      names = "--retain-max",
+      paramLabel = "N",
+      description = "Retain at most this many finished timers (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1000000")
+  private long retainMax = 1_000_000;
+
+  @Option(
+      names = "--overdue-rate",
+      paramLabel = "N",
+      description = "Fire this many overdue timers per second (default: ${DEFAULT-VALUE}).",
+      defaultValue = "10000")
+  private int overdueRate = 10_000;
+
+  @Option(
+      names = "--max-waiting-claims",
+      paramLabel = "N",
+      description = "Limit waiting claims of this node (default: ${DEFAULT-VALUE}).",
+      defaultValue = "12000")
+  private int maxWaitingClaims = 12_000;
+
+  @Option(
+      names = "--max-streams",
+      paramLabel = "N",
+      description = "Limit event streams of this node (default: ${DEFAULT-VALUE}).",
+      defaultValue = "2000")
+  private int maxStreams = 2_000;
+
+  @Option(
       names = "--log-format",
       paramLabel = "FORM",
       description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}), on standard error.",
@@ -240,6 +290,28 @@ public final class ServeOptions {
    */
   public void directLogs() throws IOException {
     LogOutput.direct(logFormat, auditLog, auditLogSize);
+  }
+
+  /** {@return the schedule of backups; null if there is none} */
+  public BackupSchedule.@Nullable Plan backupPlan() {
+    Duration every = backupEvery;
+    if (every == null) {
+      return null;
+    }
+    if (every.compareTo(Duration.ofMinutes(1)) < 0) {
+      throw new IllegalArgumentException(
+          "--backup-every: " + every + " is too short (minimum: PT1M)");
+    }
+    if (backupKeep < 1) {
+      throw new IllegalArgumentException(
+          "--backup-keep: " + backupKeep + " is too few (minimum: 1)");
+    }
+    return new BackupSchedule.Plan(every, backupKeep);
+  }
+
+  /** Gives the retention and the rate of overdue timers to a scheduler. */
+  public void applyTo(DurableTimerBuilder builder) {
+    builder.remember(retain, retainMax).overdueRate(overdueRate);
   }
 
   /** {@return the place of the timers} */
@@ -369,8 +441,8 @@ public final class ServeOptions {
         names,
         new Ingress(basePath, trustedProxies, tls()),
         loopback.maxConnections(),
-        loopback.maxWaitingClaims(),
-        loopback.maxStreams(),
+        maxWaitingClaims,
+        maxStreams,
         loopback.maxBodyBytes(),
         loopback.maxBodyTime(),
         loopback.work().withStoreTimeout(storeTimeout));

@@ -5,6 +5,7 @@ import static java.time.temporal.ChronoUnit.SECONDS;
 
 import io.timewheel.api.BackupAnswer;
 import io.timewheel.api.BackupRequest;
+import io.timewheel.api.BackupsAnswer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.http.Exchange;
@@ -15,11 +16,15 @@ import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Role;
+import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreCopies;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,6 +50,7 @@ public final class BackupResource {
   }
 
   public void addTo(Router router) {
+    router.add(Route.of("GET", "/v1/backups", Role.ADMIN), this::list);
     router.add(Route.of("POST", "/v1/backups", Role.ADMIN).with(Work.BULK), this::backup);
   }
 
@@ -56,6 +62,36 @@ public final class BackupResource {
       LOG.warn("what was left in {} by killed processes stays, and takes up room", data, e);
     }
     embedded = new Embedded(data, store);
+  }
+
+  private Embedded embedded() {
+    Embedded present = embedded;
+    if (present == null) {
+      throw Problem.of(409, "no_directory", "the store is no directory: its database has backups")
+          .failure();
+    }
+    return present;
+  }
+
+  private void list(Exchange exchange) throws IOException {
+    exchange.query();
+    Authorization.checkAllNamespaces(exchange.caller());
+    Path data = embedded().data;
+    List<BackupsAnswer.Backup> backups = new ArrayList<>();
+    for (String name : StoreCopies.backups(data)) {
+      try {
+        backups.add(
+            new BackupsAnswer.Backup(
+                name,
+                Files.getLastModifiedTime(data.resolve(StoreCopies.FOLDER).resolve(name))
+                    .toInstant()
+                    .truncatedTo(SECONDS),
+                BackupSchedule.isAutomatic(name)));
+      } catch (NoSuchFileException e) {
+        // deleted since
+      }
+    }
+    exchange.json(200, new BackupsAnswer(backups));
   }
 
   private void backup(Exchange exchange) {
@@ -82,12 +118,8 @@ public final class BackupResource {
   }
 
   /** One at a time: of two with one name, the second is told so. */
-  private synchronized Path copy(String name) {
-    Embedded present = embedded;
-    if (present == null) {
-      throw Problem.of(409, "no_directory", "the store is no directory: its database has backups")
-          .failure();
-    }
+  public synchronized Path copy(String name) {
+    Embedded present = embedded();
     Path target =
         present.data.toAbsolutePath().normalize().resolve(StoreCopies.FOLDER).resolve(name);
     if (!StoreCopies.isAwaited(target)) {

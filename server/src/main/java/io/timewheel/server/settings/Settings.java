@@ -72,7 +72,14 @@ public final class Settings implements IDefaultValueProvider {
           "observe",
           "log-format",
           "audit-log",
-          "audit-log-size");
+          "audit-log-size",
+          "backup-every",
+          "backup-keep",
+          "retain",
+          "retain-max",
+          "overdue-rate",
+          "max-waiting-claims",
+          "max-streams");
 
   private final Map<String, String> environment;
   private final @Nullable Path file;

@@ -12,6 +12,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
@@ -42,6 +45,26 @@ public final class StoreCopies {
    */
   public static boolean isFree(String name) {
     return !name.endsWith(".tmp") && !name.endsWith(LOCK) && !UNFINISHED.matcher(name).matches();
+  }
+
+  /** {@return the names of the complete backups below the data, without copies for commands} */
+  public static List<String> backups(Path data) throws IOException {
+    List<String> names = new ArrayList<>();
+    Path folder = data.resolve(FOLDER);
+    if (Files.isDirectory(folder)) {
+      try (DirectoryStream<Path> copies = Files.newDirectoryStream(folder, Files::isDirectory)) {
+        for (Path copy : copies) {
+          String name = copy.getFileName().toString();
+          if (isFree(name) && !COMMAND.matcher(name).matches()) {
+            names.add(name);
+          }
+        }
+      } catch (DirectoryIteratorException e) {
+        throw e.getCause();
+      }
+    }
+    Collections.sort(names);
+    return names;
   }
 
   /**

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.store;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes a backup each time that a period has passed since the last one, also across restarts, and
+ * deletes its oldest ones. Backups that callers have made are not touched. Called by one thread.
+ */
+public final class BackupSchedule {
+  private static final Logger LOG = LoggerFactory.getLogger(BackupSchedule.class);
+  private static final Duration RETRY = Duration.ofMinutes(1);
+  private static final String PREFIX = "auto-";
+
+  private final Path data;
+  private final Plan plan;
+  private final Copy copy;
+  private final InstantSource clock;
+  private Instant notBefore = Instant.MIN;
+
+  /**
+   * The settings of a schedule.
+   *
+   * @param every the period
+   * @param keep the number of backups to keep
+   */
+  public record Plan(Duration every, int keep) {}
+
+  /** Makes a backup of a name. */
+  public interface Copy {
+    void make(String name) throws IOException;
+  }
+
+  public BackupSchedule(Path data, Plan plan, Copy copy, InstantSource clock) {
+    this.data = data;
+    this.plan = plan;
+    this.copy = copy;
+    this.clock = clock;
+  }
+
+  /** {@return whether a backup is one of a schedule} */
+  public static boolean isAutomatic(String name) {
+    return timeOf(name) != null;
+  }
+
+  private static String name(Instant time) {
+    return PREFIX + time.truncatedTo(ChronoUnit.SECONDS).toString().replace(':', '-');
+  }
+
+  private static @Nullable Instant timeOf(String name) {
+    if (!name.startsWith(PREFIX)) {
+      return null;
+    }
+    String[] parts = name.substring(PREFIX.length()).split("T", 2);
+    try {
+      return parts.length == 2 ? Instant.parse(parts[0] + "T" + parts[1].replace('-', ':')) : null;
+    } catch (DateTimeParseException e) {
+      return null;
+    }
+  }
+
+  /** Makes a backup if it is time, and deletes those above the number. */
+  public void run() {
+    Instant now = clock.instant();
+    if (now.isBefore(notBefore)) {
+      return;
+    }
+    try {
+      List<String> made = automatic();
+      Instant last = made.isEmpty() ? null : timeOf(made.get(made.size() - 1));
+      if (last == null || !now.isBefore(last.plus(plan.every))) {
+        copy.make(name(now));
+        made = automatic();
+      }
+      for (String old : made.subList(0, Math.max(0, made.size() - plan.keep))) {
+        TemporaryFiles.delete(data.resolve(StoreCopies.FOLDER).resolve(old));
+      }
+    } catch (IOException | RuntimeException e) {
+      notBefore = now.plus(RETRY);
+      LOG.error("a scheduled backup has failed, and is tried again in a minute", e);
+    }
+  }
+
+  private List<String> automatic() throws IOException {
+    return StoreCopies.backups(data).stream().filter(BackupSchedule::isAutomatic).sorted().toList();
+  }
+}
