@@ -8,9 +8,11 @@ import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.cli.ServeOptions;
 import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.AttemptLimits;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreLocation;
+import io.timewheel.server.webhook.HostLimits;
 import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookHandler;
@@ -150,13 +152,17 @@ final class ServeCommand implements Callable<Integer> {
     DurableTimerBuilder builder =
         options.observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);
+    AttemptLimits limits = options.limits();
+    builder.queueLimits(queue -> limits.queue(queue.namespace(), queue.id()));
+    HostLimits hosts = new HostLimits(limits);
     WebhookClient client = null;
     options.applyTo(builder);
     if (secrets != null && !options.observe()) {
       client = WebhookClient.start(options.addressPolicy(), secrets, clock);
-      new WebhookHandler(client, clock, server.meters()).addTo(builder);
+      new WebhookHandler(client, clock, server.meters(), hosts).addTo(builder);
     }
     DurableTimer timer = builder.start();
+    hosts.serve(timer);
     if (failures != null) {
       failures.start(timer, client, location.database() != null);
     }

@@ -69,6 +69,19 @@ class ConfigCommandTest {
   }
 
   @Test
+  void showsTheLimitsOfQueuesAndHosts() throws IOException {
+    Path limits =
+        Files.writeString(directory.resolve("limits"), "queue shop/orders rate=5/s concurrency=2");
+
+    assertThat(run(Map.of("TIMEWHEEL_LIMITS", limits.toString()), "config", "-o", "json")).isZero();
+
+    JsonNode settings = Running.MAPPER.readTree(out.toString());
+    assertThat(at(settings, "limits")).isEqualTo(limits + " from TIMEWHEEL_LIMITS");
+    assertThat(at(settings, "limit queue shop/orders"))
+        .isEqualTo("rate=5/s concurrency=2 from --limits");
+  }
+
+  @Test
   void showsATable() throws IOException {
     assertThat(run(Map.of(), "--server", "http://localhost:1", "config")).isZero();
 

@@ -5,8 +5,10 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.AttemptLimits;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.HostLimits;
 import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookHandler;
@@ -65,12 +67,27 @@ final class Running implements AutoCloseable {
     this(config -> config, null, secrets, policy, InstantSource.system());
   }
 
+  /** With limits of queues and hosts. */
+  Running(WebhookSecrets secrets, AddressPolicy policy, AttemptLimits limits) {
+    this(config -> config, null, secrets, policy, InstantSource.system(), limits);
+  }
+
   private Running(
       UnaryOperator<ServerConfig> settings,
       @Nullable Tokens tokens,
       @Nullable WebhookSecrets secrets,
       AddressPolicy policy,
       InstantSource clock) {
+    this(settings, tokens, secrets, policy, clock, AttemptLimits.none());
+  }
+
+  private Running(
+      UnaryOperator<ServerConfig> settings,
+      @Nullable Tokens tokens,
+      @Nullable WebhookSecrets secrets,
+      AddressPolicy policy,
+      InstantSource clock,
+      AttemptLimits limits) {
     ServerConfig config = settings.apply(ServerConfig.loopback(0));
     try {
       server =
@@ -79,12 +96,15 @@ final class Running implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+    HostLimits hosts = new HostLimits(limits);
     DurableTimerBuilder builder = DurableTimer.builder(server.watch("memory", store)).clock(clock);
     webhooks = secrets == null ? null : WebhookClient.start(policy, secrets, clock);
     if (webhooks != null) {
-      new WebhookHandler(webhooks, clock, server.meters()).addTo(builder);
+      new WebhookHandler(webhooks, clock, server.meters(), hosts).addTo(builder);
     }
+    builder.queueLimits(queue -> limits.queue(queue.namespace(), queue.id()));
     timer = builder.start();
+    hosts.serve(timer);
     server.serve(timer);
   }
 

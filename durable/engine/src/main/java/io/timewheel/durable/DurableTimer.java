@@ -13,6 +13,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
@@ -826,6 +827,38 @@ public final class DurableTimer implements AutoCloseable {
     Limits.between("by", by, MIN_LEASE, MAX_LEASE);
     ClaimToken token = QueueFiring.parse(lease);
     return requests.stage(() -> requests.extend(fireId, token, by));
+  }
+
+  // Shared limits
+
+  /**
+   * Takes a permit of a limit that all nodes on the store share.
+   *
+   * @param name the name of the limit
+   * @param limit the limit
+   * @param holder names the permit; unique
+   * @param lease the time after which the permit ends by itself
+   * @return zero if it was taken, otherwise the time after which to try again
+   */
+  public Duration acquire(String name, SharedLimit limit, String holder, Duration lease) {
+    long now = engine.clock.nowMillis();
+    long until = now + lease.toMillis();
+    return Duration.ofMillis(requests.ask(() -> store.acquire(name, limit, holder, until, now)));
+  }
+
+  /**
+   * Gives a permit back.
+   *
+   * @param name the name of the limit
+   * @param holder names the permit
+   */
+  public void release(String name, String holder) {
+    String unused =
+        requests.ask(
+            () -> {
+              store.release(name, holder);
+              return holder;
+            });
   }
 
   // The end

@@ -20,8 +20,10 @@ import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Handler;
 import io.timewheel.durable.model.HandlerSlots;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TypedHandler;
 import io.timewheel.durable.spi.FinishingHandler;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
@@ -35,6 +37,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The settings of a {@link DurableTimer}. Not thread-safe; used once. */
@@ -57,6 +60,7 @@ public final class DurableTimerBuilder {
   private @Nullable Executor handlerExecutor;
   private DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
   private int queueCapacity = 10_000;
+  private Function<TimerKey, @Nullable SharedLimit> queueLimits = queue -> null;
   private boolean refuseWhenFull;
   private int maxWindow = 200_000;
   private int overduePerSecond = 10_000;
@@ -283,6 +287,20 @@ public final class DurableTimerBuilder {
   }
 
   /**
+   * Limits the claims of queues: how many begin each second, and how many are open. All nodes that
+   * share the store should have the same limits, which hold for them together. A claim over a limit
+   * waits.
+   *
+   * @param limits returns the present limit of a queue, by its namespace and its name, or null; it
+   *     is called for each claim
+   * @return this builder
+   */
+  public DurableTimerBuilder queueLimits(Function<TimerKey, @Nullable SharedLimit> limits) {
+    queueLimits = requireNonNull(limits, "limits");
+    return this;
+  }
+
+  /**
    * Sets how many changes may wait for the store, in each lane: 10,000 unless set. A call that
    * finds as many waits, or is refused.
    *
@@ -472,6 +490,7 @@ public final class DurableTimerBuilder {
                 overduePerSecond,
                 remember,
                 rememberAtMost,
+                queueLimits,
                 client,
                 random));
     Closing closing = new Closing(engine, store, timer == null ? wheel : null, owned, waiting);

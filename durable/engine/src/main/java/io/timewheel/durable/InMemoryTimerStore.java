@@ -13,6 +13,7 @@ import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
@@ -256,6 +257,17 @@ public final class InMemoryTimerStore implements TimerStore {
   public TimerPage sorted(
       TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
     return locked(() -> data.tables.sorted(query, order, after, limit));
+  }
+
+  @Override
+  public long acquire(
+      String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
+    return data.tables.limits().acquire(name, limit, holder, untilMillis, nowMillis);
+  }
+
+  @Override
+  public void release(String name, String holder) {
+    data.tables.limits().release(name, holder);
   }
 
   @Override

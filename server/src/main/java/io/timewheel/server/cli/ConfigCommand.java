@@ -4,7 +4,9 @@ package io.timewheel.server.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.server.json.Json;
+import io.timewheel.server.settings.AttemptLimits;
 import io.timewheel.server.settings.Settings;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -60,6 +62,7 @@ public final class ConfigCommand implements Callable<Integer> {
         rows.add(row(command, option));
       }
     }
+    addLimits(rows);
     for (String secret : List.of(Settings.TOKEN, Settings.STORE_PASSWORD)) {
       String value = System.getenv(secret);
       if (value != null && !value.isBlank()) {
@@ -79,6 +82,17 @@ public final class ConfigCommand implements Callable<Integer> {
     }
     out.flush();
     return 0;
+  }
+
+  /** Adds the lines of the file of limits. */
+  private void addLimits(List<Row> rows) {
+    try {
+      for (AttemptLimits.Line line : options.limits().lines()) {
+        rows.add(new Row("limit " + line.name(), line.text(), "--limits"));
+      }
+    } catch (IOException e) {
+      throw new CommandException(ExitCode.FAILED, "--limits: " + Timewheel.reason(e));
+    }
   }
 
   /** {@return whether a command is to print JSON} */

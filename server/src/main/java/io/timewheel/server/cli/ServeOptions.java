@@ -5,6 +5,7 @@ import ch.qos.logback.core.util.FileSize;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.AttemptLimits;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.LogOutput;
@@ -137,6 +138,13 @@ public final class ServeOptions {
       paramLabel = "NAME",
       description = "Sign these events by this secret of --webhook-secrets.")
   private @Nullable String failedSecret;
+
+  @Option(
+      names = "--limits",
+      paramLabel = "FILE",
+      description =
+          "Limits of queues and webhook hosts for the whole cluster; read again when it changes.")
+  private @Nullable Path limits;
 
   @Option(
       names = "--allow-target",
@@ -272,6 +280,15 @@ public final class ServeOptions {
               + " and the host of --failed-webhook)");
     }
     return target;
+  }
+
+  /**
+   * {@return the limits of queues and webhook hosts}
+   *
+   * @throws IOException if the file cannot be used
+   */
+  public AttemptLimits limits() throws IOException {
+    return limits == null ? AttemptLimits.none() : AttemptLimits.open(limits);
   }
 
   public AddressPolicy addressPolicy() {

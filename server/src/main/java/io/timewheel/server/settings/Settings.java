@@ -66,6 +66,7 @@ public final class Settings implements IDefaultValueProvider {
           "webhook-secrets",
           "failed-webhook",
           "failed-secret",
+          "limits",
           "allow-target",
           "insecure",
           "store-timeout",

@@ -50,13 +50,17 @@ public final class WebhookHandler implements AsyncHandler {
   private final WebhookClient client;
   private final InstantSource clock;
   private final MeterProvider<Timer> requests;
+  private final HostLimits limits;
 
   /**
    * Makes the handler.
    *
    * @param meters measures requests by the status of their answers
+   * @param limits limits the requests to a host
    */
-  public WebhookHandler(WebhookClient client, InstantSource clock, MeterRegistry meters) {
+  public WebhookHandler(
+      WebhookClient client, InstantSource clock, MeterRegistry meters, HostLimits limits) {
+    this.limits = limits;
     this.client = client;
     this.clock = clock;
     requests =
@@ -79,6 +83,10 @@ public final class WebhookHandler implements AsyncHandler {
   @Override
   public CompletionStage<?> start(Firing firing) {
     WebhookTarget target = StoredTarget.of(firing.headers());
+    HostLimits.Permit permit = limits.acquire(target.host());
+    if (!permit.delay().isZero()) {
+      return giveBack(firing, permit.delay());
+    }
     byte[] body = firing.payload().length == 0 ? NO_PAYLOAD : firing.payload();
     Tracing.Span span = span(firing, target);
     Map<String, String> headers = headers(firing);
@@ -90,12 +98,13 @@ public final class WebhookHandler implements AsyncHandler {
         new WebhookMessage(firing.namespace(), firing.fireId().toString(), body, headers);
     long beganNanos = System.nanoTime();
     CompletableFuture<WebhookAnswer> posted = client.post(target, message);
+    var unused = posted.whenComplete((answer, failure) -> limits.release(target.host(), permit));
     return posted
         .<CompletionStage<?>>handle(
             (answer, failure) -> {
               span.end(error(answer, failure, target));
               if (failure instanceof NoSlotException) {
-                return giveBack(firing);
+                return giveBack(firing, NO_SLOT_WAIT);
               }
               measure(answer, System.nanoTime() - beganNanos);
               if (failure != null) {
@@ -138,11 +147,10 @@ public final class WebhookHandler implements AsyncHandler {
   }
 
   /** Holds the slot for a moment, so that the next attempt does not follow at once. */
-  private CompletionStage<?> giveBack(Firing firing) {
-    firing.giveBack(clock.instant().plus(NO_SLOT_WAIT));
+  private CompletionStage<?> giveBack(Firing firing, Duration wait) {
+    firing.giveBack(clock.instant().plus(wait));
     return CompletableFuture.runAsync(
-        () -> {},
-        CompletableFuture.delayedExecutor(NO_SLOT_WAIT.toMillis(), TimeUnit.MILLISECONDS));
+        () -> {}, CompletableFuture.delayedExecutor(wait.toMillis(), TimeUnit.MILLISECONDS));
   }
 
   private void endAttempt(WebhookAnswer answer, WebhookTarget target, Firing firing) {

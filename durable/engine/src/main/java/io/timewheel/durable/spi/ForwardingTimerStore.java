@@ -80,6 +80,17 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public long acquire(
+      String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
+    return store.acquire(name, limit, holder, untilMillis, nowMillis);
+  }
+
+  @Override
+  public void release(String name, String holder) {
+    store.release(name, holder);
+  }
+
+  @Override
   public long[] histogram(@Nullable String namespace, long[] bounds) {
     return store.histogram(namespace, bounds);
   }

@@ -176,6 +176,9 @@ public interface TimerStore extends AutoCloseable {
    * Transitions#lease} describes. The claims are durable when this method returns. Each timer is
    * claimed by one caller only, whatever the number of sessions.
    *
+   * <p>A request with a {@linkplain LeaseRequest#limit limit} gets as many timers as the limit
+   * admits, whatever the number of sessions.
+   *
    * <p>An engine asks for 10,000 queues at once, most of which have nothing ready: the number of
    * statements must not grow with the empty queues. A store ends the list with the record that
    * brings its content to {@link PageBuilder#MAX_BYTES}.
@@ -189,6 +192,26 @@ public interface TimerStore extends AutoCloseable {
    */
   List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens);
+
+  /**
+   * Takes a permit of a limit that all sessions share, such as that of a host.
+   *
+   * @param name the name of the limit, 513 bytes at most
+   * @param limit the limit
+   * @param holder names the permit; unique
+   * @param untilMillis when the permit ends by itself, if its holder has died
+   * @param nowMillis the present time
+   * @return 0 if the permit was taken, otherwise milliseconds after which to try again
+   */
+  long acquire(String name, SharedLimit limit, String holder, long untilMillis, long nowMillis);
+
+  /**
+   * Gives a permit back.
+   *
+   * @param name the name of the limit
+   * @param holder names the permit
+   */
+  void release(String name, String holder);
 
   /**
    * Lists the handlers that have ready timers. An owner makes a due timer ready if other sessions

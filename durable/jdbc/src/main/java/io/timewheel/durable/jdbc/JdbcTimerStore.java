@@ -33,6 +33,7 @@ import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
@@ -437,6 +438,17 @@ public final class JdbcTimerStore implements TimerStore {
   public TimerPage sorted(
       TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
     return reader.sorted(query, order, after, limit);
+  }
+
+  @Override
+  public long acquire(
+      String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
+    return writer.leases().acquire(name, limit, holder, untilMillis, nowMillis);
+  }
+
+  @Override
+  public void release(String name, String holder) {
+    writer.leases().release(name, holder);
   }
 
   @Override

@@ -27,7 +27,9 @@ import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.IncompleteExportException;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.LocalLimits;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.StoreListener;
@@ -94,6 +96,9 @@ public final class RocksTimerStore implements TimerStore {
 
   /** Null when it is closed, or could not be opened again. */
   private @Nullable Session session;
+
+  /** One process alone uses the store: its limits need not be stored. */
+  private final LocalLimits limits = new LocalLimits();
 
   private volatile @Nullable StoreListener listener;
   private boolean closed;
@@ -400,6 +405,17 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
+  public long acquire(
+      String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
+    return limits.acquire(name, limit, holder, untilMillis, nowMillis);
+  }
+
+  @Override
+  public void release(String name, String holder) {
+    limits.release(name, holder);
+  }
+
+  @Override
   public long[] histogram(@Nullable String namespace, long[] bounds) {
     return pinning(
         open -> {
@@ -432,7 +448,7 @@ public final class RocksTimerStore implements TimerStore {
             : reading(open -> requests.stream().filter(open.writer()::hasReady).toList());
     return notEmpty.isEmpty()
         ? List.of()
-        : using(open -> open.writer().lease(notEmpty, limit, nowMillis, tokens));
+        : using(open -> open.writer().lease(notEmpty, limit, nowMillis, tokens, limits));
   }
 
   @Override

@@ -23,6 +23,7 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
@@ -185,6 +186,48 @@ abstract class QueueContract extends AttemptContract {
     store.resume(orders);
     assertEquals(
         List.of("a", "c"), lease(10, requests).stream().map(record -> record.key().id()).toList());
+  }
+
+  private int leaseLimited(SharedLimit limit, long now) {
+    List<LeaseRequest> requests =
+        List.of(
+            new LeaseRequest("shop", "orders", 10, now + 30_000, limit),
+            new LeaseRequest("shop", "none", 10, now + 30_000, limit));
+    return store.lease(requests, 100, now, () -> new ClaimToken(8, ++tokens)).size();
+  }
+
+  @Test
+  void leasesNoMoreThanALimitAdmits() {
+    for (int i = 0; i < 9; i++) {
+      makeReady("orders", "t" + i, NOW + i);
+    }
+    SharedLimit rate = new SharedLimit(2, 0);
+    assertEquals(2, leaseLimited(rate, NOW), "a second's worth at once");
+    assertEquals(0, leaseLimited(rate, NOW + 400));
+    assertEquals(1, leaseLimited(rate, NOW + 600));
+    assertEquals(0, leaseLimited(new SharedLimit(100, 3), NOW + 60_000), "three run");
+    assertEquals(1, leaseLimited(new SharedLimit(0, 4), NOW + 60_000));
+    commit(end(read(key("t0")), Change.Finish.End.SUCCEEDED, NOW));
+    assertEquals(1, leaseLimited(new SharedLimit(0, 4), NOW + 60_000), "another one has ended");
+    assertEquals(4, lease(10).size(), "without a limit");
+  }
+
+  @Test
+  void givesNoMorePermitsThanALimitAdmits() {
+    SharedLimit limit = new SharedLimit(0, 2);
+    assertEquals(0, store.acquire("host", limit, "a", NOW + 1_000, NOW));
+    assertEquals(0, store.acquire("host", limit, "b", NOW + 9_000, NOW));
+    assertTrue(store.acquire("host", limit, "c", NOW + 9_000, NOW) > 0);
+    assertEquals(0, store.acquire("other", limit, "c", NOW + 9_000, NOW));
+    assertEquals(0, store.acquire("host", limit, "c", NOW + 9_000, NOW + 1_000), "a is over");
+    store.release("host", "none");
+    assertTrue(store.acquire("host", limit, "d", NOW + 9_000, NOW + 1_000) > 0);
+    store.release("host", "b");
+    assertEquals(0, store.acquire("host", limit, "d", NOW + 9_000, NOW + 1_000));
+    SharedLimit rate = new SharedLimit(0.5, 0);
+    assertEquals(0, store.acquire("slow", rate, "a", NOW, NOW));
+    assertEquals(1_000, store.acquire("slow", rate, "b", NOW, NOW), "the longest wait");
+    assertEquals(0, store.acquire("slow", rate, "b", NOW, NOW + 2_000));
   }
 
   @Test

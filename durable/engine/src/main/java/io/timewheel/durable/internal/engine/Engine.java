@@ -118,7 +118,7 @@ public final class Engine {
     shards = new OwnedShards(due, settings.maxWindow());
     ClockSteps clockSteps = new ClockSteps(due, shards, committer);
     clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());
-    consumers = new QueueConsumers(attempts, tasks, router::observe);
+    consumers = new QueueConsumers(attempts, tasks, router::observe, settings.queueLimits());
     handOver = new HandOver(attempts.pauseGate());
     leases = new HandlerLeases(attempts, tasks, handlers, router::observe);
     releases = new ResumedTimerReleaser(due, shards, known, committer);

@@ -11,6 +11,7 @@ import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.LocalLimits;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.RequestAnswer;
@@ -55,6 +56,7 @@ public final class MemoryTables implements Transitions.Context {
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
   private final Set<String> paused = new HashSet<>();
   private final Map<TimerKey, Map<String, RequestAnswer>> answers = new HashMap<>();
+  private final LocalLimits limits = new LocalLimits();
   private long lastVersion;
 
   public MemoryTables(int shards) {
@@ -313,7 +315,11 @@ public final class MemoryTables implements Transitions.Context {
     for (LeaseRequest request : requests) {
       TreeSet<DuePosition> queue = ready.get(new TimerKey(request.namespace(), request.queue()));
       if (queue != null && !Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
-        int wanted = Math.min(request.max(), limit - leased.size());
+        long running =
+            counts.getOrDefault(request.scope(), Map.of()).getOrDefault(TimerState.RUNNING, 0L);
+        int admitted = limits.admitted(request, running, nowMillis);
+        int wanted = Math.min(admitted, limit - leased.size());
+        int before = leased.size();
         for (DuePosition position : queue.stream().limit(wanted).toList()) {
           if (bytes >= PageBuilder.MAX_BYTES) {
             return leased;
@@ -325,9 +331,14 @@ public final class MemoryTables implements Transitions.Context {
           put(current, record);
           leased.add(record);
         }
+        limits.claimed(request, leased.size() - before);
       }
     }
     return leased;
+  }
+
+  public LocalLimits limits() {
+    return limits;
   }
 
   public List<String> readyHandlers(@Nullable String after, int limit) {

@@ -14,17 +14,21 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.PageBuilder;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,9 +51,13 @@ public final class QueueConsumers {
   /** The time from a failed step to the next one, where no claim or notification comes before. */
   private static final Duration RETRY = Duration.ofSeconds(1);
 
+  /** The longest time from a claim that a limit holds up to the next one. */
+  private static final long LIMIT_MILLIS = 100;
+
   private final AttemptContext context;
   private final StoreTasks tasks;
   private final Consumer<TimerRecord> observer;
+  private final Function<TimerKey, @Nullable SharedLimit> limits;
   private final ClaimTokens tokens = new ClaimTokens();
 
   /** The queues with waiting claims. */
@@ -70,6 +78,9 @@ public final class QueueConsumers {
   /** True while a failed step waits for its repetition. */
   private boolean retrying;
 
+  /** The queues with a limit that are asked for again after a while. */
+  private final Set<TimerKey> delayed = new HashSet<>();
+
   /** The number of claims so far. */
   private long arrivals;
 
@@ -77,8 +88,14 @@ public final class QueueConsumers {
 
   /**
    * @param observer takes the records that were leased
+   * @param limits the present limit of a queue, or null
    */
-  public QueueConsumers(AttemptContext context, StoreTasks tasks, Consumer<TimerRecord> observer) {
+  public QueueConsumers(
+      AttemptContext context,
+      StoreTasks tasks,
+      Consumer<TimerRecord> observer,
+      Function<TimerKey, @Nullable SharedLimit> limits) {
+    this.limits = limits;
     this.context = context;
     this.tasks = tasks;
     this.observer = observer;
@@ -263,9 +280,38 @@ public final class QueueConsumers {
         pending(demand.queue); // before the queues that have had their turn
       } else {
         withoutWait(demand).forEach(QueueConsumers::giveUp);
+        askLater(demand.queue);
       }
     }
     met.forEach(demand -> pending(demand.queue));
+  }
+
+  /** A limit may admit more after a while, of which no notification comes. */
+  private void askLater(TimerKey queue) {
+    SharedLimit limit = limits.apply(queue);
+    if (limit == null) {
+      return;
+    }
+    synchronized (this) {
+      if (closed || !lines.containsKey(queue) || !delayed.add(queue)) {
+        return;
+      }
+    }
+    Duration wait = Duration.ofMillis(Math.min(LIMIT_MILLIS, limit.waitMillis(0)));
+    try {
+      context
+          .delays()
+          .start(
+              () -> {
+                synchronized (this) {
+                  delayed.remove(queue);
+                }
+                ready(queue.namespace(), queue.id());
+              },
+              wait);
+    } catch (IllegalStateException e) {
+      LOG.log(System.Logger.Level.DEBUG, "stopped while a limit was reached", e);
+    }
   }
 
   private synchronized void pending(TimerKey queue) {
@@ -291,7 +337,8 @@ public final class QueueConsumers {
               demand.queue.namespace(),
               demand.queue.id(),
               demand.wanted,
-              EpochMillis.saturatedAdd(nowMillis, demand.first().leaseMillis)));
+              EpochMillis.saturatedAdd(nowMillis, demand.first().leaseMillis),
+              limits.apply(demand.queue)));
     }
     Map<TimerKey, List<ClaimedTimer>> leased = new HashMap<>();
     List<TimerRecord> records = context.store().lease(requests, limit, nowMillis, tokens::next);

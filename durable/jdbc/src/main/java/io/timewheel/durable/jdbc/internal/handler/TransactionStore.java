@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
@@ -177,6 +178,17 @@ public final class TransactionStore implements TimerStore {
   @Override
   public TimerPage sorted(
       TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
+    throw unsupported();
+  }
+
+  @Override
+  public long acquire(
+      String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
+    throw unsupported();
+  }
+
+  @Override
+  public void release(String name, String holder) {
     throw unsupported();
   }
 

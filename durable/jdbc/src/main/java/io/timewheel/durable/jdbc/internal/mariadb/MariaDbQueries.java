@@ -250,6 +250,11 @@ public final class MariaDbQueries extends Queries {
   }
 
   @Override
+  public String insertIfAbsent(String into) {
+    return "INSERT IGNORE INTO " + into;
+  }
+
+  @Override
   public String takeHandlerReady() {
     return TAKE_HANDLER_READY;
   }

@@ -152,6 +152,11 @@ public final class PostgreSqlQueries extends Queries {
   }
 
   @Override
+  public String insertIfAbsent(String into) {
+    return "INSERT INTO " + into + " ON CONFLICT DO NOTHING";
+  }
+
+  @Override
   public String takeHandlerReady() {
     return TAKE_HANDLER_READY;
   }

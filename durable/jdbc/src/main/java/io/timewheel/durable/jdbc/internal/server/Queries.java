@@ -271,6 +271,11 @@ public abstract class Queries {
     }
   }
 
+  // Limits
+
+  /** {@return an INSERT of a table, columns and values that leaves a row of the same key} */
+  public abstract String insertIfAbsent(String into);
+
   // Queues
 
   /**

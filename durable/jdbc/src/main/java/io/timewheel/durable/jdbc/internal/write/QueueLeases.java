@@ -17,6 +17,7 @@ import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.Transitions;
@@ -38,6 +39,7 @@ public final class QueueLeases {
   private final SharedRows shared;
   private final Queries queries;
   private final Records records;
+  private final SharedLimits limits;
   private final Runnable onCommit;
 
   /**
@@ -51,6 +53,7 @@ public final class QueueLeases {
     shared = server.shared();
     queries = server.queries();
     records = server.records();
+    limits = new SharedLimits(queries);
     this.onCommit = onCommit;
   }
 
@@ -76,11 +79,12 @@ public final class QueueLeases {
           open.put(new TimerKey(request.namespace(), request.queue()), request);
         }
       }
+      List<LeaseRequest> admitted = new ArrayList<>(open.values());
+      SharedLimits.Locked locked = limits.admit(connection, admitted, nowMillis);
       List<TimerRecord> ready =
-          open.isEmpty()
-              ? List.of()
-              : queries.takeReady(connection, List.copyOf(open.values()), limit);
+          admitted.isEmpty() ? List.of() : queries.takeReady(connection, admitted, limit);
       List<Records.Step> steps = new ArrayList<>();
+      Map<String, Integer> claims = new HashMap<>();
       long bytes = 0;
       for (TimerRecord record : ready) {
         if (bytes >= PageBuilder.MAX_BYTES) {
@@ -93,9 +97,32 @@ public final class QueueLeases {
         steps.add(
             new Records.Step(
                 record, Transitions.lease(record, tokens.get(), request.untilMillis(), nowMillis)));
+        claims.merge(request.scope(), 1, Integer::sum);
       }
+      limits.claimed(connection, locked, claims, nowMillis);
       return claim(to, steps);
     }
+  }
+
+  /** As {@link TimerStore#acquire}. */
+  public long acquire(
+      String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
+    return transactions.write(
+        connection -> {
+          sql.begin(connection);
+          return limits.acquire(connection, name, limit, holder, untilMillis, nowMillis);
+        });
+  }
+
+  /** As {@link TimerStore#release}. */
+  public void release(String name, String holder) {
+    boolean unused =
+        transactions.write(
+            connection -> {
+              sql.begin(connection);
+              SharedLimits.release(connection, name, holder);
+              return true;
+            });
   }
 
   /** As {@link TimerStore#leaseForHandlers}. */

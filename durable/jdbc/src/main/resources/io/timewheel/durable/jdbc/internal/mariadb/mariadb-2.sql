@@ -118,6 +118,22 @@ CREATE TABLE IF NOT EXISTS timewheel_pause_seen (
   PRIMARY KEY (scope, node)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
+-- Limits that all nodes share: of a queue (namespace, line feed, name), or of a host. tokens: how
+-- many attempts could begin at that time.
+CREATE TABLE IF NOT EXISTS timewheel_limit (
+  name varbinary(513) PRIMARY KEY,
+  tokens double NOT NULL,
+  at_millis bigint NOT NULL
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- Attempts that run under a limit of a host, until they end or their time is over.
+CREATE TABLE IF NOT EXISTS timewheel_permit (
+  name varbinary(513) NOT NULL,
+  holder varbinary(256) NOT NULL,
+  until_millis bigint NOT NULL,
+  PRIMARY KEY (name, holder)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
 -- newest_format: of those that it knows. nonce: random, since a server that takes over after a
 -- failover may lack the row, and give its number to another node. client: it takes no shards.

@@ -153,6 +153,22 @@ CREATE TABLE timewheel_pause_seen (
   PRIMARY KEY (scope, node)
 );
 
+-- Limits that all nodes share: of a queue (namespace, line feed, name), or of a host. tokens: how
+-- many attempts could begin at that time.
+CREATE TABLE timewheel_limit (
+  name text COLLATE "C" PRIMARY KEY,
+  tokens double precision NOT NULL,
+  at_millis bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- Attempts that run under a limit of a host, until they end or their time is over.
+CREATE TABLE timewheel_permit (
+  name text COLLATE "C" NOT NULL,
+  holder text COLLATE "C" NOT NULL,
+  until_millis bigint NOT NULL,
+  PRIMARY KEY (name, holder)
+);
+
 -- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
 -- newest_format: of those that it knows. nonce: random, since a server that takes over after a
 -- failover may lack the row, and give its number to another node. client: it takes no shards.

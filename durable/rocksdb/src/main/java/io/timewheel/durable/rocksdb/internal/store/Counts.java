@@ -87,6 +87,12 @@ public final class Counts {
     return states == null ? 0 : Arrays.stream(states).sum();
   }
 
+  /** How many timers of a queue consumers have claimed, with those of the batch. */
+  synchronized long running(String scope) {
+    long[] states = next.getOrDefault(scope, stored.get(scope));
+    return states == null ? 0 : states[Codes.STATES.of(TimerState.RUNNING)];
+  }
+
   /** How many finished timers are stored. */
   public synchronized long finished() {
     long finished = 0;

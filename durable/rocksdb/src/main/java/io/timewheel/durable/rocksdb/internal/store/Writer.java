@@ -18,6 +18,7 @@ import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.LocalLimits;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.RequestAnswer;
@@ -382,14 +383,22 @@ public final class Writer implements Transitions.Context {
   // Other changes
 
   public synchronized List<TimerRecord> lease(
-      List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
+      List<LeaseRequest> requests,
+      int limit,
+      long nowMillis,
+      Supplier<ClaimToken> tokens,
+      LocalLimits limits) {
     checkSound();
     try {
       List<Cell> cells = new ArrayList<>();
       List<TimerRecord> leased = new ArrayList<>();
       long bytes = 0;
       for (LeaseRequest request : requests) {
-        for (Cell cell : ready(request, limit - cells.size(), PageBuilder.MAX_BYTES - bytes)) {
+        int admitted = limits.admitted(request, counts.running(request.scope()), nowMillis);
+        int before = leased.size();
+        for (Cell cell :
+            ready(
+                request, Math.min(admitted, limit - cells.size()), PageBuilder.MAX_BYTES - bytes)) {
           TimerRecord current = requireNonNull(cell.after);
           TimerRecord record =
               Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
@@ -398,6 +407,7 @@ public final class Writer implements Transitions.Context {
           leased.add(record);
           bytes += PageBuilder.bytes(record, true);
         }
+        limits.claimed(request, leased.size() - before);
       }
       write(cells, sync);
       return leased;

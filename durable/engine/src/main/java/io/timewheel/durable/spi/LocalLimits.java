@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Shared limits in memory, for a store whose sessions are in one process. Thread-safe. A limit that
+ * is not in use takes no memory after a while.
+ */
+public final class LocalLimits {
+  private static final int MANY = 10_000;
+
+  private final Map<String, Use> uses = new HashMap<>();
+
+  /** Creates limits that nobody has used. */
+  public LocalLimits() {}
+
+  private static final class Use {
+    double tokens;
+    long atMillis;
+    final Map<String, Long> holders = new HashMap<>();
+  }
+
+  private Use refilled(String name, SharedLimit limit, long nowMillis) {
+    Use use = uses.get(name);
+    if (use == null) {
+      if (uses.size() >= MANY) {
+        uses.values().removeIf(old -> old.holders.isEmpty() && old.atMillis < nowMillis - 1_000);
+      }
+      use = new Use();
+      use.tokens = limit.burst();
+      uses.put(name, use);
+    } else {
+      use.tokens = limit.refilled(use.tokens, use.atMillis, nowMillis);
+    }
+    use.atMillis = nowMillis;
+    return use;
+  }
+
+  /**
+   * Returns how many timers of a queue may be claimed.
+   *
+   * @param request the request
+   * @param running how many consumers have claimed already
+   * @param nowMillis the time of the claims
+   * @return zero to the wanted number
+   */
+  public synchronized int admitted(LeaseRequest request, long running, long nowMillis) {
+    SharedLimit limit = request.limit();
+    if (limit == null) {
+      return request.max();
+    }
+    double tokens = refilled(request.scope(), limit, nowMillis).tokens;
+    return Math.min(request.max(), limit.admitted(tokens, running));
+  }
+
+  /**
+   * Takes the tokens of timers that were claimed.
+   *
+   * @param request the request
+   * @param claimed how many
+   */
+  public synchronized void claimed(LeaseRequest request, int claimed) {
+    Use use = uses.get(request.scope());
+    if (request.limit() != null && use != null) {
+      use.tokens -= claimed;
+    }
+  }
+
+  /**
+   * As {@link TimerStore#acquire}.
+   *
+   * @param name the name of the limit
+   * @param limit the limit
+   * @param holder who asks
+   * @param untilMillis when the permit ends by itself
+   * @param nowMillis the present time
+   * @return zero, or how long to wait
+   */
+  public synchronized long acquire(
+      String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
+    Use use = refilled(name, limit, nowMillis);
+    use.holders.values().removeIf(until -> until <= nowMillis);
+    if (limit.admitted(use.tokens, use.holders.size()) == 0) {
+      return limit.waitMillis(use.tokens);
+    }
+    use.tokens--;
+    use.holders.put(holder, untilMillis);
+    return 0;
+  }
+
+  /**
+   * As {@link TimerStore#release}.
+   *
+   * @param name the name of the limit
+   * @param holder who has the permit
+   */
+  public synchronized void release(String name, String holder) {
+    Use use = uses.get(name);
+    if (use != null) {
+      use.holders.remove(holder);
+    }
+  }
+}

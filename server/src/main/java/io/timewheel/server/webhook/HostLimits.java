@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.spi.SharedLimit;
+import io.timewheel.server.settings.AttemptLimits;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Limits the webhook requests to a host, on all nodes together. A node that dies keeps its permits
+ * until they end.
+ */
+public final class HostLimits {
+  /** Longer than any request takes. */
+  private static final Duration LEASE = Duration.ofSeconds(90);
+
+  private static final Duration NO_STORE = Duration.ofSeconds(1);
+
+  private final AttemptLimits limits;
+  private volatile @Nullable DurableTimer timer;
+
+  public HostLimits(AttemptLimits limits) {
+    this.limits = limits;
+  }
+
+  /** Sets the timer whose store keeps the permits. Until then no limited host is called. */
+  public void serve(DurableTimer started) {
+    timer = started;
+  }
+
+  /**
+   * The answer to a request for a permit.
+   *
+   * @param delay zero if the delivery may begin, otherwise the time after which to try again
+   * @param holder names the permit; null if none is needed, or none was given
+   */
+  record Permit(Duration delay, @Nullable String holder) {}
+
+  private static final Permit UNLIMITED = new Permit(Duration.ZERO, null);
+
+  /** Asks for a permit; the store is asked only for a host with a limit. */
+  Permit acquire(String host) {
+    SharedLimit limit = limits.host(host);
+    if (limit == null) {
+      return UNLIMITED;
+    }
+    DurableTimer present = timer;
+    if (present == null) {
+      return new Permit(NO_STORE, null);
+    }
+    String holder = UUID.randomUUID().toString();
+    try {
+      Duration wait = present.acquire(name(host), limit, holder, LEASE);
+      return new Permit(wait, wait.isZero() ? holder : null);
+    } catch (DurableTimerException e) {
+      return new Permit(NO_STORE, null);
+    }
+  }
+
+  /** Gives a permit back, without a wait for the store. */
+  void release(String host, Permit permit) {
+    DurableTimer present = timer;
+    String holder = permit.holder;
+    if (present != null && holder != null) {
+      var unused = CompletableFuture.runAsync(() -> present.release(name(host), holder));
+    }
+  }
+
+  private static String name(String host) {
+    return "host " + host.toLowerCase(java.util.Locale.ROOT);
+  }
+}

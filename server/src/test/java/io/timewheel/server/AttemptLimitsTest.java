@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.timewheel.durable.spi.SharedLimit;
+import io.timewheel.server.settings.AttemptLimits;
+import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.webhook.AddressPolicy;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Limits of queues and of webhook hosts. */
+class AttemptLimitsTest {
+  private static final String SHOP = "/v1/namespaces/shop";
+  private static final String CLAIM = SHOP + "/queues/orders/firings:claim";
+
+  @TempDir private Path directory;
+
+  private Path file(String text) throws IOException {
+    return Files.writeString(directory.resolve("limits"), text);
+  }
+
+  private Running running(AttemptLimits limits) {
+    return new Running(
+        Running.secrets(directory, "s"),
+        AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8"))),
+        limits);
+  }
+
+  @Test
+  void readsItsLinesAndReadsThemAgainWhenTheyChange() throws IOException {
+    AttemptLimits limits =
+        AttemptLimits.open(
+            file(
+                "# all of them\nqueue shop/orders rate=100/s concurrency=20\n"
+                    + "\nhost Shop.example  rate=30/m # slow\nqueue a%20b/c%2Fd concurrency=3\n"));
+    assertThat(limits.queue("shop", "orders")).isEqualTo(new SharedLimit(100, 20));
+    assertThat(limits.queue("a b", "c/d")).isEqualTo(new SharedLimit(0, 3));
+    assertThat(limits.host("shop.EXAMPLE")).isEqualTo(new SharedLimit(0.5, 0));
+    assertThat(limits.queue("shop", "mails")).isNull();
+    assertThat(limits.host("other.example")).isNull();
+    var changed = file("queue shop/orders concurrency=7\n");
+    assertThat(limits.queue("shop", "orders")).isEqualTo(new SharedLimit(0, 7));
+    assertThat(limits.lines()).as(changed + "").hasSize(1);
+    var wrong = file("queue shop/orders fast\n# longer\n");
+    assertThat(limits.queue("shop", "orders")).as(wrong + "").isEqualTo(new SharedLimit(0, 7));
+    assertThat(AttemptLimits.none().lines()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "queue shop/orders",
+        "queue shop rate=1/s",
+        "queue a/b/c rate=1/s",
+        "host a/b rate=1/s",
+        "topic a rate=1/s",
+        "host a rate=0/s",
+        "host a concurrency=0",
+        "host a rate=1/s rate=2/s",
+        "host a rate=1/d",
+        "host a rate=1/s\nhost A rate=2/s"
+      })
+  void refusesAWrongLineByItsNumber(String text) throws IOException {
+    Path file = file(text);
+    assertThatExceptionOfType(IOException.class)
+        .isThrownBy(() -> AttemptLimits.open(file))
+        .withMessageContaining("line ");
+  }
+
+  @Test
+  void aClaimOverALimitWaits() throws Exception {
+    try (Running running = running(AttemptLimits.open(file("queue shop/orders concurrency=1\n")))) {
+      for (String id : List.of("a", "b", "c")) {
+        running.put(
+            SHOP + "/timers/" + id, "{\"after\":\"PT0S\",\"target\":{\"queue\":\"orders\"}}");
+      }
+      JsonNode first = running.post(CLAIM, "{\"max\":10}").json().get("firings");
+      assertThat(first).hasSize(1);
+      assertThat(running.post(CLAIM, "{\"wait\":\"PT0S\"}").json().get("firings")).isEmpty();
+      URI uri = URI.create("http://127.0.0.1:" + running.server.port() + CLAIM);
+      CompletableFuture<HttpResponse<String>> waiting =
+          running.client.sendAsync(
+              HttpRequest.newBuilder(uri)
+                  .header("Content-Type", "application/json")
+                  .POST(BodyPublishers.ofString("{\"wait\":\"PT1M\",\"max\":10}"))
+                  .build(),
+              BodyHandlers.ofString());
+      while (running.server.waitingClaims() != 1) {
+        Thread.onSpinWait();
+      }
+      JsonNode firing = first.get(0);
+      running.post(
+          SHOP + "/firings/" + firing.get("fireId").asString() + ":ack",
+          "{\"leaseToken\":\"" + firing.get("leaseToken").asString() + "\"}");
+      assertThat(Running.MAPPER.readTree(waiting.get().body()).get("firings")).hasSize(1);
+      var changed = file("queue shop/orders concurrency=10\n");
+      assertThat(running.post(CLAIM, "{\"max\":10}").json().get("firings"))
+          .as(changed + "")
+          .hasSize(1);
+    }
+  }
+
+  @Test
+  void aHostIsCalledNoMoreOftenAtATimeThanItsLimitAndNoAttemptIsUsedUp() throws Exception {
+    AttemptLimits limits = AttemptLimits.open(file("host 127.0.0.1 concurrency=1\n"));
+    try (Receiver receiver = new Receiver();
+        Running running = running(limits)) {
+      CountDownLatch release = new CountDownLatch(1);
+      AtomicInteger present = new AtomicInteger();
+      AtomicInteger most = new AtomicInteger();
+      receiver.answering =
+          exchange -> {
+            most.accumulateAndGet(present.incrementAndGet(), Math::max);
+            release.await();
+            present.decrementAndGet();
+            Receiver.status(204).answer(exchange);
+          };
+      for (String id : List.of("a", "b", "c")) {
+        running.put(
+            SHOP + "/timers/" + id,
+            "{\"after\":\"PT0S\",\"retry\":{\"maxAttempts\":1},\"target\":{\"url\":\""
+                + receiver.url("/h")
+                + "\",\"secret\":\"s\"}}");
+      }
+      assertThat(receiver.calls.take().path()).isEqualTo("/h");
+      release.countDown();
+      for (String id : List.of("a", "b", "c")) {
+        while (!running.get(SHOP + "/timers/" + id).text("state").equals("completed")) {
+          Thread.onSpinWait();
+        }
+      }
+      assertThat(most).hasValue(1);
+      assertThat(receiver.calls).hasSize(2);
+    }
+  }
+}
