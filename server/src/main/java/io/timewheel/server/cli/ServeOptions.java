@@ -150,7 +150,7 @@ public final class ServeOptions {
       names = "--allow-target",
       paramLabel = "CIDR",
       split = ",",
-      description = "Addresses that may be called beside the public internet; repeatable.",
+      description = "Admit webhook targets in these private addresses; repeatable.",
       converter = CidrConverter.class)
   private List<Cidr> allowedTargets = new ArrayList<>();
 

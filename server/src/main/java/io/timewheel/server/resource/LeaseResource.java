@@ -149,7 +149,7 @@ public final class LeaseResource {
             QueueResource.MAX_LEASE));
   }
 
-  /** What is no fire id, or one of another namespace, names nothing here. */
+  /** A text that is no fire ID, or one of another namespace, names no firing here. */
   private static FireId fireId(String namespace, String text) {
     try {
       FireId fireId = FireId.parse(text);
