@@ -59,11 +59,11 @@ class FailedWebhookTest {
   }
 
   /** A server's timer, with events or without. */
-  private final class Process implements AutoCloseable {
+  private final class Program implements AutoCloseable {
     final FailureEvents events;
     final DurableTimer timer;
 
-    Process(boolean withEvents) {
+    Program(boolean withEvents) {
       events =
           new FailureEvents(
               new WebhookTarget(
@@ -113,10 +113,10 @@ class FailedWebhookTest {
 
   @Test
   void aFailureIsPostedOnceAndSigned() throws Exception {
-    try (Process process = new Process(true)) {
-      process.fail("a");
+    try (Program program = new Program(true)) {
+      program.fail("a");
       Call call = receiver.calls.take();
-      process.awaitPosted(1);
+      program.awaitPosted(1);
       assertThat(call.path()).isEqualTo("/failed");
       new Webhook(WebhooksTest.SECRET).verify(call.body(), call.headers());
       JsonNode event = Running.MAPPER.readTree(call.body());
@@ -142,11 +142,11 @@ class FailedWebhookTest {
 
   @Test
   void manyFailuresAreFewEvents() throws Exception {
-    try (Process process = new Process(true)) {
+    try (Program program = new Program(true)) {
       for (int i = 0; i < 500; i++) {
-        process.fail("t" + i);
+        program.fail("t" + i);
       }
-      process.awaitPosted(500);
+      program.awaitPosted(500);
       Set<String> posted = new HashSet<>();
       receiver.calls.forEach(call -> posted.addAll(ids(call)));
       assertThat(posted).hasSize(500);
@@ -158,31 +158,31 @@ class FailedWebhookTest {
   @Test
   void failuresThatWaitSurviveTheProcess() throws Exception {
     receiver.answering = Receiver.status(500);
-    try (Process process = new Process(true)) {
-      process.fail("a");
-      process.await(FailureEvents.NAMESPACE, TimerState.RETRYING, 1);
+    try (Program program = new Program(true)) {
+      program.fail("a");
+      program.await(FailureEvents.NAMESPACE, TimerState.RETRYING, 1);
     }
     receiver.calls.clear();
     receiver.answering = Receiver.status(204);
     store = store.reopen();
-    try (Process process = new Process(true)) {
+    try (Program program = new Program(true)) {
       assertThat(ids(receiver.calls.take())).containsExactly("a");
-      process.awaitPosted(1);
+      program.awaitPosted(1);
     }
   }
 
   @Test
   void aFailureThatWasNotRecordedIsFoundAtTheNextStartAndOnlyThen() throws Exception {
-    try (Process process = new Process(false)) {
-      process.fail("a");
-      process.await("ns", TimerState.FAILED, 1);
+    try (Program program = new Program(false)) {
+      program.fail("a");
+      program.await("ns", TimerState.FAILED, 1);
     }
     for (int start = 0; start < 2; start++) {
       store = store.reopen();
-      try (Process process = new Process(true)) {
-        process.awaitPosted(1);
-        process.fail("b" + start);
-        process.awaitPosted(2 + start);
+      try (Program program = new Program(true)) {
+        program.awaitPosted(1);
+        program.fail("b" + start);
+        program.awaitPosted(2 + start);
       }
     }
     List<String> posted = new ArrayList<>();
@@ -192,11 +192,11 @@ class FailedWebhookTest {
 
   @Test
   void aTimerThatFailsAgainIsPostedAgain() throws Exception {
-    try (Process process = new Process(true)) {
-      process.fail("a");
-      process.awaitPosted(1);
-      process.timer.retry("ns", "a");
-      process.awaitPosted(2);
+    try (Program program = new Program(true)) {
+      program.fail("a");
+      program.awaitPosted(1);
+      program.timer.retry("ns", "a");
+      program.awaitPosted(2);
       assertThat(receiver.calls).hasSize(2).allMatch(call -> ids(call).equals(List.of("a")));
     }
   }

@@ -124,7 +124,7 @@ public final class FailureEvents implements AutoCloseable {
     var unused =
         thread.scheduleWithFixedDelay(() -> guarded(() -> keep(timer)), 0, 1, TimeUnit.SECONDS);
     if (shared) {
-      var alsoUnused =
+      var unusedToo =
           thread.scheduleWithFixedDelay(
               () -> scanPending = true,
               SCAN_EVERY.toMillis(),

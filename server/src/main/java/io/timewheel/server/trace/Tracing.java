@@ -46,10 +46,10 @@ public abstract class Tracing {
   static Tracing find(@Nullable ClassLoader loader) {
     try {
       Class.forName("io.opentelemetry.api.GlobalOpenTelemetry", false, loader);
-      return (Tracing)
-          Class.forName("io.timewheel.server.trace.OpenTelemetryTracing", true, loader)
-              .getDeclaredConstructor()
-              .newInstance();
+      return Class.forName("io.timewheel.server.trace.OpenTelemetryTracing", true, loader)
+          .asSubclass(Tracing.class)
+          .getDeclaredConstructor()
+          .newInstance();
     } catch (ReflectiveOperationException | LinkageError e) {
       return new Passing();
     }

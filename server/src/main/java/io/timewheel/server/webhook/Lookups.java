@@ -90,12 +90,13 @@ final class Lookups implements AutoCloseable {
     synchronized (this) {
       running.computeIfPresent(namespace, (same, count) -> count == 1 ? null : count - 1);
       allRunning--;
-      for (String each : List.copyOf(waiting.keySet())) {
-        if (begin(each)) {
-          Queue<Runnable> queue = waiting.remove(each);
-          next.put(each, queue.remove());
+      for (Map.Entry<String, Queue<Runnable>> each : List.copyOf(waiting.entrySet())) {
+        if (begin(each.getKey())) {
+          Queue<Runnable> queue = each.getValue();
+          next.put(each.getKey(), queue.remove());
+          waiting.remove(each.getKey());
           if (!queue.isEmpty()) {
-            waiting.put(each, queue);
+            waiting.put(each.getKey(), queue); // behind the other namespaces
           }
         }
       }

@@ -257,14 +257,18 @@ final class WebhookClientTest {
               () -> client.post(new WebhookTarget(url, "shop", Map.of(), LONG), message()).get())
           .hasMessageEndingWith("none.example: DNS: no such host");
     }
-    try (ServerSocket plain = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    int port;
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         WebhookClient client = client()) {
-      URI url = URI.create("https://127.0.0.1:" + plain.getLocalPort());
+      port = silent.getLocalPort();
       Duration soon = Duration.ofMillis(200);
+      URI url = URI.create("https://127.0.0.1:" + port);
       assertThatThrownBy(
               () -> client.post(new WebhookTarget(url, "shop", Map.of(), soon), message()).get())
           .hasMessageEndingWith("127.0.0.1: TLS: no handshake within PT0.2S");
-      plain.close();
+    }
+    try (WebhookClient client = client()) {
+      URI url = URI.create("https://127.0.0.1:" + port);
       assertThatThrownBy(
               () -> client.post(new WebhookTarget(url, "shop", Map.of(), LONG), message()).get())
           .hasMessageEndingWith("127.0.0.1: connect: connection refused");

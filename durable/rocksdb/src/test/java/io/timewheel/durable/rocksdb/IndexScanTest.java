@@ -121,8 +121,8 @@ class IndexScanTest {
       Fixture fixture = new Fixture(store);
       inBatches(store, large, i -> schedule(in("large", i), NOW + i, definition(false, 3)));
       for (int i = 0; i < 10; i++) {
-        fixture.commit(schedule(in("small", i), NOW + 2_000 * i, definition(false, 3)));
-        fixture.commit(schedule(in("finished", i), NOW + 2_000 * i, definition(false, 3)));
+        fixture.commit(schedule(in("small", i), NOW + 2_000L * i, definition(false, 3)));
+        fixture.commit(schedule(in("finished", i), NOW + 2_000L * i, definition(false, 3)));
         fixture.commit(new Change.Cancel(in("finished", i), 0, NOW));
       }
       long[] bounds = {NOW + 1, NOW + 4_000, NOW + 4_001, NOW + large};
