@@ -46,7 +46,7 @@ public final class IdempotencyKey {
    * @param content the content of the request, which a repetition must have too
    * @return null if the request has no key
    */
-  public static @Nullable RequestId request(@Nullable IdempotencyKey key, String content) {
+  public static @Nullable RequestId requestOf(@Nullable IdempotencyKey key, String content) {
     return key == null ? null : key.request(content);
   }
 

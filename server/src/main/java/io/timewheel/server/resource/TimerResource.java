@@ -148,7 +148,7 @@ public final class TimerResource {
           JsonReader.empty(body);
           long version = conditions.version(() -> reads.get(key));
           exchange.on(
-              timer.cancelAsync(key, version, IdempotencyKey.request(idempotency, "")),
+              timer.cancelAsync(key, version, IdempotencyKey.requestOf(idempotency, "")),
               result -> cancelled(exchange, result.outcome()));
         });
   }

@@ -66,7 +66,7 @@ public final class TimerVerbResource {
         MAX_BODY,
         body -> {
           JsonReader.empty(body);
-          RequestId request = IdempotencyKey.request(idempotency, "");
+          RequestId request = IdempotencyKey.requestOf(idempotency, "");
           answer(
               exchange, key, conditions, version -> timer.verbAsync(key, what, version, request));
         });
@@ -91,7 +91,7 @@ public final class TimerVerbResource {
         body -> {
           MoveRequest move = JsonReader.read(body, MoveRequest.class);
           Instant to = to(move, timer.now());
-          RequestId request = IdempotencyKey.request(idempotency, Json.text(move));
+          RequestId request = IdempotencyKey.requestOf(idempotency, Json.text(move));
           answer(exchange, key, conditions, version -> timer.moveAsync(key, to, version, request));
         });
   }
