@@ -191,8 +191,11 @@ class ArchitectureTest {
             "Firing",
             "Handler",
             "HandlerSlots",
+            "InvalidArgumentException",
             "MissedRuns",
+            "RequestId",
             "RetryPolicy",
+            "TimerClosedException",
             "TimerKey",
             "TimerState",
             "TypedHandler");
