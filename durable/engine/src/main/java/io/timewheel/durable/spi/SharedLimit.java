@@ -39,7 +39,7 @@ public record SharedLimit(double perSecond, int maxRunning) {
    * @return how many there are; each lets one attempt begin
    */
   public double refilled(double tokens, long atMillis, long nowMillis) {
-    double gained = Math.max(0, nowMillis - atMillis) * perSecond / MILLIS;
+    double gained = (double) Math.max(0, nowMillis - atMillis) * perSecond / MILLIS;
     return Math.min(burst(), tokens + gained);
   }
 
@@ -53,7 +53,7 @@ public record SharedLimit(double perSecond, int maxRunning) {
   public int admitted(double tokens, long running) {
     double byRate = perSecond > 0 ? Math.floor(tokens) : Integer.MAX_VALUE;
     long byNumber = maxRunning > 0 ? Math.max(0, maxRunning - running) : Integer.MAX_VALUE;
-    return (int) Math.min(Math.max(0, byRate), byNumber);
+    return (int) Math.min(Math.max(0, byRate), (double) byNumber);
   }
 
   /**
