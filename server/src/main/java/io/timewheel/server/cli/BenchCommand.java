@@ -78,7 +78,7 @@ final class BenchCommand implements Callable<Integer> {
   private final CountDownLatch cancelled = new CountDownLatch(1);
   private @Nullable PrintWriter err;
 
-  /** No call is begun any more. */
+  /** No call begins. */
   private volatile boolean ended;
 
   /** One call, and how long it took. */
@@ -205,7 +205,7 @@ final class BenchCommand implements Callable<Integer> {
       }
       throw new CommandException(ExitCode.FAILED, String.valueOf(e.getCause()));
     } finally {
-      // What is under way makes timers still, which are cancelled after its answer only.
+      // Calls under way still create timers, which are cancelled after their answers.
       threads.shutdown();
       if (!threads.awaitTermination(PATIENCE_SECONDS, SECONDS)) {
         threads.shutdownNow();

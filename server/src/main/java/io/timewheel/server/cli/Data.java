@@ -32,7 +32,7 @@ final class Data implements AutoCloseable {
     this.copy = copy;
   }
 
-  /** Opens what is there, or has it copied. */
+  /** Opens the store, or has it copied. */
   static Data of(Path directory, Supplier<ApiClient> server) throws IOException {
     checkExists(directory);
     try {
@@ -124,7 +124,7 @@ final class Data implements AutoCloseable {
       Files.move(copy(), target);
       return;
     }
-    // Whoever finds the directory finds all of it.
+    // A directory of that name is complete.
     String name = absolute.getFileName() + ".part";
     try (TemporaryFiles part = new TemporaryFiles(Files.createTempDirectory(parent, name))) {
       copyFiles(copy(), part.path());

@@ -235,7 +235,7 @@ final class StoreCommand {
           return export(store, new CountingOutput(out, progress)).exitCode();
         }
       }
-      // Whoever finds the file finds all of it.
+      // A file of that name is complete.
       Path parent = file.toAbsolutePath().getParent();
       String name = file.getFileName().toString();
       try (TemporaryFiles part = new TemporaryFiles(Files.createTempFile(parent, name, ".part"))) {
