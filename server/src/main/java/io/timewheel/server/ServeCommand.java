@@ -102,6 +102,7 @@ final class ServeCommand implements Callable<Integer> {
               config,
               tokens,
               secrets == null ? SecretSource.NONE : secrets,
+              options.namespaceQuota(),
               InstantSource.system());
     } catch (IOException e) {
       return failed(

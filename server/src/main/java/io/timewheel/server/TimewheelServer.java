@@ -4,6 +4,7 @@ package io.timewheel.server;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.timewheel.api.ClusterAnswer;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
@@ -34,6 +35,8 @@ import io.timewheel.server.resource.TimerResource;
 import io.timewheel.server.resource.TimerVerbResource;
 import io.timewheel.server.resource.ViewResource;
 import io.timewheel.server.security.Authenticator;
+import io.timewheel.server.security.Quota;
+import io.timewheel.server.security.Quotas;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.BackupSchedule;
@@ -68,6 +71,7 @@ public final class TimewheelServer implements AutoCloseable {
   private final Node node;
   private final StoreReads reads = new StoreReads();
   private final Connections connections;
+  private final Quotas quotas;
   private final StoreProbe probe = new StoreProbe(reads, System::nanoTime);
   private final HealthResource health = new HealthResource(reads, probe);
   private final QueueResource queues;
@@ -85,21 +89,26 @@ public final class TimewheelServer implements AutoCloseable {
   private final ScheduledExecutorService backupThread =
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-backup"));
   private final InstantSource clock;
+  private static final int SHARE_SECONDS = 5;
   private int pulses;
+  private int seconds;
 
   private TimewheelServer(
       ServerConfig config,
       @Nullable Tokens tokens,
       SecretSource webhookSecrets,
+      Quota eachNamespace,
       InstantSource clock)
       throws IOException {
     this.clock = clock;
+    quotas = new Quotas(eachNamespace, System::nanoTime);
     connections = new Connections(config.maxConnections());
     listener =
         new HttpListener(
             config,
             connections,
-            new RequestPipeline(config, router, new Authenticator(tokens), connections, meters));
+            new RequestPipeline(
+                config, router, new Authenticator(tokens), connections, meters, quotas));
     node = new Node(clock, () -> config.urlHost() + ":" + port());
     queues = new QueueResource(reads::timer, config.maxWaitingClaims());
     stats = new StatsView(node);
@@ -161,7 +170,19 @@ public final class TimewheelServer implements AutoCloseable {
       SecretSource webhookSecrets,
       InstantSource clock)
       throws IOException {
-    TimewheelServer server = new TimewheelServer(config, tokens, webhookSecrets, clock);
+    return start(config, tokens, webhookSecrets, Quota.NONE, clock);
+  }
+
+  /** Begins to listen, with a quota of each namespace. */
+  static TimewheelServer start(
+      ServerConfig config,
+      @Nullable Tokens tokens,
+      SecretSource webhookSecrets,
+      Quota eachNamespace,
+      InstantSource clock)
+      throws IOException {
+    TimewheelServer server =
+        new TimewheelServer(config, tokens, webhookSecrets, eachNamespace, clock);
     server.listener.start();
     long millis = TimeUnit.SECONDS.toMillis(1) / EventStream.PULSES_PER_SECOND;
     var unused =
@@ -254,8 +275,26 @@ public final class TimewheelServer implements AutoCloseable {
     }
   }
 
+  /** Learns the number of live nodes, of which each has a share of the quotas. */
+  private void shareQuotas() {
+    try {
+      List<ClusterAnswer.Node> alive =
+          cluster.answer().nodes().stream().filter(ClusterAnswer.Node::alive).toList();
+      List<String> ids = alive.stream().map(ClusterAnswer.Node::id).sorted().toList();
+      int rank = ids.indexOf(node.id());
+      if (rank >= 0) {
+        quotas.share(new Quotas.Share(ids.size(), rank));
+      }
+    } catch (RuntimeException e) {
+      LOG.debug("the live nodes are unknown: quotas are shared as before", e);
+    }
+  }
+
   /** A second has passed. */
   void second() {
+    if (cluster.shared() != null && seconds++ % SHARE_SECONDS == 0) {
+      counter.execute(this::shareQuotas);
+    }
     if (reads.isServing()) {
       node.namespaceTraffic().sample(reads.timer().now());
       events.second(listener.executor());

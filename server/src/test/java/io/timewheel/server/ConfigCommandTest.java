@@ -191,6 +191,7 @@ class ConfigCommandTest {
             "x --role read --expires P36501D",
             "x --role read --expires soon",
             "x --role read --max-writes 0",
+            "x --role read --max-pending 5",
             "x --role read --max-claims -1")) {
       String[] all =
           Stream.concat(Stream.of(create), Stream.of(words.split(" "))).toArray(String[]::new);
@@ -212,6 +213,8 @@ class ConfigCommandTest {
       "read",
       "--expires",
       "P90D",
+      "--namespace",
+      "shop",
       "--max-pending",
       "1000",
       "--max-claims",

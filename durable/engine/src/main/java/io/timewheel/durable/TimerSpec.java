@@ -43,6 +43,7 @@ public final class TimerSpec {
   private Change.Condition condition = Change.Condition.NONE;
   private long version;
   private boolean evenFinished;
+  private long maxPending = Long.MAX_VALUE;
   private @Nullable RequestId request;
 
   private TimerSpec(TimerKey key) {
@@ -271,6 +272,20 @@ public final class TimerSpec {
   }
 
   /**
+   * Refuses a new timer while its namespace has so many unfinished ones, on all nodes together.
+   *
+   * @param timers how many there may be, this one included
+   * @return this
+   */
+  public TimerSpec maxPending(long timers) {
+    if (timers < 1) {
+      throw new IllegalArgumentException("maxPending: " + timers + " (expected: 1 or more)");
+    }
+    maxPending = timers;
+    return this;
+  }
+
+  /**
    * Makes a repeated call answer as the first one did, even after the timer fired, for {@link
    * RequestId#KEPT_HOURS} hours.
    *
@@ -307,7 +322,7 @@ public final class TimerSpec {
    * @param minGraceMillis the least grace there is
    */
   Change.Schedule toChange(
-      long nowMillis, long minGraceMillis, long maxPending, PayloadCodec codec) {
+      long nowMillis, long minGraceMillis, long maxPendingOfAll, PayloadCodec codec) {
     checkTarget();
     checkMissed();
     Recurrence recurs =
@@ -331,7 +346,7 @@ public final class TimerSpec {
         version,
         evenFinished,
         request,
-        maxPending,
+        Math.min(maxPending, maxPendingOfAll),
         nowMillis);
   }
 

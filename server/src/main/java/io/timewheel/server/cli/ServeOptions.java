@@ -4,6 +4,7 @@ package io.timewheel.server.cli;
 import ch.qos.logback.core.util.FileSize;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.server.failure.FailureEvents;
+import io.timewheel.server.security.Quota;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.AttemptLimits;
 import io.timewheel.server.settings.Cidr;
@@ -180,6 +181,30 @@ public final class ServeOptions {
   private int backupKeep = 8;
 
   @Option(
+      names = "--namespace-max-pending",
+      paramLabel = "N",
+      description = "Limit unfinished timers of each namespace (default: none).")
+  private @Nullable Long namespaceMaxPending;
+
+  @Option(
+      names = "--namespace-max-claims",
+      paramLabel = "N",
+      description = "Limit claims at a time of each namespace (default: none).")
+  private @Nullable Long namespaceMaxClaims;
+
+  @Option(
+      names = "--namespace-max-streams",
+      paramLabel = "N",
+      description = "Limit event streams of each namespace (default: none).")
+  private @Nullable Long namespaceMaxStreams;
+
+  @Option(
+      names = "--namespace-max-writes",
+      paramLabel = "N",
+      description = "Limit written timers per second of each namespace (default: none).")
+  private @Nullable Long namespaceMaxWrites;
+
+  @Option(
       names = "--retain",
       paramLabel = "DURATION",
       description = "Retain finished timers this long (default: ${DEFAULT-VALUE}).",
@@ -324,6 +349,13 @@ public final class ServeOptions {
           "--backup-keep: " + backupKeep + " is too few (minimum: 1)");
     }
     return new BackupSchedule.Plan(every, backupKeep);
+  }
+
+  /** {@return the quota of each namespace} */
+  public Quota namespaceQuota() {
+    return new Quota(
+            namespaceMaxPending, namespaceMaxClaims, namespaceMaxStreams, namespaceMaxWrites)
+        .checked();
   }
 
   /** Gives the retention and the rate of overdue timers to a scheduler. */

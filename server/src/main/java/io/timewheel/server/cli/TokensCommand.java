@@ -78,7 +78,7 @@ public final class TokensCommand implements Runnable {
     @Option(
         names = "--max-pending",
         paramLabel = "N",
-        description = "Limit unfinished timers in its namespaces (default: none).")
+        description = "Limit unfinished timers in each --namespace (default: none).")
     private @Nullable Long pendingTimers;
 
     @Option(
@@ -115,6 +115,12 @@ public final class TokensCommand implements Runnable {
       }
       var line = spec.commandLine();
       try {
+        if (pendingTimers != null && namespaces.isEmpty()) {
+          throw Problem.invalid(
+                  "namespace",
+                  "--max-pending: is a limit in each namespace (expected: --namespace)")
+              .failure();
+        }
         Quota quota = new Quota(pendingTimers, claims, streams, writesPerSecond).checked();
         Tokens.NewToken wanted = new Tokens.NewToken(name, roles, namespaces, life, quota);
         String token = Tokens.add(tokens, wanted, InstantSource.system());

@@ -10,6 +10,7 @@ import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
+import io.timewheel.server.security.Quotas;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -73,6 +74,7 @@ public final class Exchange {
    * @param storeTimeout the time within which the store must answer
    * @param auditLog the audit log
    * @param metrics the time of requests
+   * @param quotas the quotas of tokens and namespaces
    */
   record Shared(
       Authenticator authenticator,
@@ -83,7 +85,8 @@ public final class Exchange {
       Map<Work, WorkQueue> queues,
       Duration storeTimeout,
       AuditLog auditLog,
-      RequestMetrics metrics) {}
+      RequestMetrics metrics,
+      Quotas quotas) {}
 
   Exchange(
       Shared shared, String clientAddress, Request request, Response response, Callback callback) {
@@ -122,6 +125,17 @@ public final class Exchange {
 
   @Nullable Route route() {
     return route;
+  }
+
+  /** {@return the quotas of tokens and namespaces} */
+  public Quotas quotas() {
+    return shared.quotas;
+  }
+
+  /** Counts a write of one timer, or refuses it. */
+  void checkWrites() {
+    String namespace = variables.containsKey("ns") ? namespace() : null;
+    shared.quotas.write(caller, namespace, 1);
   }
 
   public Caller caller() {

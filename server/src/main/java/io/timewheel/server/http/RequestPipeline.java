@@ -7,6 +7,7 @@ import io.timewheel.server.security.Authentication;
 import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
+import io.timewheel.server.security.Quotas;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
 import java.time.Duration;
@@ -37,7 +38,8 @@ public final class RequestPipeline extends Handler.Abstract {
       Router router,
       Authenticator authenticator,
       Connections connections,
-      MeterRegistry meters) {
+      MeterRegistry meters,
+      Quotas quotas) {
     this.router = router;
     this.authenticator = authenticator;
     this.connections = connections;
@@ -54,7 +56,8 @@ public final class RequestPipeline extends Handler.Abstract {
             queues(config),
             config.work().storeTimeout(),
             new AuditLog(System::nanoTime),
-            new RequestMetrics(meters));
+            new RequestMetrics(meters),
+            quotas);
   }
 
   private static Map<Work, WorkQueue> queues(ServerConfig config) {
@@ -120,6 +123,9 @@ public final class RequestPipeline extends Handler.Abstract {
       exchange.caller(caller);
       Authorization.checkRole(caller, route.roles());
       exchange.checkNamespace();
+      if (route.isWrite()) {
+        exchange.checkWrites();
+      }
     }
   }
 

@@ -37,6 +37,13 @@ public record Route(
     return roles.isEmpty();
   }
 
+  /** {@return whether it writes timers, which quotas count; ends of claims do not} */
+  boolean isWrite() {
+    return isChange()
+        && !roles.contains(Role.READ)
+        && (roles.contains(Role.PRODUCE) || roles.contains(Role.OPERATE));
+  }
+
   /** {@return whether it may change something} */
   boolean isChange() {
     return !isOpen() && !method.equals("GET");

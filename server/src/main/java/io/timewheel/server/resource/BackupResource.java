@@ -59,7 +59,7 @@ public final class BackupResource {
     try {
       StoreCopies.deleteLeftovers(data);
     } catch (IOException e) {
-      LOG.warn("what was left in {} by killed processes stays, and takes up room", data, e);
+      LOG.warn("copies that killed processes left in {} stay, and take up room", data, e);
     }
     embedded = new Embedded(data, store);
   }

@@ -81,10 +81,12 @@ public final class BatchResource {
                   .schedule(
                       exchange.header(Tracing.HEADER), Map.of("timewheel.namespace", namespace));
           List<Item> items = items(namespace, idempotency, span.traceparent(), body);
+          exchange.quotas().alsoWrote(exchange.caller(), namespace, items.size() - 1);
+          long maxPending = exchange.quotas().maxPending(exchange.caller(), namespace);
           List<TimerSpec> specs = new ArrayList<>();
           for (Item item : items) {
             if (item.spec != null) {
-              specs.add(item.spec);
+              specs.add(item.spec.maxPending(maxPending));
             }
           }
           exchange.note(

@@ -85,7 +85,9 @@ public final class EventResource {
     if (exchange.request().getMethod().equals("HEAD")) {
       exchange.send(200, MEDIA_TYPE, new byte[0]);
     } else {
-      new Connected(exchange, scope, types).begin();
+      String namespace = query.text("namespace");
+      new Connected(exchange, scope, types, exchange.quotas().stream(exchange.caller(), namespace))
+          .begin();
     }
   }
 
@@ -109,10 +111,12 @@ public final class EventResource {
     private final Exchange exchange;
     private final EventStream stream;
     private final HangupWatch hangup;
+    private final Runnable quota;
     private boolean ended;
 
-    Connected(Exchange exchange, Scope scope, Set<Topic> types) {
+    Connected(Exchange exchange, Scope scope, Set<Topic> types, Runnable quota) {
       this.exchange = exchange;
+      this.quota = quota;
       stream = new EventStream(scope, types, node.feed(), this, exchange.header("Last-Event-ID"));
       // Not at once: HangupWatch must not wait for a stream that waits for it.
       Executor executor = exchange.request().getComponents().getExecutor();
@@ -161,6 +165,7 @@ public final class EventResource {
       streams.remove(this);
       if (first) {
         hangup.release();
+        quota.run();
       }
       return first;
     }

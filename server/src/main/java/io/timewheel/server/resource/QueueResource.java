@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.eclipse.jetty.util.Callback;
@@ -165,9 +164,17 @@ public final class QueueResource {
                 .failure();
           }
           exchange.expectAnswer(wait);
-          CompletionStage<List<QueueFiring>> firings =
-              timer.claim(namespace, queue, max, lease, wait);
-          new Claim(exchange, timer, firings.toCompletableFuture()).begin();
+          CompletableFuture<List<QueueFiring>> firings =
+              exchange
+                  .quotas()
+                  .claim(
+                      exchange.caller(),
+                      namespace,
+                      wait,
+                      List.of(),
+                      left -> timer.claim(namespace, queue, max, lease, left),
+                      timer::giveBack);
+          new Claim(exchange, timer, firings).begin();
         });
   }
 }

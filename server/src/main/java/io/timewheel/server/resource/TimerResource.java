@@ -77,6 +77,7 @@ public final class TimerResource {
                   sent.withHeader(Tracing.HEADER, span.traceparent()),
                   secrets,
                   timer.now());
+          spec.maxPending(exchange.quotas().maxPending(exchange.caller(), key.namespace()));
           conditions.apply(spec, () -> reads.get(key));
           if (idempotency != null) {
             spec.requestId(idempotency.request(Json.text(sent)));

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.security;
+
+import io.timewheel.server.problem.Problem;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds tokens and namespaces to their quotas, which are of the whole cluster.
+ *
+ * <p>Each live node gets its share: of a rate the same part, of a number a whole part, and the
+ * first nodes by their IDs one more of the remainder. The shares add up to the limit. A limit below
+ * the number of nodes leaves some nodes without a share of a number. The number of pending timers
+ * needs no shares: the store counts it in the commit ({@link #maxPending}).
+ */
+public final class Quotas {
+  private static final int MAX_BUCKETS = 10_000;
+
+  private final Quota eachNamespace;
+  private final LongSupplier nanoTime;
+  private final Map<Holder, Bucket> buckets = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<Holder, Long> streams = new HashMap<>();
+  private final Map<Holder, Long> claims = new HashMap<>();
+  private final Deque<Turn<?>> turns = new ArrayDeque<>();
+  private volatile Share share = new Share(1, 0);
+
+  /** A token or a namespace, by its name. */
+  private record Holder(boolean isToken, String name) {}
+
+  /** A limit of a holder. */
+  private record Limit(Holder holder, long value) {}
+
+  /**
+   * The place of this node among the live ones.
+   *
+   * @param nodes the number of live nodes
+   * @param rank the number of live nodes before this one
+   */
+  public record Share(int nodes, int rank) {
+    long of(long limit) {
+      return limit / nodes + (rank < limit % nodes ? 1 : 0);
+    }
+  }
+
+  /** The writes that are left, as of a time; below zero after a large batch. */
+  private static final class Bucket {
+    private double left;
+    private long atNanos;
+  }
+
+  /**
+   * Makes the quotas of a server.
+   *
+   * @param eachNamespace the quota of each namespace
+   * @param nanoTime the clock of rates
+   */
+  public Quotas(Quota eachNamespace, LongSupplier nanoTime) {
+    this.eachNamespace = eachNamespace;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Takes note of the live nodes. */
+  public void share(Share now) {
+    share = now;
+    begin(); // the share may have grown
+  }
+
+  private List<Limit> limits(
+      Caller caller, @Nullable String namespace, Function<Quota, @Nullable Long> which) {
+    List<Limit> limits = new ArrayList<>(2);
+    Long ofToken = which.apply(caller.quota());
+    if (ofToken != null) {
+      limits.add(new Limit(new Holder(true, caller.name()), ofToken));
+    }
+    Long ofNamespace = which.apply(eachNamespace);
+    if (ofNamespace != null && namespace != null) {
+      limits.add(new Limit(new Holder(false, namespace), ofNamespace));
+    }
+    return limits;
+  }
+
+  private static Problem.Failure over(Limit limit, String unit, long retrySeconds) {
+    String detail =
+        "over the quota of the %s (limit: %d %s in the cluster)"
+            .formatted(limit.holder.isToken ? "token" : "namespace", limit.value, unit);
+    return Problem.of(429, "over_limit", detail)
+        .header("Retry-After", Long.toString(Math.max(1, retrySeconds)))
+        .failure();
+  }
+
+  // Pending timers
+
+  /** {@return the number of unfinished timers that a namespace may have for a new one} */
+  public long maxPending(Caller caller, String namespace) {
+    return limits(caller, namespace, Quota::pendingTimers).stream()
+        .mapToLong(Limit::value)
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
+  // Writes
+
+  /**
+   * Counts writes, or refuses them. A batch may exceed the rate, and the next ones wait for it.
+   *
+   * @param count the number of timers that are written
+   */
+  public void write(Caller caller, @Nullable String namespace, int count) {
+    List<Limit> limits = limits(caller, namespace, Quota::writesPerSecond);
+    if (limits.isEmpty()) {
+      return;
+    }
+    synchronized (buckets) {
+      for (Limit limit : limits) {
+        double rate = (double) limit.value / share.nodes;
+        Bucket bucket = refilled(limit.holder, rate);
+        if (bucket.left < 1) {
+          throw over(limit, "writes per second", (long) Math.ceil((1 - bucket.left) / rate));
+        }
+      }
+      limits.forEach(limit -> bucket(limit.holder).left -= count);
+    }
+  }
+
+  /** Counts further writes of a request that was admitted. */
+  public void alsoWrote(Caller caller, String namespace, int count) {
+    List<Limit> limits = limits(caller, namespace, Quota::writesPerSecond);
+    synchronized (buckets) {
+      limits.forEach(limit -> bucket(limit.holder).left -= count);
+    }
+  }
+
+  private Bucket refilled(Holder holder, double rate) {
+    boolean isNew = !buckets.containsKey(holder);
+    Bucket bucket = bucket(holder);
+    long now = nanoTime.getAsLong();
+    double most = Math.max(1, rate);
+    double gained = (now - bucket.atNanos) * rate / TimeUnit.SECONDS.toNanos(1);
+    bucket.left = isNew ? most : Math.min(most, bucket.left + gained);
+    bucket.atNanos = now;
+    return bucket;
+  }
+
+  private Bucket bucket(Holder holder) {
+    Bucket bucket = buckets.computeIfAbsent(holder, absent -> new Bucket());
+    if (buckets.size() > MAX_BUCKETS) { // the one that was not used for longest is full again
+      buckets.remove(buckets.keySet().iterator().next());
+    }
+    return bucket;
+  }
+
+  // Streams
+
+  /** {@return the end of a stream, to run once; refuses a stream over a quota} */
+  public Runnable stream(Caller caller, @Nullable String namespace) {
+    List<Limit> limits = limits(caller, namespace, Quota::streams);
+    synchronized (streams) {
+      for (Limit limit : limits) {
+        if (streams.getOrDefault(limit.holder, 0L) >= share.of(limit.value)) {
+          throw over(limit, "event streams", 5);
+        }
+      }
+      limits.forEach(limit -> streams.merge(limit.holder, 1L, Long::sum));
+    }
+    return () -> {
+      synchronized (streams) {
+        limits.forEach(limit -> decrement(streams, limit.holder));
+      }
+    };
+  }
+
+  private static void decrement(Map<Holder, Long> counts, Holder holder) {
+    counts.computeIfPresent(holder, (key, count) -> count > 1 ? count - 1 : null);
+  }
+
+  // Claims
+
+  /** A claim that has begun, or waits until others have ended. */
+  private static final class Turn<T> {
+    private final List<Limit> limits;
+    private final long endNanos;
+    private final Function<Duration, CompletionStage<T>> claim;
+    private final Consumer<T> giveBack;
+    private final CompletableFuture<T> answer = new CompletableFuture<>();
+    private boolean begun;
+
+    Turn(
+        List<Limit> limits,
+        long endNanos,
+        Function<Duration, CompletionStage<T>> claim,
+        Consumer<T> giveBack) {
+      this.limits = limits;
+      this.endNanos = endNanos;
+      this.claim = claim;
+      this.giveBack = giveBack;
+    }
+
+    void begin(long nowNanos) {
+      CompletableFuture<T> claimed =
+          claim.apply(Duration.ofNanos(Math.max(0, endNanos - nowNanos))).toCompletableFuture();
+      var unused =
+          answer.whenComplete(
+              (done, error) -> {
+                if (answer.isCancelled()) {
+                  claimed.cancel(false);
+                }
+              });
+      unused =
+          claimed
+              .whenComplete(
+                  (done, error) -> {
+                    if (error != null) {
+                      answer.completeExceptionally(error);
+                    } else if (!answer.complete(done)) {
+                      giveBack.accept(done);
+                    }
+                  })
+              .thenApply(done -> done);
+    }
+  }
+
+  /**
+   * Claims, once the quotas allow it. A claim whose time is over before is answered as empty.
+   *
+   * @param wait how long the claim waits
+   * @param empty the answer of a claim that had no turn
+   * @param claim claims, and waits no longer than this
+   * @param giveBack takes the firings of a claim that ended too late
+   */
+  public <T> CompletableFuture<T> claim(
+      Caller caller,
+      String namespace,
+      Duration wait,
+      T empty,
+      Function<Duration, CompletionStage<T>> claim,
+      Consumer<T> giveBack) {
+    List<Limit> limits = limits(caller, namespace, Quota::claims);
+    if (limits.isEmpty()) {
+      return claim.apply(wait).toCompletableFuture();
+    }
+    Turn<T> turn = new Turn<>(limits, nanoTime.getAsLong() + wait.toNanos(), claim, giveBack);
+    synchronized (turns) {
+      turns.add(turn);
+    }
+    var unused = turn.answer.whenComplete((done, error) -> end(turn));
+    begin();
+    synchronized (turns) {
+      if (!turn.begun) {
+        unused = turn.answer.completeOnTimeout(empty, wait.toNanos(), TimeUnit.NANOSECONDS);
+      }
+    }
+    return turn.answer;
+  }
+
+  private void end(Turn<?> turn) {
+    synchronized (turns) {
+      if (turn.begun) {
+        turn.limits.forEach(limit -> decrement(claims, limit.holder));
+      } else {
+        turns.remove(turn);
+      }
+    }
+    begin();
+  }
+
+  /** Begins the claims that fit, in their order. */
+  private void begin() {
+    List<Turn<?>> next = new ArrayList<>();
+    synchronized (turns) {
+      for (Turn<?> turn : turns) {
+        boolean fits =
+            turn.limits.stream()
+                .allMatch(limit -> claims.getOrDefault(limit.holder, 0L) < share.of(limit.value));
+        if (fits) {
+          turn.begun = true;
+          turn.limits.forEach(limit -> claims.merge(limit.holder, 1L, Long::sum));
+          next.add(turn);
+        }
+      }
+      turns.removeAll(next);
+    }
+    next.forEach(turn -> turn.begin(nanoTime.getAsLong()));
+  }
+}
