@@ -62,6 +62,20 @@ public final class Keys {
     return new DuePosition(reader.ordered64(), new TimerKey(reader.terminated(), reader.text()));
   }
 
+  /** {@return the fire time of an entry of the due index} */
+  public static long dueTime(byte[] bytes) {
+    ByteReader reader = new ByteReader(bytes);
+    reader.u16();
+    return reader.ordered64();
+  }
+
+  /** {@return whether an entry of the due index is of a namespace, which is given as its key} */
+  public static boolean isDueIn(byte[] namespace, byte[] bytes) {
+    int from = SHARD_BYTES + 8;
+    int to = from + namespace.length;
+    return bytes.length >= to && Arrays.equals(bytes, from, to, namespace, 0, namespace.length);
+  }
+
   public static byte[] finished(long finishedAt, byte[] timer) {
     byte[] bytes = new byte[8 + timer.length];
     putTime(bytes, 0, finishedAt);

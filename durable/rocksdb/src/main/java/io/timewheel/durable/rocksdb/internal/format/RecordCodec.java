@@ -292,6 +292,13 @@ public final class RecordCodec {
         .toBytes();
   }
 
+  /** {@return the state in an entry of the due index} */
+  public static TimerState decodeDueState(byte[] bytes) {
+    ByteReader from = new ByteReader(bytes);
+    format(from);
+    return Codes.STATES.at(from.u8());
+  }
+
   public static DueTimer decodeDue(TimerKey key, long fireAt, byte[] bytes) {
     ByteReader from = new ByteReader(bytes);
     format(from);

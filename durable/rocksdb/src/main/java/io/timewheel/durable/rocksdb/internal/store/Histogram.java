@@ -9,7 +9,6 @@ import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
-import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +25,10 @@ import org.rocksdb.RocksIterator;
 final class Histogram {
   private final Database database;
   private final Failures failures;
-  private final @Nullable String namespace;
+
+  /** The namespace as a key begins with it; null for all. */
+  private final byte @Nullable [] prefix;
+
   private final long[] bounds;
   private final long[] buckets;
 
@@ -36,7 +38,7 @@ final class Histogram {
   Histogram(Database database, Failures failures, @Nullable String namespace, long[] bounds) {
     this.database = database;
     this.failures = failures;
-    this.namespace = namespace;
+    this.prefix = namespace == null ? null : Keys.namespace(namespace);
     this.bounds = bounds;
     buckets = new long[bounds.length - 1];
   }
@@ -47,12 +49,12 @@ final class Histogram {
    * @param timers the number of timers of the namespace
    */
   long[] count(long timers) throws RocksDBException {
-    String one = namespace;
-    if (one == null) {
-      readIndex(Long.MAX_VALUE);
+    byte[] from = prefix;
+    if (from == null) {
+      var unused = readIndex(Long.MAX_VALUE);
     } else if (timers > 0 && !readIndex(timers)) {
       Arrays.fill(buckets, 0);
-      readTimers(one);
+      readTimers(from);
     }
     return buckets;
   }
@@ -80,15 +82,13 @@ final class Histogram {
   }
 
   private void entry(RocksIterator at) {
-    DuePosition position = Keys.due(at.key());
-    TimerKey key = position.key();
-    if (namespace == null || namespace.equals(key.namespace())) {
-      add(RecordCodec.decodeDue(key, position.fireAt(), at.value()).state(), position.fireAt());
+    byte[] key = at.key();
+    if (prefix == null || Keys.isDueIn(prefix, key)) {
+      add(RecordCodec.decodeDueState(at.value()), Keys.dueTime(key));
     }
   }
 
-  private void readTimers(String one) throws RocksDBException {
-    byte[] from = Keys.namespace(one);
+  private void readTimers(byte[] from) throws RocksDBException {
     database.scan(
         Family.TIMERS,
         from,
