@@ -49,7 +49,7 @@ class HttpRulesTest {
   void anotherMethodIs405WithAllow() {
     Answer answer = running.post(TIMER, "{}");
     assertThat(answer.status()).isEqualTo(405);
-    assertThat(answer.header("Allow")).isEqualTo("DELETE, GET, PUT");
+    assertThat(answer.header("Allow")).isEqualTo("DELETE, GET, PATCH, PUT");
     assertThat(running.send("PATCH", "/v1/namespaces", null).status()).isEqualTo(405);
   }
 

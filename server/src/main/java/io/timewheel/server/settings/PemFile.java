@@ -189,7 +189,7 @@ public final class PemFile {
     int content = contentStart(publicKey, start);
     int length = 0;
     for (int i = content - start > 2 ? start + 2 : start + 1; i < content; i++) {
-      length = length << 8 | publicKey[i] & 0xff;
+      length = length << 8 | (publicKey[i] & 0xff);
     }
     return Arrays.copyOfRange(publicKey, start, content + length);
   }
@@ -207,7 +207,7 @@ public final class PemFile {
     der[0] = (byte) tag;
     der[1] = (byte) (lengthBytes == 0 ? length : 0x80 | lengthBytes);
     for (int i = 0; i < lengthBytes; i++) {
-      der[2 + i] = (byte) (length >> 8 * (lengthBytes - 1 - i));
+      der[2 + i] = (byte) (length >> (8 * (lengthBytes - 1 - i)));
     }
     int at = 2 + lengthBytes;
     for (byte[] part : parts) {
