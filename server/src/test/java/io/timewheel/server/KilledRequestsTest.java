@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -166,6 +167,30 @@ class KilledRequestsTest {
         (mariaDb ? TestDatabases.mariadb() : TestDatabases.postgresql()).createDatabase();
     Node first = serve(database);
     Node second = serve(database);
-    repeatsAcrossAKill(first, () -> second);
+    repeatsAcrossAKill(
+        first,
+        () -> {
+          while (!ownsAllShards(second)) {
+            TimeUnit.MILLISECONDS.sleep(100); // the lease of the killed node runs out
+          }
+          return second;
+        });
+  }
+
+  /** {@return whether a node would fire any timer that is due} */
+  private boolean ownsAllShards(Node node) throws Exception {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(node.address + "/v1/cluster")).build();
+    JsonNode cluster =
+        Running.MAPPER.readTree(client.send(request, BodyHandlers.ofString()).body());
+    String self = "";
+    for (JsonNode each : cluster.get("nodes")) {
+      self = each.get("self").asBoolean() ? each.get("id").asString() : self;
+    }
+    for (JsonNode shard : cluster.get("shards")) {
+      if (!shard.has("owner") || !shard.get("owner").asString().equals(self)) {
+        return false;
+      }
+    }
+    return true;
   }
 }
