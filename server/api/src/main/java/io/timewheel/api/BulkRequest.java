@@ -24,6 +24,7 @@ public record BulkRequest(@Nullable Filter filter, @Nullable Long expect, @Nulla
    * @param dueFrom the first due time
    * @param dueTo the end of the due times, exclusive
    * @param handler the name of the handler
+   * @param queue the name of the queue
    */
   public record Filter(
       @JsonFormat(with = JsonFormat.Feature.ACCEPT_SINGLE_VALUE_AS_ARRAY)
@@ -32,8 +33,9 @@ public record BulkRequest(@Nullable Filter filter, @Nullable Long expect, @Nulla
       @Nullable String prefix,
       @Nullable Instant dueFrom,
       @Nullable Instant dueTo,
-      @Nullable String handler) {
+      @Nullable String handler,
+      @Nullable String queue) {
     /** Selects all unfinished timers. */
-    public static final Filter ALL = new Filter(null, null, null, null, null);
+    public static final Filter ALL = new Filter(null, null, null, null, null, null);
   }
 }

@@ -30,6 +30,9 @@ final class BulkOptions {
   @Option(names = "--handler", paramLabel = "NAME", description = "Without ID: only this handler.")
   private @Nullable String handler;
 
+  @Option(names = "--queue", paramLabel = "NAME", description = "Without ID: only this queue.")
+  private @Nullable String queue;
+
   @Option(
       names = "--expect",
       paramLabel = "N",
@@ -42,7 +45,12 @@ final class BulkOptions {
   /** {@return the fault of a command for one timer; null if there is none} */
   @Nullable String faultWithId() {
     boolean filtered =
-        state != null || prefix != null || dueFrom != null || dueTo != null || handler != null;
+        state != null
+            || prefix != null
+            || dueFrom != null
+            || dueTo != null
+            || handler != null
+            || queue != null;
     return filtered || expect != null || force
         ? "an ID together with options for many timers (expected: one of both)"
         : null;
@@ -58,7 +66,7 @@ final class BulkOptions {
   BulkRequest request() {
     List<String> states = state == null ? null : List.of(state);
     return new BulkRequest(
-        new BulkRequest.Filter(states, prefix, dueFrom, dueTo, handler),
+        new BulkRequest.Filter(states, prefix, dueFrom, dueTo, handler, queue),
         expect,
         force ? Boolean.TRUE : null);
   }

@@ -21,6 +21,7 @@ import io.timewheel.server.http.Router;
 import io.timewheel.server.http.Work;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
@@ -181,6 +182,14 @@ public final class BulkResource {
     exchange.note("dueFrom", sent.dueFrom());
     exchange.note("dueTo", sent.dueTo());
     exchange.note("handler", sent.handler());
+    String queue = sent.queue();
+    if (queue != null) {
+      if (sent.handler() != null) {
+        throw Problem.invalid("queue", "queue: " + queue + " together with handler").failure();
+      }
+      exchange.note("queue", queue);
+      filter = filter.queue(Names.checked("queue", queue));
+    }
     return filter.withoutPayload();
   }
 

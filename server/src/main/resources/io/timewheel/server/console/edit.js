@@ -5,10 +5,11 @@ import * as api from "./api.js";
 import { words } from "./cron.js";
 import { labelled } from "./dialog.js";
 import { h, name, put, text, toast } from "./dom.js";
-import { HOUR, SECOND, instantOf, isoDuration, millisOf } from "./format.js";
+import { HOUR, SECOND, fieldOf, instantOf, isoDuration, millisOf, millisOfField, zoneName } from "./format.js";
+import { headerFields } from "./header-fields.js";
 import { failure, heading } from "./parts.js";
+import { preview } from "./preview.js";
 import { go, link } from "./router.js";
-import { localInput } from "./timers.js";
 import { isoOf } from "./words.js";
 import { knowsZone } from "./zone.js";
 
@@ -49,21 +50,28 @@ function form(timer, namespaceGiven) {
   const kinds = { after: "After a while", at: "At a time", every: "Again and again", cron: "By a calendar" };
   const first = timer ? WHEN.find((kind) => timer[kind] !== undefined) ?? "at" : "after";
   const after = input("", { placeholder: "30m" });
-  const at = input(localInput(timer?.at ? millisOf(timer.at) : Date.now() + HOUR), { type: "datetime-local", step: "1" });
+  const at = input(fieldOf(timer?.at ? millisOf(timer.at) : Date.now() + HOUR), { type: "datetime-local", step: "1" });
   const every = input(timer?.every, { placeholder: "1h" });
   const cron = input(timer?.cron, { placeholder: "0 9 * * MON-FRI" });
   const zones = h("datalist", { id: "zones" }, Intl.supportedValuesOf("timeZone").map((zone) => h("option", { value: zone })));
   const zone = input(timer?.zone ?? (existing ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone), { list: "zones" });
   const said = h("p", { class: "said", "aria-live": "polite" });
+  const grace = input(timer?.grace, { placeholder: "1m" });
+  const upcoming = preview();
   const missed = choice({ fire_once: "Once for all of them", fire_all: "Each of them", skip: "Not at all" }, timer?.missed ?? "fire_once");
   const fields = {
     after: labelled("Fires after", after, "30s, 15m, 2h, 3d, or an ISO duration."),
-    at: labelled("Fires at", at, `In ${Intl.DateTimeFormat().resolvedOptions().timeZone}. A time that is past fires at once.`),
-    every: h("div", {}, labelled("Fires every", every, "A fixed rate, from now on: 30s, 15m, 2h, 1d."), labelled("Missed runs are caught up", missed)),
+    at: labelled("Fires at", at, `In ${zoneName()}. A past time fires at once.`),
+    every: labelled("Fires every", every, "A fixed rate, from now on: 30s, 15m, 2h, 1d."),
     cron: h("div", {}, labelled("Cron", cron, "Minute, hour, day of month, month, day of week; with six fields, the second first."),
       labelled("On the clocks of", zone), zones),
   };
-  const when = segments(kinds, first, (kind) => showOnly(fields, kind));
+  const missedFields = h("div", { class: "pair" }, labelled("Missed runs are caught up", missed),
+    labelled("Grace", grace, "A run that has not begun this long after its time is missed."));
+  const when = segments(kinds, first, (kind) => {
+    showOnly(fields, kind);
+    missedFields.hidden = kind !== "every" && kind !== "cron";
+  });
 
   function describe() {
     const kind = when.value();
@@ -71,12 +79,26 @@ function form(timer, namespaceGiven) {
     let sentence = "";
     if (duration?.value) {
       const iso = isoOf(duration.value);
-      sentence = iso === null ? "That is no duration." : `${kind === "after" ? "After" : "Every"} ${isoDuration(iso)}.`;
+      sentence = iso === null ? "Not a duration." : `${kind === "after" ? "After" : "Every"} ${isoDuration(iso)}.`;
     } else if (kind === "cron" && cron.value) {
       const spoken = words(cron.value);
-      sentence = spoken === null ? "The server will say whether that is a cron." : `Fires ${spoken}${knowsZone(zone.value) ? `, on the clocks of ${zone.value}` : ""}.`;
+      sentence = spoken === null ? "" : `Fires ${spoken}${knowsZone(zone.value) ? `, on the clocks of ${zone.value}` : ""}.`;
     }
     text(said, sentence);
+    upcoming.show(schedule(kind));
+  }
+
+  /** The schedule as typed; undefined if it is not complete. */
+  function schedule(kind) {
+    if (kind === "cron") {
+      return cron.value.trim() === "" ? undefined : { cron: cron.value.trim(), zone: zone.value || undefined };
+    }
+    if (kind === "at") {
+      const millis = millisOfField(at.value);
+      return Number.isNaN(millis) ? undefined : { at: instantOf(millis) };
+    }
+    const iso = isoOf((kind === "after" ? after : every).value);
+    return iso === null ? undefined : { [kind]: iso };
   }
 
   // Where
@@ -84,9 +106,13 @@ function form(timer, namespaceGiven) {
   const queue = input(target.queue, { placeholder: "orders" });
   const url = input(target.url, { placeholder: "https://shop.example/hooks/orders", type: "url" });
   const secret = input(target.secret, { placeholder: "shop" });
+  const timeout = input(target.timeout, { placeholder: "10s" });
+  const requestHeaders = headerFields("Headers of the request", target.headers, true);
+  const timerHeaders = headerFields("Headers of the timer", timer?.headers, false);
   const targets = {
     queue: labelled("Queue", queue, "A consumer claims it there. Queues exist by use."),
-    url: h("div", {}, labelled("URL", url), labelled("Secret", secret, "The name of a secret of the server's configuration, which signs the call.")),
+    url: h("div", {}, labelled("URL", url), labelled("Secret", secret, "The name of a configured secret, which signs the request."),
+      labelled("Timeout", timeout, "An attempt without an answer after this time fails."), requestHeaders.element),
   };
   const where = segments({ queue: "Into a queue", url: "To a URL" }, target.url === undefined ? "queue" : "url", (kind) => showOnly(targets, kind));
 
@@ -97,7 +123,7 @@ function form(timer, namespaceGiven) {
   const backoff = input(timer?.retry?.backoff, { placeholder: "1s" });
   const most = input(timer?.retry?.maxBackoff, { placeholder: "1m" });
   const problem = h("p", { class: "problem", role: "alert" });
-  const save = h("button", { class: "button primary", type: "submit" }, existing ? "Save" : "Create");
+  const save = h("button", { class: "button primary", type: "submit" }, existing ? "Save timer" : "Create timer");
 
   function wanted() {
     const body = definition(timer);
@@ -105,12 +131,12 @@ function form(timer, namespaceGiven) {
     if (kind === "after" || kind === "every") {
       const iso = isoOf((kind === "after" ? after : every).value);
       if (iso === null) {
-        throw { words: "when: write a duration, such as 30s, 15m or 2h." };
+        throw { words: "when: not a duration (expected: such as 30s, 15m or 2h)" };
       }
       body[kind] = iso;
     } else if (kind === "at") {
       // The field has whole seconds: what was not changed keeps its milliseconds.
-      const chosen = new Date(at.value).getTime();
+      const chosen = millisOfField(at.value);
       const same = timer?.at && chosen === Math.floor(millisOf(timer.at) / SECOND) * SECOND;
       body.at = same ? timer.at : instantOf(chosen);
     } else {
@@ -119,41 +145,53 @@ function form(timer, namespaceGiven) {
         body.zone = zone.value;
       }
     }
-    if (kind === "every") {
+    if (kind === "every" || kind === "cron") {
       body.missed = missed.value;
+      delete body.grace;
+      setDuration(body, "grace", grace);
     }
     if (where.value() === "queue") {
       body.target = { queue: queue.value };
     } else {
-      const { queue: none, ...kept } = target;
+      const { queue: none, headers: before, timeout: earlier, secret: old, ...kept } = target;
       body.target = { ...kept, url: url.value };
       if (secret.value) {
         body.target.secret = secret.value;
-      } else {
-        delete body.target.secret;
       }
+      setDuration(body.target, "timeout", timeout);
+      if (requestHeaders.value()) {
+        body.target.headers = requestHeaders.value();
+      }
+    }
+    delete body.headers;
+    if (timerHeaders.value()) {
+      body.headers = timerHeaders.value();
     }
     delete body.payload;
     if (payload.value.trim() !== "") {
       try {
         body.payload = api.exactJson(payload.value);
       } catch (e) {
-        throw { words: `payload: no JSON (${e.message})` };
+        throw { words: `payload: not JSON (${e.message})` };
       }
     }
     const retry = { ...timer?.retry };
     if (attempts.value) {
       retry.maxAttempts = Number(attempts.value);
     }
-    for (const [key, field] of [["backoff", backoff], ["maxBackoff", most]]) {
-      if (field.value) {
-        retry[key] = isoOf(field.value) ?? field.value;
-      }
-    }
+    setDuration(retry, "backoff", backoff);
+    setDuration(retry, "maxBackoff", most);
     if (Object.keys(retry).length > 0) {
       body.retry = retry;
     }
     return body;
+  }
+
+  /** The server describes a mistake better than this form could. */
+  function setDuration(object, key, field) {
+    if (field.value) {
+      object[key] = isoOf(field.value) ?? field.value;
+    }
   }
 
   async function submit(event) {
@@ -163,12 +201,12 @@ function form(timer, namespaceGiven) {
     try {
       const condition = existing ? { ifMatch: timer.version } : { ifNoneMatch: "*" };
       await api.call("PUT", api.timerPath(namespace.value, id.value), { body: wanted(), ...condition });
-      toast(existing ? "Saved" : "Created");
+      toast(existing ? "Timer saved" : "Timer created");
       go(link(["timer", namespace.value, id.value]));
     } catch (e) {
       put(problem, e.status !== 412 ? e.words ?? String(e)
-        : existing ? "It was changed meanwhile. Open it again to see how."
-        : ["There is one of that id already: ", h("a", { href: link(["timer", namespace.value, id.value]) }, "see it"), "."]);
+        : existing ? "The timer was changed meanwhile. Open it again to see how."
+        : ["A timer with this id exists: ", h("a", { href: link(["timer", namespace.value, id.value]) }, "show timer"), "."]);
     } finally {
       save.disabled = false;
     }
@@ -176,9 +214,9 @@ function form(timer, namespaceGiven) {
 
   const made = h("form", { class: "edit", onsubmit: submit, oninput: describe },
     h("fieldset", {}, h("legend", {}, "Name"), h("div", { class: "pair" }, labelled("Namespace", namespace), labelled("Id", id, existing ? undefined : "Yours to choose: the same id again replaces it."))),
-    h("fieldset", {}, h("legend", {}, "When"), when.element, Object.values(fields), said),
+    h("fieldset", {}, h("legend", {}, "When"), when.element, Object.values(fields), missedFields, said, upcoming.element),
     h("fieldset", {}, h("legend", {}, "Where"), where.element, Object.values(targets)),
-    h("fieldset", {}, h("legend", {}, "What"), labelled("Payload", payload, "JSON, up to 64 KB. May be empty.")),
+    h("fieldset", {}, h("legend", {}, "What"), labelled("Payload", payload, "JSON, up to 64 KB. May be empty."), timerHeaders.element),
     h("details", {}, h("summary", {}, "If it fails"), h("div", { class: "pair three" },
       labelled("Attempts at most", attempts), labelled("Backoff", backoff), labelled("Backoff at most", most))),
     problem,

@@ -4,40 +4,28 @@
 import * as api from "./api.js";
 import { ask, labelled } from "./dialog.js";
 import { h, name, put, toast } from "./dom.js";
-import { duration, instantOf, isoDuration, millisOf, stateMeaning, zoneName } from "./format.js";
+import { duration, fieldOf, instantOf, isoDuration, millisOf, millisOfField, plural, stateMeaning, zoneName } from "./format.js";
 import * as live from "./live.js";
 import { ago, badge, empty, failure, heading, time } from "./parts.js";
+import { runRows } from "./preview.js";
 import { go, link } from "./router.js";
-import { localInput } from "./timers.js";
+import { VERBS } from "./verbs.js";
 import { targetWords, whenWords } from "./words.js";
-import { inZone, knowsZone, offset, offsetText, runs, shiftText } from "./zone.js";
+import { knowsZone } from "./zone.js";
 
 export const title = (route) => route.path[2] ?? "Timer";
 
-/** What can be asked of a timer in a state. The server has the last word. */
-const VERBS = {
-  scheduled: ["run", "pause", "move", "edit", "cancel"],
-  ready: ["pause", "edit", "cancel"],
-  running: ["edit", "cancel"],
-  retrying: ["run", "pause", "move", "edit", "cancel"],
-  failed: ["retry", "edit", "cancel"],
-  blocked: ["retry", "edit", "cancel"],
-  paused: ["resume", "edit", "cancel"],
-  completed: ["edit"],
-  cancelled: ["edit"],
-};
-
 const SIMPLE = {
-  run: ["Run now", "It fires now"],
-  pause: ["Pause", "Paused: it does not fire until it is resumed"],
-  resume: ["Resume", "Resumed"],
-  retry: ["Retry", "Retried: it fires now"],
+  run: ["Run timer now", "Timer fires now"],
+  pause: ["Pause timer", "Timer paused until it is resumed"],
+  resume: ["Resume timer", "Timer resumed"],
+  retry: ["Retry timer", "Timer retried: it fires now"],
 };
 
 const CANCELLED = {
-  cancelled: "Cancelled: no attempt begins any more",
-  running: "Cancelled while an attempt runs: none comes after it",
-  completed: "Too late: it has fired",
+  cancelled: "Timer cancelled: no attempt begins",
+  running: "Timer cancelled while an attempt runs: no other attempt follows",
+  completed: "Not cancelled: the timer has completed",
 };
 
 export function show(main, route, signal) {
@@ -63,7 +51,7 @@ export function show(main, route, signal) {
       }
       drawn = "";
       put(body, heading(name(id)), e.status === 404
-        ? empty("There is no such timer", h("p", {}, "It was never made, or it ended and is forgotten: finished timers are remembered for a day."))
+        ? empty("There is no such timer", h("p", {}, "It never existed, or it finished and was purged. Finished timers are retained for a day."))
         : failure(e, load));
     }
   }
@@ -80,9 +68,9 @@ export function show(main, route, signal) {
     put(body,
       heading(name(timer.id), badge(timer.state)),
       h("p", { class: "lead" }, h("strong", {}, whenWords(timer)), timer.cron ? ` (${timer.zone ?? "UTC"})` : "", ", ", targetWords(timer.target), "."),
-      h("div", { class: "actions", role: "group", "aria-label": "Actions" }, (VERBS[timer.state] ?? ["edit", "cancel"]).map(button)),
+      h("div", { class: "actions", role: "group", "aria-label": "Actions" }, (VERBS[timer.state] ?? ["edit", "cancel"]).map((verb, i) => button(verb, i === 0))),
       timer.lastError && ["failed", "retrying", "blocked"].includes(timer.state) && h("div", { class: "notice bad" },
-        h("strong", {}, timer.state === "failed" ? `Failed after ${timer.attempts?.length ?? timer.attempt} attempts. ` : timer.state === "blocked" ? "Blocked. " : "The last attempt failed. "),
+        h("strong", {}, timer.state === "failed" ? `Failed after ${plural(timer.attempts?.length || timer.attempt, "attempt")}. ` : timer.state === "blocked" ? "Blocked. " : "The last attempt failed. "),
         name(timer.lastError)),
       h("div", { class: "columns" },
         h("div", {}, timeline(timer, inner.signal), next(timer)),
@@ -92,15 +80,15 @@ export function show(main, route, signal) {
     }
   }
 
-  function button(verb) {
+  function button(verb, first) {
     const actions = {
-      edit: ["Edit", () => go(link(["edit", namespace, id]))],
-      move: ["Move …", move],
-      cancel: ["Cancel …", cancel],
+      edit: ["Edit timer", () => go(link(["edit", namespace, id]))],
+      move: ["Move timer …", move],
+      cancel: ["Cancel timer …", cancel],
     };
     const [label, act] = actions[verb] ?? [SIMPLE[verb][0], () => perform(verb)];
-    const kind = verb === "cancel" ? "danger" : verb === "retry" || verb === "resume" ? "primary" : "";
-    const words = verb === "edit" && ["completed", "cancelled"].includes(timer.state) ? "Schedule again" : label;
+    const kind = verb === "cancel" ? "danger" : first ? "primary" : "";
+    const words = verb === "edit" && ["completed", "cancelled"].includes(timer.state) ? "Schedule timer again" : label;
     return h("button", { class: `button ${kind}`, "data-verb": verb, onclick: act }, words);
   }
 
@@ -109,7 +97,7 @@ export function show(main, route, signal) {
       await api.call("POST", path(verb), { ifMatch: timer.version });
       toast(SIMPLE[verb][1]);
     } catch (e) {
-      toast(e.status === 412 ? "It was changed meanwhile: look again" : e.words, "bad");
+      toast(e.status === 412 ? "The timer was changed meanwhile. Check it, then try again." : e.words, "bad");
     }
     load();
   }
@@ -118,13 +106,13 @@ export function show(main, route, signal) {
     return ask({
       title: "Cancel this timer?",
       body: h("p", {}, name(id), " never fires again. This cannot be undone."),
-      close: "Leave it",
+      close: "Leave timer",
       action: {
-        label: "Cancel the timer",
+        label: "Cancel timer",
         kind: "danger",
         async run() {
           const answer = await api.call("DELETE", path(), { ifMatch: timer.version });
-          toast(CANCELLED[answer?.outcome] ?? "Cancelled");
+          toast(CANCELLED[answer?.outcome] ?? "Timer cancelled");
           load();
         },
       },
@@ -132,15 +120,15 @@ export function show(main, route, signal) {
   }
 
   function move() {
-    const at = h("input", { type: "datetime-local", step: "1", required: true, "data-first": true, value: localInput(millisOf(timer.dueAt)) });
+    const at = h("input", { type: "datetime-local", step: "1", required: true, "data-first": true, value: fieldOf(millisOf(timer.dueAt)) });
     return ask({
       title: "Move the next run",
-      body: labelled("To", at, `In ${Intl.DateTimeFormat().resolvedOptions().timeZone}. A time that is past fires at once.`),
+      body: labelled("To", at, `In ${zoneName()}. A past time fires at once.`),
       action: {
-        label: "Move",
+        label: "Move timer",
         async run() {
-          await api.call("POST", path("move"), { body: { at: instantOf(new Date(at.value).getTime()) }, ifMatch: timer.version });
-          toast("Moved");
+          await api.call("POST", path("move"), { body: { at: instantOf(millisOfField(at.value)) }, ifMatch: timer.version });
+          toast("Timer moved");
           load();
         },
       },
@@ -202,14 +190,7 @@ function next(timer) {
   }
   const zone = timer.cron ? (timer.zone ?? "UTC") : zoneName();
   const known = knowsZone(zone) ? zone : "UTC";
-  const rows = runs(timer.next.map(millisOf), known, live.now()).flatMap((run) => [
-    timer.cron && run.shift && h("li", { class: "shift" },
-      `The clocks ${shiftText(run.shift.by)} on ${inZone(run.shift.at - 1, known).replace(/, [\d:]+$/, "")}: ` +
-      `from ${offsetText(offset(run.shift.at - 1, known))} to ${offsetText(offset(run.shift.at, known))}`),
-    h("li", {}, h("time", { datetime: instantOf(run.at), title: instantOf(run.at) }, run.text), h("span", { class: "muted small" }, ` ${run.offset}`),
-      timer.cron && run.oddity === "gap" && h("p", { class: "muted small" }, "The clocks skip the time that the cron names; it runs as the gap ends."),
-      timer.cron && run.oddity === "overlap" && h("p", { class: "muted small" }, "This local time comes twice; this is the first.")),
-  ]);
+  const rows = runRows(timer.next, known, Boolean(timer.cron));
   return h("section", {}, h("h2", {}, "Next runs"),
     h("p", { class: "muted" }, `On the clocks of ${known}${known === zone ? "" : `, since this browser does not know ${zone}`}.`),
     h("ol", { class: "runs" }, rows));
@@ -232,11 +213,13 @@ function facts(timer) {
       target.queue && fact("Queue", name(target.queue)),
       target.url && fact("URL", name(target.url)),
       target.secret && fact("Signed with", name(target.secret)),
-      target.timeout && fact("Time limit", isoDuration(target.timeout)),
+      target.timeout && fact("Timeout", isoDuration(target.timeout)),
       retry && fact("Attempts", `up to ${retry.maxAttempts}, ${isoDuration(retry.backoff)} to ${isoDuration(retry.maxBackoff)} apart`),
       (timer.every || timer.cron || timer.fixedDelay) && timer.missed && fact("Missed runs", { fire_once: "one for all", fire_all: "each of them", skip: "left out" }[timer.missed] ?? timer.missed),
+      (timer.every || timer.cron) && timer.grace && fact("Grace", isoDuration(timer.grace)),
       fact("Version", timer.version))),
     timer.payload !== undefined && block("Payload", pre("Payload", timer.payload)),
     Object.keys(timer.headers ?? {}).length > 0 && block("Headers", pre("Headers", timer.headers)),
+    Object.keys(target.headers ?? {}).length > 0 && block("Headers of the request", pre("Headers of the request", target.headers)),
   ];
 }

@@ -1,65 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of timers: filters that are kept in the address, newest first, and actions on all that match.
+// The list of timers: filters and order that are kept in the address, a selection, and actions on it.
 
 import * as api from "./api.js";
 import { bulk } from "./bulk.js";
-import { h, icon, name, put, text } from "./dom.js";
-import { STATE_NAMES, instantOf, millisOf, moment, number, plural, relative, stateLabel } from "./format.js";
+import { h, name, put, text } from "./dom.js";
+import { millisOf, moment, number, plural, relative, stateLabel } from "./format.js";
 import * as live from "./live.js";
 import { badge, empty, failure, firstTimer, heading, newTimerLink } from "./parts.js";
 import { go, link, replaceQuery } from "./router.js";
+import { filterOf, filters } from "./timer-filters.js";
 import { VirtualList } from "./virtual-list.js";
 
-/** More than this many are not fetched: whoever has more narrows the filter. */
+/** More than this many are not fetched: a person narrows the filter. */
 const MOST = 100_000;
 const PAGE = 2_000;
+/** A list of at most this many is read again by itself when timers were created. */
+const RELOADED = 2_000;
+const RELOAD_SECONDS = 5;
 const ROW_HEIGHT = 44;
 const NARROW_ROW_HEIGHT = 66;
 const narrow = matchMedia("(max-width: 720px)");
 
 export const title = () => "Timers";
 
-/** What the server is asked for, from the address: "" and missing are left out. */
-export function filterOf(query) {
-  const filter = {};
-  const fields = { prefix: "prefix", state: "state", from: "dueFrom", to: "dueTo" };
-  for (const [from, to] of Object.entries(fields)) {
-    if (query.get(from)) {
-      filter[to] = query.get(from);
-    }
-  }
-  return filter;
+const targetOf = ({ target = {} }) => target.queue ?? target.url ?? target.handler ?? "";
+
+/** By the name of the column: its label, and its value to sort by. The first order of times and numbers is descending. */
+const COLUMNS = {
+  id: { label: "Timer", value: ({ timer }) => timer.id },
+  state: { label: "State", value: ({ timer }) => stateLabel(timer.state) },
+  due: { label: "Due", value: ({ due }) => due },
+  attempts: { label: "Attempts", value: ({ timer }) => timer.attempt ?? 0, descending: true },
+  target: { label: "Queue or URL", value: ({ timer }) => targetOf(timer) },
+  error: { label: "Last error", value: ({ timer }) => errorOf(timer) },
+  created: { label: "Created", value: ({ created }) => created, descending: true },
+};
+
+/** An earlier error of a timer that is fine again is on its own page. */
+function errorOf({ state, lastError }) {
+  return lastError && ["failed", "retrying", "blocked"].includes(state) ? lastError : "";
 }
 
-/** Newest first; of the same moment, by id. */
-export function newestFirst(a, b) {
-  return b.created - a.created || (a.timer.id < b.timer.id ? -1 : 1);
+/** The order of rows: by a column, then by id. */
+export function rowOrder(column, descending) {
+  const { value } = COLUMNS[column];
+  const sign = descending ? -1 : 1;
+  return (a, b) => {
+    const [x, y] = [value(a), value(b)];
+    return x === y ? (a.timer.id < b.timer.id ? -1 : 1) : x < y ? -sign : sign;
+  };
 }
 
 export function show(main, route, signal) {
   const state = { rows: [], active: -1, complete: false, error: null, capped: false };
+  const selected = new Set();
+  let lastSelected = -1;
   const indexes = new Map();
+  const changes = new Set();
   let loading = new AbortController();
   signal.addEventListener("abort", () => loading.abort());
 
   const count = h("span", { class: "count", "aria-live": "polite" });
   const news = h("button", { class: "news button small", hidden: true, onclick: () => load() });
   const actions = bulk(
-    () => ({ namespace: onlyNamespace(), filter: filterOf(query()), count: state.rows.length, complete: state.complete && !state.capped }),
+    () => ({
+      namespace: onlyNamespace(),
+      filter: filterOf(query()),
+      timers: [...selected].map((key) => state.rows[indexes.get(key)].timer),
+      all: state.complete && !state.capped && selected.size === state.rows.length,
+    }),
     () => load());
   const body = h("div", { class: "rows", role: "rowgroup" });
+  const everything = h("input", { type: "checkbox", "aria-label": "Select all timers of this list", onchange: selectAll });
+  const headers = Object.entries(COLUMNS).map(([column, { label }]) =>
+    h("span", { role: "columnheader", class: `cell-${column}` },
+      h("button", { class: "sort", "data-column": column, onclick: () => sortBy(column) }, label)));
   const head = h("div", { role: "rowgroup", class: "rows-head" }, h("div", { role: "row", class: "row head" },
-    ["Timer", "State", "Due", "Target", "Created"].map((label) => h("span", { role: "columnheader" }, label))));
+    h("span", { role: "columnheader", class: "cell-select" }, everything), headers));
   const table = h("div", { class: "table", role: "table", "aria-label": "Timers" }, head, body);
   const box = h("div", { class: "list", tabindex: "0", role: "region", "aria-label": "List of timers" }, table);
   const none = h("div", {});
   const list = new VirtualList(box, body, () => (narrow.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT), row, signal);
   narrow.addEventListener("change", () => list.refresh(), { signal });
+  const order = h("select", { class: "order", "aria-label": "Order", onchange: () => sortBy(order.value) },
+    Object.entries(COLUMNS).map(([column, { label }]) => h("option", { value: column }, `By ${label.toLowerCase()}`)));
 
   put(main, h("div", { class: "timers" },
     heading("Timers", newTimerLink()),
     filters(route.query, changed, () => load().then(() => activate(0))),
-    h("div", { class: "list-head" }, count, news, actions.element),
+    h("div", { class: "list-head" }, count, order, news, actions.element),
     none, box));
   if (route.query.get("focus") === "search") {
     replaceQuery({ focus: "" });
@@ -81,41 +110,84 @@ export function show(main, route, signal) {
     load();
   }
 
-  async function load() {
+  // Order
+
+  function sorting() {
+    const given = query().get("sort");
+    const column = given in COLUMNS ? given : "created";
+    const chosen = query().get("order");
+    return { column, descending: chosen ? chosen === "desc" : Boolean(COLUMNS[column].descending) };
+  }
+
+  function sortBy(column) {
+    const before = sorting();
+    const descending = before.column === column ? !before.descending : Boolean(COLUMNS[column].descending);
+    replaceQuery({ sort: column === "created" ? "" : column, order: descending === Boolean(COLUMNS[column].descending) ? "" : descending ? "desc" : "asc" });
+    sort();
+    state.active = -1;
+    box.scrollTop = 0;
+    render();
+  }
+
+  function sort() {
+    const { column, descending } = sorting();
+    state.rows.sort(rowOrder(column, descending));
+  }
+
+  function renewOrder() {
+    const { column, descending } = sorting();
+    order.value = column;
+    Object.keys(COLUMNS).forEach((each, i) => headers[i].setAttribute("aria-sort", each !== column ? "none" : descending ? "descending" : "ascending"));
+  }
+
+  // Rows
+
+  /** Reads all pages. Quietly: the present rows stay until the new ones are there. */
+  async function load(quietly = false) {
     loading.abort();
     loading = new AbortController();
     const { signal: now } = loading;
-    Object.assign(state, { rows: [], active: -1, complete: false, error: null, capped: false });
+    const rows = [];
+    changes.clear();
     news.hidden = true;
-    box.scrollTop = 0;
-    render();
+    if (!quietly) {
+      Object.assign(state, { rows, active: -1, complete: false, error: null, capped: false });
+      selected.clear();
+      box.scrollTop = 0;
+      render();
+    }
     try {
       const chosen = query().get("ns");
       namespaces = chosen ? [chosen] : await api.namespaces(now);
       let sorted = 0;
+      let capped = false;
       for await (const timers of pages(namespaces, filterOf(query()), now)) {
-        if (state.rows.length >= MOST && timers.length > 0) {
-          state.capped = true;
+        if (rows.length >= MOST && timers.length > 0) {
+          capped = true;
           break;
         }
         for (const each of timers) {
-          state.rows.push({ timer: each, created: millisOf(each.createdAt) });
+          rows.push({ timer: each, created: millisOf(each.createdAt), due: millisOf(each.dueAt) });
         }
         // Each sort is of all: one for each page would be most of the work.
-        if (state.rows.length > sorted * 1.5) {
-          sorted = state.rows.length;
-          state.rows.sort(newestFirst);
+        if (!quietly && rows.length > sorted * 1.5) {
+          sorted = rows.length;
+          sort();
           render();
         }
-        text(count, `${number(state.rows.length)} and more …`);
+        if (!quietly) {
+          text(count, `${number(rows.length)} and more …`);
+        }
       }
-      state.rows.sort(newestFirst);
-      state.complete = true;
+      Object.assign(state, { rows, capped, complete: true, error: null });
+      sort();
     } catch (e) {
       if (now.aborted) {
         return;
       }
-      state.error = e;
+      if (!quietly) {
+        state.error = e;
+      }
     }
     render();
   }
@@ -125,41 +197,47 @@ export function show(main, route, signal) {
     state.rows.forEach(({ timer }, i) => indexes.set(keyOf(timer), i));
     table.setAttribute("aria-rowcount", state.rows.length + 1);
     const finished = state.complete || state.error;
-    text(count, !finished ? "Loading …" : state.capped ? `The first ${number(MOST)}: narrow the filter to see the others` : plural(state.rows.length, "timer"));
+    text(count, !finished ? "Loading …" : state.capped ? `The first ${number(MOST)} by id: narrow the filter to see the others` : plural(state.rows.length, "timer"));
     box.hidden = finished && state.rows.length === 0;
     head.hidden = state.rows.length === 0;
+    order.hidden = state.rows.length === 0;
+    renewOrder();
     list.show(state.rows.length);
-    put(none, state.error ? failure(state.error, load) : finished && state.rows.length === 0 && nothing());
-    actions.renew();
+    put(none, state.error ? failure(state.error, () => load()) : finished && state.rows.length === 0 && nothing());
+    renewSelection();
   }
 
   function nothing() {
     const filtered = Object.keys(filterOf(query())).length > 0;
     return filtered
-      ? empty("No timer matches", h("p", {}, "Finished ones are shown only when their state is chosen; they are remembered for a day."),
-        h("a", { class: "button", href: link(["timers"], { ns: query().get("ns") ?? "" }) }, "Clear the filters"))
-      : empty("No timers wait", h("p", {}, "Make the first one here, or with this command. It fires half a minute later."), firstTimer(), newTimerLink());
+      ? empty("No timer matches", h("p", {}, "Finished timers are shown only when their state is chosen. They are retained for a day."),
+        h("a", { class: "button", href: link(["timers"], { ns: query().get("ns") ?? "" }) }, "Clear filters"))
+      : empty("No timers wait", h("p", {}, "Create the first timer here, or with this command. It fires after half a minute."), firstTimer(), newTimerLink());
   }
 
   function row(index) {
     const { timer } = state.rows[index];
-    const target = timer.target?.queue ?? timer.target?.url ?? timer.target?.handler ?? "";
     const several = !query().get("ns");
+    const key = keyOf(timer);
+    const most = timer.retry?.maxAttempts;
+    const checkbox = h("input", { type: "checkbox", checked: selected.has(key), "aria-label": `Select ${timer.id}`,
+      onclick: (event) => selectRow(index, checkbox.checked, event.shiftKey) });
+    const cell = (column, ...content) => h("span", { role: "cell", class: `cell-${column}` }, content);
     return h("div", { role: "row", class: `row${index === state.active ? " active" : ""}`, "aria-rowindex": index + 2, onclick: (event) => {
-      if (!event.target.closest("a") && getSelection().isCollapsed) {
+      if (!event.target.closest("a, .cell-select") && getSelection().isCollapsed) {
         go(link(["timer", timer.namespace, timer.id]));
       }
     } },
-      h("span", { role: "cell", class: "cell-id" },
-        h("a", { href: link(["timer", timer.namespace, timer.id]) }, name(timer.id)),
-        several && name(timer.namespace, "muted small")),
-      h("span", { role: "cell", class: "cell-state" }, badge(timer.state)),
-      h("span", { role: "cell", class: "cell-due" },
-        h("time", { datetime: timer.dueAt, title: timer.dueAt }, moment(millisOf(timer.dueAt), live.now())), " ",
-        h("span", { class: "muted small ago", "data-at": timer.dueAt }, relative(millisOf(timer.dueAt), live.now()))),
-      h("span", { role: "cell", class: "cell-target" }, timer.lastError && ["failed", "retrying", "blocked"].includes(timer.state)
-        ? name(timer.lastError, "error-text") : name(target, "muted")),
-      h("span", { role: "cell", class: "cell-created muted" }, moment(state.rows[index].created, live.now())));
+      cell("select", checkbox),
+      cell("id", h("a", { href: link(["timer", timer.namespace, timer.id]) }, name(timer.id)), several && name(timer.namespace, "muted small")),
+      cell("state", badge(timer.state)),
+      cell("due",
+        h("time", { datetime: timer.dueAt, title: timer.dueAt }, moment(state.rows[index].due, live.now())), " ",
+        h("span", { class: "muted small ago", "data-at": timer.dueAt }, relative(state.rows[index].due, live.now()))),
+      cell("attempts", timer.attempt > 0 ? (most ? `${timer.attempt} of ${most}` : timer.attempt) : h("span", { class: "muted" }, "0")),
+      cell("target", name(targetOf(timer), "muted")),
+      cell("error", errorOf(timer) && name(errorOf(timer), "error-text")),
+      cell("created", h("span", { class: "muted" }, moment(state.rows[index].created, live.now()))));
   }
 
   function activate(index) {
@@ -175,12 +253,59 @@ export function show(main, route, signal) {
     element?.querySelector("a").focus({ preventScroll: true });
   }
 
+  // Selection
+
+  /** With the shift key, all rows from the one before. */
+  function selectRow(index, on, shift) {
+    const from = shift && lastSelected >= 0 ? Math.min(lastSelected, index) : index;
+    const to = shift && lastSelected >= 0 ? Math.max(lastSelected, index) : index;
+    for (let i = from; i <= to && i < state.rows.length; i++) {
+      const key = keyOf(state.rows[i].timer);
+      if (on) {
+        selected.add(key);
+      } else {
+        selected.delete(key);
+      }
+      const box = list.element(i)?.querySelector("input");
+      if (box) {
+        box.checked = on;
+      }
+    }
+    lastSelected = index;
+    renewSelection();
+  }
+
+  function selectAll() {
+    const on = everything.checked;
+    selected.clear();
+    if (on) {
+      state.rows.forEach(({ timer }) => selected.add(keyOf(timer)));
+    }
+    for (const box of body.querySelectorAll("input")) {
+      box.checked = on;
+    }
+    renewSelection();
+  }
+
+  function renewSelection() {
+    everything.checked = state.rows.length > 0 && selected.size === state.rows.length;
+    everything.indeterminate = selected.size > 0 && selected.size < state.rows.length;
+    actions.renew();
+  }
+
+  // Keys and events
+
   document.addEventListener("keydown", (event) => {
-    const by = { j: 1, k: -1 }[event.key];
-    if (by && !event.target.closest("input, select, textarea, dialog") && !event.ctrlKey && !event.metaKey && !event.altKey
-        && localStorage.getItem("timewheel.keys") !== "off") {
-      event.preventDefault();
+    const by = { j: 1, k: -1, x: 0 }[event.key];
+    if (by === undefined || event.target.closest("input:not([type=checkbox]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey
+        || localStorage.getItem("timewheel.keys") === "off") {
+      return;
+    }
+    event.preventDefault();
+    if (by !== 0) {
       activate(state.active + by);
+    } else if (state.active >= 0) {
+      selectRow(state.active, !selected.has(keyOf(state.rows[state.active].timer)), event.shiftKey);
     }
   }, { signal });
 
@@ -189,21 +314,37 @@ export function show(main, route, signal) {
       text(each, relative(millisOf(each.dataset.at), live.now()));
     }
   }, signal);
+  live.everySeconds(RELOAD_SECONDS, () => changes.size > 0 && isCalm() && load(true), signal);
   live.on("timer", (event) => {
-    const index = indexes.get(keyOf(event));
-    const matches = index !== undefined || event.id.startsWith(query().get("prefix") ?? "");
-    if (matches && ["created", "replaced", "moved"].includes(event.change)) {
-      stale();
+    const key = keyOf(event);
+    const index = indexes.get(key);
+    const { prefix = "", state: states } = filterOf(query());
+    const fits = event.id.startsWith(prefix) && (!states || states === "all" || states.split(",").includes(event.state));
+    if ((index !== undefined || fits) && ["created", "replaced", "moved"].includes(event.change)) {
+      changes.add(key);
+      renewNews();
     } else if (index !== undefined && event.state && state.rows[index].timer.state !== event.state) {
       state.rows[index].timer.state = event.state;
       list.renew(index);
+      if (selected.has(key)) {
+        actions.renew();
+      }
     }
   }, signal);
-  live.on("dropped", () => stale(), signal);
+  live.on("dropped", () => {
+    changes.add("");
+    renewNews();
+  }, signal);
 
-  function stale() {
-    news.hidden = false;
-    text(news, "There is news: show it");
+  /** Whether the list may change under the eyes of a person. */
+  function isCalm() {
+    return state.complete && state.rows.length <= RELOADED && selected.size === 0 && state.active < 0 && box.scrollTop === 0
+      && !document.querySelector("dialog");
+  }
+
+  function renewNews() {
+    news.hidden = isCalm();
+    text(news, changes.has("") ? "Show changes" : `Show ${plural(changes.size, "changed timer")}`);
   }
 
   load();
@@ -223,49 +364,4 @@ async function* pages(namespaces, filter, signal) {
       pageToken = page.nextPageToken ?? "";
     } while (pageToken);
   }
-}
-
-/** The controls above the list; Enter in the search goes to the first timer found. */
-function filters(query, changed, enter) {
-  const search = h("input", { id: "search", type: "search", placeholder: "Id begins with …", autocomplete: "off", spellcheck: "false",
-    value: query.get("prefix") ?? "", "aria-label": "Id begins with", "aria-keyshortcuts": "/" });
-  let waiting;
-  search.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => changed({ prefix: search.value }), 250);
-  });
-  search.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") {
-      clearTimeout(waiting);
-      replaceQuery({ prefix: search.value });
-      enter();
-    }
-  });
-  const given = query.get("state") ?? "";
-  const options = [["", "Unfinished"], ...STATE_NAMES.map((s) => [s, stateLabel(s)]), ["all", "Every state"]];
-  if (!options.some(([value]) => value === given)) {
-    options.push([given, given.split(",").map(stateLabel).join(", ")]);
-  }
-  const states = h("select", { "aria-label": "State", onchange: () => changed({ state: states.value }) },
-    options.map(([value, label]) => h("option", { value }, label)));
-  states.value = given;
-  const from = moments("Due from", query.get("from"), (value) => changed({ from: value }));
-  const to = moments("until", query.get("to"), (value) => changed({ to: value }));
-  return h("form", { class: "filters", role: "search", "aria-label": "Filters", onsubmit: (event) => event.preventDefault() },
-    h("span", { class: "search" }, icon("search"), search), states,
-    h("span", { class: "span" }, from, to));
-}
-
-/** A field for a moment of local time. Until it is changed, the exact moment of the address holds. */
-function moments(label, instant, changed) {
-  const millis = instant ? millisOf(instant) : NaN;
-  const input = h("input", { type: "datetime-local", step: "1", value: Number.isNaN(millis) ? "" : localInput(millis),
-    onchange: () => changed(input.value ? instantOf(new Date(input.value).getTime()) : "") });
-  return h("label", {}, h("span", {}, label), input);
-}
-
-/** The value of a field for a moment of local time. */
-export function localInput(millis) {
-  const local = new Date(millis - new Date(millis).getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19);
 }

@@ -213,6 +213,7 @@ final class StandIn implements AutoCloseable {
     switch (parts.get(0)) {
       case "stats" -> json(exchange, timers.stats(namespace));
       case "wheel" -> json(exchange, timers.wheel(namespace));
+      case "schedules:preview" -> preview(exchange, (ObjectNode) JSON.readTree(body));
       case "cluster" -> json(exchange, (ObjectNode) JSON.readTree(cluster));
       default -> {
         if (parts.size() == 1) {
@@ -285,6 +286,21 @@ final class StandIn implements AutoCloseable {
     }
     found.forEach(timer -> become(timer, VERBS.get(last.substring(last.indexOf(':') + 1))));
     json(exchange, JSON.createObjectNode().put("count", found.size()));
+  }
+
+  /** One run a day; a cron that contains "bad" is refused. */
+  private static void preview(HttpExchange exchange, ObjectNode schedule) throws IOException {
+    if (text(schedule, "cron").contains("bad")) {
+      problem(exchange, 422, "cron: bad is no minute", 0);
+      return;
+    }
+    ObjectNode answer = JSON.createObjectNode();
+    ArrayNode next = answer.putArray("next");
+    int runs = schedule.has("cron") || schedule.has("every") ? schedule.path("count").asInt() : 1;
+    for (int day = 1; day <= runs; day++) {
+      next.add("2099-06-0" + day + "T09:00:00Z");
+    }
+    json(exchange, answer);
   }
 
   private void pauseNamespace(HttpExchange exchange, String last) {

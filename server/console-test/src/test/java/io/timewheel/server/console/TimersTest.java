@@ -3,9 +3,13 @@ package io.timewheel.server.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The list of timers, a timer, and the form that makes one. */
@@ -46,6 +50,7 @@ class TimersTest extends ConsoleTest {
     site.timers.put("bulk", "new", LATER);
     show("#/timers?ns=bulk&prefix=old-");
     browser.awaitText(".count", "3 timers");
+    browser.click(".row.head input");
     browser.click("[data-verb=cancel]");
     browser.awaitText("dialog", "3 timers of bulk");
 
@@ -60,6 +65,122 @@ class TimersTest extends ConsoleTest {
     browser.awaitText("main", "No timer matches");
     assertThat(state("bulk", "old-0")).isEqualTo("cancelled");
     assertThat(state("bulk", "new")).isEqualTo("scheduled");
+  }
+
+  @Test
+  void showsAttemptsQueueAndErrorInColumnsOfTheirOwn() {
+    site.timers
+        .put("columns", "broken", failed("HTTP 502 Bad Gateway"))
+        .putObject("retry")
+        .put("maxAttempts", 5);
+    show("#/timers?ns=columns");
+    awaitRows("broken");
+    assertThat(browser.text(".rows .cell-attempts")).isEqualTo("1 of 5");
+    assertThat(browser.text(".rows .cell-target")).isEqualTo("orders");
+    assertThat(browser.text(".rows .cell-error")).isEqualTo("HTTP 502 Bad Gateway");
+  }
+
+  @Test
+  void sortsByAColumn() {
+    site.timers.put("sort", "a", LATER).put("dueAt", "2099-01-03T00:00:00Z").put("attempt", 1);
+    site.timers.put("sort", "b", LATER).put("dueAt", "2099-01-01T00:00:00Z").put("attempt", 3);
+    site.timers.put("sort", "c", LATER).put("dueAt", "2099-01-02T00:00:00Z").put("attempt", 2);
+    show("#/timers?ns=sort");
+    browser.click("[data-column=due]");
+    awaitRows("b", "c", "a");
+    assertThat(browser.all(".cell-due[aria-sort=ascending]")).hasSize(1);
+    browser.click("[data-column=due]");
+    awaitRows("a", "c", "b");
+    assertThat(browser.address()).contains("sort=due").contains("order=desc");
+    show(browser.address().substring(site.address().length() + 1));
+    awaitRows("a", "c", "b");
+    browser.click("[data-column=attempts]");
+    awaitRows("b", "c", "a");
+    browser.click("[data-column=id]");
+    awaitRows("a", "b", "c");
+  }
+
+  @Test
+  void changesTheSelectedTimersAlone() {
+    for (String id : List.of("a", "b", "c")) {
+      site.timers.put("some", id, LATER);
+    }
+    show("#/timers?ns=some&sort=id");
+    awaitRows("a", "b", "c");
+    assertThat(browser.all(".bulk[hidden]")).hasSize(1);
+    browser.click("[aria-label='Select a']");
+    browser.click("[aria-label='Select c']");
+    browser.awaitText(".bulk", "2 selected");
+    assertThat(barriers()).isEmpty();
+    browser.click("[data-verb=pause]");
+    browser.awaitText("dialog", "Pause 2 timers?");
+    browser.click("dialog button[type=submit]");
+    browser.awaitText("#toasts", "2 timers paused");
+    assertThat(List.of(state("some", "a"), state("some", "b"), state("some", "c")))
+        .containsExactly("paused", "scheduled", "paused");
+    browser.await("no selection", () -> !browser.all(".bulk[hidden]").isEmpty());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "scheduled, Run timer now, Pause timer",
+    "ready, Pause timer, Pause timer",
+    "retrying, Run timer now, Pause timer",
+    "failed, Retry timer, Retry timer",
+    "blocked, Retry timer, Retry timer",
+    "paused, Resume timer, Resume timer",
+    "running, Edit timer, Cancel timer",
+  })
+  void offersTheRightVerbFirst(String state, String ofTheTimer, String ofTheSelection) {
+    site.timers.put("verbs", "a", LATER).put("state", state);
+    show("#/timer/verbs/a");
+    browser.awaitText(".actions button:first-child", ofTheTimer);
+    follow("#/timers?ns=verbs");
+    browser.click("[aria-label='Select a']");
+    browser.awaitText(".bulk-verbs button:first-child", ofTheSelection);
+  }
+
+  @Test
+  void filtersInTheZoneOfTheRows() {
+    browser.zone("America/New_York");
+    site.timers.put("zone", "a", LATER);
+    show("#/timers?ns=zone&from=2099-06-01T09:00:00Z");
+    awaitRows("a");
+    assertThat(from()).isEqualTo("2099-06-01T05:00:00");
+    assertThat(browser.text(".rows .cell-due")).contains("05:30:00");
+    browser.press("u");
+    browser.awaitText(".filters", "(UTC)");
+    awaitRows("a");
+    assertThat(from()).isEqualTo("2099-06-01T09:00:00");
+    assertThat(browser.text(".rows .cell-due")).contains("09:30:00");
+    browser.evaluate(
+        "const field = document.querySelector('.span input'); field.value = '2099-06-01T09:31:00';"
+            + " field.dispatchEvent(new Event('change'));");
+    browser.awaitText("main", "No timer matches");
+    assertThat(browser.address()).contains("from=2099-06-01T09%3A31%3A00.000Z");
+  }
+
+  private Object from() {
+    return browser.evaluate(
+        "const { value } = document.querySelector('.span input');"
+            + "return value.length === 16 ? value + ':00' : value;");
+  }
+
+  @Test
+  void readsACalmListAgainAndAsksWhenRowsAreSelected() {
+    site.timers.put("calm", "a", LATER).put("createdAt", "2026-01-01T00:00:00Z");
+    show("#/timers?ns=calm");
+    awaitRows("a");
+    site.tell(site.timers.put("calm", "b", LATER), "created");
+    awaitRows("b", "a");
+    assertThat(browser.all(".news[hidden]")).hasSize(1);
+    browser.click("[aria-label='Select a']");
+    site.tell(site.timers.put("calm", "c", LATER), "created");
+    site.tell(site.timers.put("calm", "c", LATER), "replaced");
+    browser.awaitText(".news", "Show 1 changed timer");
+    assertThat(rows()).containsExactly("b", "a");
+    browser.click(".news");
+    awaitRows("c", "b", "a");
   }
 
   @Test
@@ -79,7 +200,7 @@ class TimersTest extends ConsoleTest {
 
     site.timers.put("many", "t-100000", LATER);
     show("#/timers?ns=many&prefix=t-");
-    browser.awaitText(".count", "The first 100,000: narrow the filter");
+    browser.awaitText(".count", "The first 100,000 by id: narrow the filter");
   }
 
   private boolean scrolledTo(String id) {
@@ -135,6 +256,53 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
+  void showsTheNextFiveRunsOfTheScheduleThatIsTyped() {
+    expectComplaints("422");
+    show("#/new?ns=made");
+    browser.click(".segments label:nth-child(4)");
+    type("Cron", "0 9 * * *");
+    browser.awaitText(".said", "Fires every day at 09:00");
+    browser.await("five runs", () -> browser.all(".preview li").size() == 5);
+    assertThat(browser.text(".preview")).contains("Mon, 1 Jun 2099").contains("Fri, 5 Jun 2099");
+    type("Cron", "bad");
+    browser.awaitText(".preview", "cron: bad is no minute");
+    assertThat(browser.all(".preview li")).isEmpty();
+  }
+
+  @Test
+  void editsHeadersTimeoutAndGrace() {
+    site.timers.put(
+        "made",
+        "hook",
+        """
+        {"every":"PT1H","grace":"PT5M","headers":{"team":"billing"},
+         "target":{"url":"https://shop.example/a","timeout":"PT10S","secret":"shop",
+          "headers":{"Authorization":{"secret":"token"},"Accept":"text/plain"}}}
+        """);
+    show("#/edit/made/hook");
+    type("Grace", "7m");
+    type("Timeout", "20s");
+    assertThat(barriers()).isEmpty();
+    browser.click("[aria-label='Headers of the request'] > p button");
+    List<WebElement> names =
+        browser.all("[aria-label='Headers of the request'] [aria-label='Header name']");
+    List<WebElement> values =
+        browser.all("[aria-label='Headers of the request'] [aria-label='Header value']");
+    assertThat(names).hasSize(3);
+    names.get(2).sendKeys("X-Shop");
+    values.get(2).sendKeys("a b");
+    browser.click("[aria-label='Headers of the request'] .header-row:nth-child(2) button");
+    browser.click("button[type=submit]");
+    browser.awaitText("h1", "hook");
+    browser.awaitText("main", "Headers of the request");
+    assertThat(site.timers.get("made", "hook").toString())
+        .contains("\"Authorization\":{\"secret\":\"token\"}", "\"X-Shop\":\"a b\"")
+        .contains("\"timeout\":\"PT20S\"", "\"grace\":\"PT7M\"", "{\"team\":\"billing\"}")
+        .contains("\"secret\":\"shop\"")
+        .doesNotContain("text/plain");
+  }
+
+  @Test
   void tellsWhatHappenedAndWhatComes() {
     ObjectNode timer = site.timers.put("told", "a", failed("no paper")).put("state", "running");
     show("#/timer/told/a");
@@ -172,7 +340,7 @@ class TimersTest extends ConsoleTest {
             "Sat, 28 Mar 2099, 02:30 UTC+01:00",
             "The clocks go forward 1 h on Sun, 29 Mar 2099: from UTC+01:00 to UTC+02:00",
             "Sun, 29 Mar 2099, 03:00 UTC+02:00",
-            "The clocks skip the time that the cron names; it runs as the gap ends.",
+            "The clocks skip the time that the cron names. The timer fires as the gap ends.",
             "Mon, 30 Mar 2099, 02:30 UTC+02:00");
   }
 }
