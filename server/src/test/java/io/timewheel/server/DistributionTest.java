@@ -3,12 +3,15 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -37,14 +40,11 @@ class DistributionTest {
   void everyMetricOfTheAlertsIsMeasured() throws Exception {
     TreeSet<String> measured = new TreeSet<>();
     try (Running running = new Running()) {
-      // A meter of states begins with the first timer.
-      assertThat(
-              running
-                  .put(
-                      "/v1/namespaces/shop/timers/a",
-                      "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}")
-                  .status())
-          .isEqualTo(201);
+      // The meters of states and queues begin with the first ready timer.
+      running.timer.schedule(TimerSpec.of("shop", "a").after(Duration.ZERO).queue("q"));
+      while (running.timer.counts().get("shop").get(TimerState.READY) == null) {
+        Thread.onSpinWait();
+      }
       running
           .get("/metrics")
           .response()

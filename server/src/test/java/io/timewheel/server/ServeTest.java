@@ -216,7 +216,7 @@ class ServeTest {
   @Test
   void withTokensItListensBeyondLoopbackAndKeepsStrangersOut() throws Exception {
     Path tokens = directory.resolve("tokens");
-    Process made = run("config", "token", "ops", "--role", "admin", "--tokens", tokens.toString());
+    Process made = run("tokens", "create", "ops", "--role", "admin", "--tokens", tokens.toString());
     String token = new String(made.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     assertThat(made.waitFor()).isZero();
     Path audit = directory.resolve("audit.log");
@@ -238,7 +238,8 @@ class ServeTest {
     assertThat(status("GET", timer, null)).isEqualTo(401);
     assertThat(status("DELETE", timer, null, "Authorization", "Bearer " + token)).isEqualTo(404);
     assertThat(Files.readString(audit)).contains("\"who\":\"ops\"").doesNotContain(token);
-    Process again = run("config", "token", "ops", "--role", "admin", "--tokens", tokens.toString());
+    Process again =
+        run("tokens", "create", "ops", "--role", "admin", "--tokens", tokens.toString());
     assertThat(again.waitFor()).isEqualTo(4);
   }
 

@@ -22,7 +22,12 @@ import tools.jackson.databind.annotation.JsonSerialize;
 @JsonSerialize(using = HeaderValue.Serializer.class)
 @JsonDeserialize(using = HeaderValue.Deserializer.class)
 public record HeaderValue(@Nullable String text, @Nullable String secret) {
-  /** Checks that there is exactly one of both. */
+  /**
+   * Checks that there is exactly one of both.
+   *
+   * @param text the value itself
+   * @param secret the name of a secret of the server's configuration
+   */
   public HeaderValue {
     if ((text == null) == (secret == null)) {
       throw new IllegalArgumentException("header value (expected: a text or a secret)");

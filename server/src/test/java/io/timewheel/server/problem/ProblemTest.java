@@ -18,15 +18,16 @@ class ProblemTest {
 
   @Test
   void onlyKnownExceptionsAreMistakesOfTheCaller() {
+    DurableTimer closed;
     try (DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
       Problem refused = of(() -> timer.list(TimerFilter.all(), 0, null));
       assertThat(refused.status()).isEqualTo(422);
       assertThat(refused.field()).isEqualTo("pageSize");
       assertThat(refused.cause()).isNull();
-      timer.close();
-      assertThat(of(() -> timer.get("shop", "a")).status()).isEqualTo(503);
-      assertThat(of(() -> timer.cancel("shop", "a")).status()).isEqualTo(503);
+      closed = timer;
     }
+    assertThat(of(() -> closed.get("shop", "a")).status()).isEqualTo(503);
+    assertThat(of(() -> closed.cancel("shop", "a")).status()).isEqualTo(503);
   }
 
   @Test

@@ -63,8 +63,11 @@ public record TimerDefinition(
   }
 
   /**
-   * {@return whether another definition asks for the same} The header {@code traceparent} does not
-   * count: each request has another, also one that repeats a call.
+   * Compares the definition with another. The header {@code traceparent} does not count: each
+   * request has another, also one that repeats a call.
+   *
+   * @param other the other definition
+   * @return whether both ask for the same
    */
   public boolean isSameAs(TimerDefinition other) {
     String trace = headers.get(TRACE);
