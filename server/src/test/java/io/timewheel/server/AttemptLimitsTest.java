@@ -49,8 +49,13 @@ class AttemptLimitsTest {
     AttemptLimits limits =
         AttemptLimits.open(
             file(
-                "# all of them\nqueue shop/orders rate=100/s concurrency=20\n"
-                    + "\nhost Shop.example  rate=30/m # slow\nqueue a%20b/c%2Fd concurrency=3\n"));
+                """
+                # all of them
+                queue shop/orders rate=100/s concurrency=20
+
+                host Shop.example  rate=30/m # slow
+                queue a%20b/c%2Fd concurrency=3
+                """));
     assertThat(limits.queue("shop", "orders")).isEqualTo(new SharedLimit(100, 20));
     assertThat(limits.queue("a b", "c/d")).isEqualTo(new SharedLimit(0, 3));
     assertThat(limits.host("shop.EXAMPLE")).isEqualTo(new SharedLimit(0.5, 0));

@@ -115,7 +115,7 @@ class AuthorizationTest {
   @BeforeAll
   static void start() throws IOException {
     Path file = directory.resolve("tokens");
-    for (String role : ANY.split(" ")) {
+    for (String role : ANY.split(" ", -1)) {
       BY_ROLE.put(role, Tokens.add(file, role, role, Set.of()));
     }
     read = BY_ROLE.get("read");

@@ -208,8 +208,9 @@ class NginxTest {
     logger.addAppender(log);
     // Another address of this machine, as that of another machine; what it claims is ignored.
     try (Socket socket = new Socket()) {
-      socket.bind(new InetSocketAddress("127.0.0.2", 0));
-      socket.connect(new InetSocketAddress("127.0.0.1", URI.create(url).getPort()));
+      socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 2}), 0));
+      socket.connect(
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), URI.create(url).getPort()));
       Socket tls = trust.getSocketFactory().createSocket(socket, "localhost", -1, true);
       String request =
           "DELETE /timers"

@@ -183,7 +183,7 @@ class QueueListResourceTest {
     assertThat(results("nack", nack)).containsExactly("200", "409");
     assertThat(running.timer.get("shop", "b").orElseThrow().lastError()).hasValue("no stock");
     String one = "{" + items.get(2) + "}";
-    String many = "{\"firings\":[" + one + (("," + one).repeat(1_000)) + "]}";
+    String many = "{\"firings\":[" + one + ("," + one).repeat(1_000) + "]}";
     assertThat(running.post(SHOP + "/firings:ack", many).status()).isEqualTo(422);
   }
 

@@ -168,7 +168,8 @@ class QuotasTest {
   void aClaimWithoutATurnIsAnsweredEmpty() {
     Quotas quotas = quotas(Quota.NONE);
     Caller caller = caller(new Quota(null, 1L, null, null));
-    quotas.claim(caller, "a", MINUTE, "", left -> new CompletableFuture<>(), given -> {});
+    var unused =
+        quotas.claim(caller, "a", MINUTE, "", left -> new CompletableFuture<>(), given -> {});
     assertThat(
             quotas
                 .claim(
