@@ -3,6 +3,7 @@ package io.timewheel.server.webhook;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -40,6 +41,9 @@ enum DeliveryPhase {
   static DeliveryPhase of(Throwable failure, DeliveryPhase other) {
     if (has(failure, UnknownHostException.class) || has(failure, RefusedAddressException.class)) {
       return DNS;
+    }
+    if (has(failure, ConnectException.class) || has(failure, NoRouteToHostException.class)) {
+      return CONNECT; // the resolver may not have forgotten the lookup yet
     }
     return has(failure, SSLException.class) ? TLS : other;
   }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.webhook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
+import org.junit.jupiter.api.Test;
+
+class DeliveryPhaseTest {
+  /** The resolver forgets a lookup only after the connection has been tried. */
+  @Test
+  void aRefusedConnectionIsNoFailureOfTheLookup() {
+    assertThat(DeliveryPhase.of(new ConnectException("refused"), DeliveryPhase.DNS))
+        .isEqualTo(DeliveryPhase.CONNECT);
+    assertThat(DeliveryPhase.of(new NoRouteToHostException("none"), DeliveryPhase.DNS))
+        .isEqualTo(DeliveryPhase.CONNECT);
+    assertThat(
+            DeliveryPhase.of(new IOException(new UnknownHostException("x")), DeliveryPhase.CONNECT))
+        .isEqualTo(DeliveryPhase.DNS);
+    assertThat(DeliveryPhase.of(new IOException("closed"), DeliveryPhase.SEND))
+        .isEqualTo(DeliveryPhase.SEND);
+  }
+}
