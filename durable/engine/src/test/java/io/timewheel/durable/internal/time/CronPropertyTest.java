@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.timewheel.durable.internal.time.NaiveCron.Dialect;
+import io.timewheel.durable.model.InvalidArgumentException;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -94,7 +95,7 @@ class CronPropertyTest {
       Cron cron = Cron.parse(text);
       assertThat(cron.next(Instant.EPOCH, ZoneOffset.UTC)).isPresent();
     } catch (IllegalArgumentException e) {
-      assertThat(e.getClass()).isEqualTo(IllegalArgumentException.class);
+      assertThat(e.getClass()).isEqualTo(InvalidArgumentException.class);
       assertThat(e.getMessage()).startsWith("cron '").hasSizeLessThan(2_500);
       assertThat(e.getMessage().codePoints()).allMatch(c -> c == '…' || (c >= ' ' && c <= '~'));
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.timewheel.durable.model.InvalidArgumentException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -104,7 +105,7 @@ class RecurrenceTest {
     try {
       assertThat(Recurrence.parse(text).toString()).isNotEmpty();
     } catch (IllegalArgumentException e) {
-      assertThat(e.getClass()).isEqualTo(IllegalArgumentException.class);
+      assertThat(e.getClass()).isEqualTo(InvalidArgumentException.class);
       assertThat(e.getMessage()).hasSizeLessThan(2_500);
     }
   }
