@@ -22,6 +22,7 @@ import io.timewheel.server.store.StoreReads;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -153,6 +154,10 @@ class ViewResourceTest {
     assertThat(other.at("/minutes/0/failed").asInt()).isZero();
     assertThat(other.at("/lag/count").asInt()).isZero();
     assertThat(stats("?namespace=none").at("/minutes")).isEmpty();
+    for (String figure : List.of("totals", "window", "running", "queued")) {
+      assertThat(shop.has(figure)).as(figure + " of other namespaces").isFalse();
+      assertThat(stats("").has(figure)).as(figure).isTrue();
+    }
     assertThat(stats("").at("/minutes/0/scheduled").asInt()).isEqualTo(3);
   }
 

@@ -8,7 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The figures of a node. Those of the store are absent while it does not answer.
+ * The figures of a node. Those of the store are absent while it does not answer, and those of the
+ * whole node, {@code window} to {@code totals}, in an answer that is about some namespaces only.
  *
  * @param now the time of the node
  * @param startedAt the start of the node
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param running the number of running attempts
  * @param queued the number of changes of callers that wait for the store
  * @param ownQueued the number of claims and completions that wait for the store
- * @param totals counts since the start of the node, of all namespaces
+ * @param totals counts since the start of the node
  * @param rates averages of the last seconds; absent for a namespace that is not measured
  * @param lag the lag of the last hour; absent for a namespace that is not measured
  * @param minutes the last hour; absent in events, and for a namespace that is not measured
@@ -40,13 +41,13 @@ public record StatsAnswer(
     @Nullable List<String> paused,
     @Nullable Map<String, Long> states,
     @Nullable Long overdue,
-    long window,
-    long backlog,
-    long waiting,
-    long running,
-    long queued,
-    long ownQueued,
-    Totals totals,
+    @Nullable Integer window,
+    @Nullable Integer backlog,
+    @Nullable Integer waiting,
+    @Nullable Integer running,
+    @Nullable Integer queued,
+    @Nullable Integer ownQueued,
+    @Nullable Totals totals,
     @Nullable Rates rates,
     @Nullable Lag lag,
     @Nullable List<Minute> minutes) {

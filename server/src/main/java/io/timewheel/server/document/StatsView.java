@@ -41,6 +41,7 @@ public final class StatsView {
     Counted counted = count(reads, scope, now);
     DurableStats stats = timer.stats();
     WatchedStore store = node.store();
+    boolean all = scope.namespaces() == null;
     NamespaceTraffic.Seen traffic = node.namespaceTraffic().of(scope.namespaces(), now);
     return new StatsAnswer(
         now,
@@ -52,13 +53,13 @@ public final class StatsView {
         counted == null ? null : counted.paused,
         counted == null ? null : states(counted.states),
         counted == null ? null : counted.overdue,
-        stats.window(),
-        stats.backlog(),
-        stats.waiting(),
-        stats.running(),
-        stats.queued(),
-        stats.ownQueued(),
-        totals(stats),
+        all ? stats.window() : null,
+        all ? stats.backlog() : null,
+        all ? stats.waiting() : null,
+        all ? stats.running() : null,
+        all ? stats.queued() : null,
+        all ? stats.ownQueued() : null,
+        all ? totals(stats) : null,
         traffic == null ? null : rates(traffic.rates()),
         traffic == null ? null : lag(traffic.lag()),
         traffic == null || !withMinutes
