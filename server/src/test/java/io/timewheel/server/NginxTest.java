@@ -105,7 +105,7 @@ class NginxTest {
             .replace("server 127.0.0.1:7400", "server 127.0.0.1:" + running.server.port())
             .replace("/etc/nginx/timewheel.crt", fixture.file("rsa.crt").toString())
             .replace("/etc/nginx/timewheel.key", fixture.file("rsa.key").toString());
-    assertThat(site).doesNotContain("443", "7400", "/etc/nginx/timewheel");
+    assertThat(site).doesNotContain("listen 443", ":7400", "/etc/nginx/timewheel");
     StringBuilder main = new StringBuilder("daemon off;\nmaster_process off;\n");
     main.append("pid ").append(directory.resolve("pid")).append(";\n");
     main.append("events {}\nhttp {\naccess_log off;\n");

@@ -28,7 +28,8 @@ final class WebhookSecretTest {
   void refusesWhatIsNoSecretWithoutShowingIt(String text) {
     assertThatThrownBy(() -> WebhookSecret.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("webhook secret (expected: whsec_ and 24 to 64 bytes in Base64)")
+        .hasMessage(
+            "webhook secret (expected: whsec_ and 24 to 64 bytes in Base64; or header= and a value)")
         .hasNoCause();
   }
 

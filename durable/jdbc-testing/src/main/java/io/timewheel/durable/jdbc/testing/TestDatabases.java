@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Assumptions;
  */
 public final class TestDatabases {
   private static final Shared<DatabaseServer> POSTGRESQL =
-      new Shared<>("postgresql", DatabaseServer::postgresql, TestDatabases::start);
+      new Shared<>(
+          "postgresql",
+          () -> DatabaseServer.postgresql().set("max_connections", "300"), // some tests share it
+          TestDatabases::start);
   private static final Shared<DatabaseServer> MARIADB =
       new Shared<>("mariadb-server", DatabaseServer::mariadb, TestDatabases::start);
   private static final Shared<Pooler> POOLER =
