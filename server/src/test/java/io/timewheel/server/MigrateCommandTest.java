@@ -71,7 +71,7 @@ class MigrateCommandTest {
     assertThat(out.toString()).as("nothing to do").isEmpty();
     assertThat(migrate(database, "--finish", "-o", "json")).as(err + "").isZero();
     assertThat(Running.MAPPER.readTree(out.toString()))
-        .isEqualTo(Running.MAPPER.readTree("{\"format\":1,\"pending\":false}"));
+        .isEqualTo(Running.MAPPER.readTree("{\"format\":2,\"pending\":false}"));
 
     Database other = TestDatabases.postgresql().createDatabase();
     other.execute(script);

@@ -103,7 +103,15 @@ class JsonReaderTest {
     assertThat(timers)
         .map(timer -> timer.problem() == null ? null : timer.problem().field())
         .containsExactly(
-            null, "target.headers.h.deep", "id", "retry.maxAttempts", null, null, null, "color", null);
+            null,
+            "target.headers.h.deep",
+            "id",
+            "retry.maxAttempts",
+            null,
+            null,
+            null,
+            "color",
+            null);
     BatchItem last = requireNonNull(timers.get(8).value());
     assertThat(last.payload()).isEqualTo(new RawJson("[3]"));
     assertThat(last.ifMatch()).isEqualTo("\"4\"");

@@ -29,7 +29,8 @@ final class WebhookSecretTest {
     assertThatThrownBy(() -> WebhookSecret.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(
-            "webhook secret (expected: whsec_ and 24 to 64 bytes in Base64; or header= and a value)")
+            "webhook secret (expected: whsec_ and 24 to 64 bytes in Base64; or header= and a"
+                + " value)")
         .hasNoCause();
   }
 
