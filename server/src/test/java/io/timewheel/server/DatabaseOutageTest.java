@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -100,7 +99,7 @@ class DatabaseOutageTest {
       }
       long recoveryNanos = System.nanoTime();
       while (status("/readyz") != 200) {
-        TimeUnit.MILLISECONDS.sleep(20); // it is asked again until the server has noticed
+        Thread.onSpinWait(); // it is asked again until the server has noticed
       }
       System.out.printf(
           "%s, %s: /readyz is 503 after %.1f s, the last of %d callers is answered after %.1f s,"

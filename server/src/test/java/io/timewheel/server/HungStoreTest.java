@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -130,12 +129,12 @@ class HungStoreTest {
     assertThat(get("/healthz").join().status()).isEqualTo(200);
     assertThat(callers).noneMatch(CompletableFuture::isDone);
     while (get("/readyz").join().status() != 503) {
-      TimeUnit.MILLISECONDS.sleep(10); // it is 503 once no read has succeeded for a while
+      Thread.onSpinWait(); // it is 503 once no read has succeeded for a while
     }
     goOn.countDown();
     assertThat(callers).allSatisfy(call -> assertThat(call.join().status()).isLessThan(500));
     while (get("/readyz").join().status() != 200) {
-      TimeUnit.MILLISECONDS.sleep(10); // the next read of the probe succeeds
+      Thread.onSpinWait(); // the next read of the probe succeeds
     }
   }
 

@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -171,7 +170,7 @@ class KilledRequestsTest {
         first,
         () -> {
           while (!ownsAllShards(second)) {
-            TimeUnit.MILLISECONDS.sleep(100); // the lease of the killed node runs out
+            Thread.onSpinWait(); // the lease of the killed node runs out
           }
           return second;
         });

@@ -21,7 +21,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Hosts that never answer, beside one that does. */
+/** One host answers while many others never do. */
 class WebhookFairnessTest {
   private static final int SLOW_HOSTS = 512;
   private static final int TIMERS_OF_A_HOST = 4;

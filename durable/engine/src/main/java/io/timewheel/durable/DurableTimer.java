@@ -651,8 +651,8 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Lists timers, in the order of namespace and id unless the filter asks for another. What is
-   * added or removed meanwhile may be missing or not; nothing else is, and nothing comes twice.
+   * Lists timers, in the order of namespace and id unless the filter asks for another. Timers added
+   * or removed meanwhile may be missing. All others are returned, each once.
    *
    * @param filter which
    * @param pageSize how many at most, 1 to 10,000

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>All deliveries of a namespace to a host share one lookup, so that a host without an answer
  * holds one thread.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what is made of a lookup fails with it
+@SuppressWarnings("FutureReturnValueIgnored") // the callers of a lookup see its failure
 final class CheckedResolver implements SocketAddressResolver {
   private final AddressPolicy policy;
   private final Lookups lookups;

@@ -485,8 +485,8 @@ public final class RocksTimerStore implements TimerStore {
    * {@link #open(Path)} opens it. On the same file system it takes little room at first, because it
    * shares files that are never written again.
    *
-   * <p>Until it is complete it stands beside the target as {@code copy-} and a UUID: a process that
-   * is killed meanwhile leaves that, and whoever finds it may delete it.
+   * <p>Until it is complete it has a place next to the target as {@code copy-} and a UUID: a
+   * process that is killed meanwhile leaves that, and whoever finds it may delete it.
    *
    * @param target a directory that is not there yet
    */
