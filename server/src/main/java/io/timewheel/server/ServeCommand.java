@@ -8,7 +8,7 @@ import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.cli.ServeOptions;
 import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.security.Tokens;
-import io.timewheel.server.settings.AttemptLimits;
+import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreLocation;
@@ -67,12 +67,14 @@ final class ServeCommand implements Callable<Integer> {
     ServerConfig config;
     Duration drainDelay;
     @Nullable WebhookTarget failedWebhook;
+    Limits limits;
     try {
       options.directLogs();
       tokens = options.tokens();
       secrets = options.webhookSecrets();
       config = options.config();
       drainDelay = options.drainDelay();
+      limits = options.limits();
       if (options.sendsTokensInClear()) {
         LOG.warn(
             "Tokens travel in clear to {}: set --tls-cert and --tls-key, or listen on loopback"
@@ -102,7 +104,7 @@ final class ServeCommand implements Callable<Integer> {
               config,
               tokens,
               secrets == null ? SecretSource.NONE : secrets,
-              options.namespaceQuota(),
+              limits,
               InstantSource.system());
     } catch (IOException e) {
       return failed(
@@ -114,7 +116,7 @@ final class ServeCommand implements Callable<Integer> {
     }
     DurableTimer timer;
     try {
-      timer = open(server, location, secrets, failedWebhook);
+      timer = open(server, location, limits, secrets, failedWebhook);
     } catch (IOException
         | RuntimeException e) { // the end of the process closes the server, in silence
       return failed("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
@@ -132,6 +134,7 @@ final class ServeCommand implements Callable<Integer> {
   private DurableTimer open(
       TimewheelServer server,
       StoreLocation location,
+      Limits limits,
       @Nullable WebhookSecrets secrets,
       @Nullable WebhookTarget failedWebhook)
       throws IOException {
@@ -153,7 +156,6 @@ final class ServeCommand implements Callable<Integer> {
     DurableTimerBuilder builder =
         options.observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);
-    AttemptLimits limits = options.limits();
     builder.queueLimits(queue -> limits.queue(queue.namespace(), queue.id()));
     HostLimits hosts = new HostLimits(limits);
     WebhookClient client = null;

@@ -35,9 +35,9 @@ import io.timewheel.server.resource.TimerResource;
 import io.timewheel.server.resource.TimerVerbResource;
 import io.timewheel.server.resource.ViewResource;
 import io.timewheel.server.security.Authenticator;
-import io.timewheel.server.security.Quota;
 import io.timewheel.server.security.Quotas;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreProbe;
@@ -97,11 +97,11 @@ public final class TimewheelServer implements AutoCloseable {
       ServerConfig config,
       @Nullable Tokens tokens,
       SecretSource webhookSecrets,
-      Quota eachNamespace,
+      Limits limits,
       InstantSource clock)
       throws IOException {
     this.clock = clock;
-    quotas = new Quotas(eachNamespace, System::nanoTime);
+    quotas = new Quotas(limits::quotas, System::nanoTime);
     connections = new Connections(config.maxConnections());
     listener =
         new HttpListener(
@@ -170,19 +170,18 @@ public final class TimewheelServer implements AutoCloseable {
       SecretSource webhookSecrets,
       InstantSource clock)
       throws IOException {
-    return start(config, tokens, webhookSecrets, Quota.NONE, clock);
+    return start(config, tokens, webhookSecrets, Limits.none(), clock);
   }
 
-  /** Begins to listen, with a quota of each namespace. */
+  /** Begins to listen, with limits of namespaces. */
   static TimewheelServer start(
       ServerConfig config,
       @Nullable Tokens tokens,
       SecretSource webhookSecrets,
-      Quota eachNamespace,
+      Limits limits,
       InstantSource clock)
       throws IOException {
-    TimewheelServer server =
-        new TimewheelServer(config, tokens, webhookSecrets, eachNamespace, clock);
+    TimewheelServer server = new TimewheelServer(config, tokens, webhookSecrets, limits, clock);
     server.listener.start();
     long millis = TimeUnit.SECONDS.toMillis(1) / EventStream.PULSES_PER_SECOND;
     var unused =
@@ -295,6 +294,7 @@ public final class TimewheelServer implements AutoCloseable {
     if (cluster.shared() != null && seconds++ % SHARE_SECONDS == 0) {
       counter.execute(this::shareQuotas);
     }
+    quotas.refresh();
     if (reads.isServing()) {
       node.namespaceTraffic().sample(reads.timer().now());
       events.second(listener.executor());

@@ -3,9 +3,9 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.server.security.Quota;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.Quota;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -69,9 +69,11 @@ class ConfigCommandTest {
   }
 
   @Test
-  void showsTheLimitsOfQueuesAndHosts() throws IOException {
+  void showsTheLinesOfTheFileOfLimits() throws IOException {
     Path limits =
-        Files.writeString(directory.resolve("limits"), "queue shop/orders rate=5/s concurrency=2");
+        Files.writeString(
+            directory.resolve("limits"),
+            "queue shop/orders rate=5/s concurrency=2\nnamespace * writes=50/s # each\n");
 
     assertThat(run(Map.of("TIMEWHEEL_LIMITS", limits.toString()), "config", "-o", "json")).isZero();
 
@@ -79,6 +81,7 @@ class ConfigCommandTest {
     assertThat(at(settings, "limits")).isEqualTo(limits + " from TIMEWHEEL_LIMITS");
     assertThat(at(settings, "limit queue shop/orders"))
         .isEqualTo("rate=5/s concurrency=2 from --limits");
+    assertThat(at(settings, "limit namespace *")).isEqualTo("writes=50/s from --limits");
   }
 
   @Test

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.security.Caller;
-import io.timewheel.server.security.Quota;
 import io.timewheel.server.security.Quotas;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.Quota;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -37,7 +37,7 @@ class QuotasTest {
   }
 
   private Quotas quotas(Quota eachNamespace) {
-    return new Quotas(eachNamespace, nanos::get);
+    return new Quotas(() -> namespace -> eachNamespace, nanos::get);
   }
 
   /** {@return the number of writes that are admitted at once} */

@@ -5,7 +5,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.server.security.Tokens;
-import io.timewheel.server.settings.AttemptLimits;
+import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.HostLimits;
@@ -68,7 +68,7 @@ final class Running implements AutoCloseable {
   }
 
   /** With limits of queues and hosts. */
-  Running(WebhookSecrets secrets, AddressPolicy policy, AttemptLimits limits) {
+  Running(WebhookSecrets secrets, AddressPolicy policy, Limits limits) {
     this(config -> config, null, secrets, policy, InstantSource.system(), limits);
   }
 
@@ -78,7 +78,7 @@ final class Running implements AutoCloseable {
       @Nullable WebhookSecrets secrets,
       AddressPolicy policy,
       InstantSource clock) {
-    this(settings, tokens, secrets, policy, clock, AttemptLimits.none());
+    this(settings, tokens, secrets, policy, clock, Limits.none());
   }
 
   private Running(
@@ -87,12 +87,12 @@ final class Running implements AutoCloseable {
       @Nullable WebhookSecrets secrets,
       AddressPolicy policy,
       InstantSource clock,
-      AttemptLimits limits) {
+      Limits limits) {
     ServerConfig config = settings.apply(ServerConfig.loopback(0));
     try {
       server =
           TimewheelServer.start(
-              config, tokens, secrets == null ? SecretSource.NONE : secrets, clock);
+              config, tokens, secrets == null ? SecretSource.NONE : secrets, limits, clock);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

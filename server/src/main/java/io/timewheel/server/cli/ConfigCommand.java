@@ -4,7 +4,7 @@ package io.timewheel.server.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.server.json.Json;
-import io.timewheel.server.settings.AttemptLimits;
+import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -87,11 +87,11 @@ public final class ConfigCommand implements Callable<Integer> {
   /** Adds the lines of the file of limits. */
   private void addLimits(List<Row> rows) {
     try {
-      for (AttemptLimits.Line line : options.limits().lines()) {
+      for (Limits.Line line : options.limits().lines()) {
         rows.add(new Row("limit " + line.name(), line.text(), "--limits"));
       }
     } catch (IOException e) {
-      throw new CommandException(ExitCode.FAILED, "--limits: " + Timewheel.reason(e));
+      throw new CommandException(ExitCode.FAILED, Timewheel.reason(e));
     }
   }
 

@@ -4,11 +4,10 @@ package io.timewheel.server.cli;
 import ch.qos.logback.core.util.FileSize;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.server.failure.FailureEvents;
-import io.timewheel.server.security.Quota;
 import io.timewheel.server.security.Tokens;
-import io.timewheel.server.settings.AttemptLimits;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
+import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.LogOutput;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
@@ -144,7 +143,8 @@ public final class ServeOptions {
       names = "--limits",
       paramLabel = "FILE",
       description =
-          "Limits of queues and webhook hosts for the whole cluster; read again when it changes.")
+          "Limits of queues, hosts and namespaces in the whole cluster; read again when it"
+              + " changes.")
   private @Nullable Path limits;
 
   @Option(
@@ -179,30 +179,6 @@ public final class ServeOptions {
       description = "Keep this many scheduled backups (default: ${DEFAULT-VALUE}).",
       defaultValue = "8")
   private int backupKeep = 8;
-
-  @Option(
-      names = "--namespace-max-pending",
-      paramLabel = "N",
-      description = "Limit unfinished timers of each namespace (default: none).")
-  private @Nullable Long namespaceMaxPending;
-
-  @Option(
-      names = "--namespace-max-claims",
-      paramLabel = "N",
-      description = "Limit claims at a time of each namespace (default: none).")
-  private @Nullable Long namespaceMaxClaims;
-
-  @Option(
-      names = "--namespace-max-streams",
-      paramLabel = "N",
-      description = "Limit event streams of each namespace (default: none).")
-  private @Nullable Long namespaceMaxStreams;
-
-  @Option(
-      names = "--namespace-max-writes",
-      paramLabel = "N",
-      description = "Limit written timers per second of each namespace (default: none).")
-  private @Nullable Long namespaceMaxWrites;
 
   @Option(
       names = "--retain",
@@ -308,12 +284,16 @@ public final class ServeOptions {
   }
 
   /**
-   * {@return the limits of queues and webhook hosts}
+   * {@return the limits of queues, webhook hosts and namespaces}
    *
    * @throws IOException if the file cannot be used
    */
-  public AttemptLimits limits() throws IOException {
-    return limits == null ? AttemptLimits.none() : AttemptLimits.open(limits);
+  public Limits limits() throws IOException {
+    try {
+      return limits == null ? Limits.none() : Limits.open(limits);
+    } catch (IOException e) {
+      throw new IOException("--limits: " + limits + ": " + Timewheel.reason(e), e);
+    }
   }
 
   public AddressPolicy addressPolicy() {
@@ -349,13 +329,6 @@ public final class ServeOptions {
           "--backup-keep: " + backupKeep + " is too few (minimum: 1)");
     }
     return new BackupSchedule.Plan(every, backupKeep);
-  }
-
-  /** {@return the quota of each namespace} */
-  public Quota namespaceQuota() {
-    return new Quota(
-            namespaceMaxPending, namespaceMaxClaims, namespaceMaxStreams, namespaceMaxWrites)
-        .checked();
   }
 
   /** Gives the retention and the rate of overdue timers to a scheduler. */

@@ -3,8 +3,8 @@ package io.timewheel.server.cli;
 
 import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Problem;
-import io.timewheel.server.security.Quota;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.Quota;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
@@ -130,7 +130,7 @@ public final class TokensCommand implements Runnable {
         line.getErr().println("timewheel: " + name + " added to " + tokens);
         line.getErr().flush();
         return 0;
-      } catch (Problem.Failure e) {
+      } catch (Problem.Failure | IllegalArgumentException e) {
         throw new ParameterException(line, String.valueOf(e.getMessage()));
       } catch (IOException e) {
         line.getErr().println("timewheel: " + Timewheel.reason(e));

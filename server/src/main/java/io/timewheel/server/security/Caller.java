@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.security;
 
+import io.timewheel.server.settings.Quota;
 import java.util.Set;
 
 /**

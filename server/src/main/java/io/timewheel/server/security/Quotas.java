@@ -2,6 +2,7 @@
 package io.timewheel.server.security;
 
 import io.timewheel.server.problem.Problem;
+import io.timewheel.server.settings.Quota;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class Quotas {
   private static final int MAX_BUCKETS = 10_000;
 
-  private final Quota eachNamespace;
+  private final Supplier<Function<String, Quota>> namespaces;
   private final LongSupplier nanoTime;
   private final Map<Holder, Bucket> buckets = new LinkedHashMap<>(16, 0.75f, true);
   private final Map<Holder, Long> streams = new HashMap<>();
@@ -64,29 +66,37 @@ public final class Quotas {
   /**
    * Makes the quotas of a server.
    *
-   * @param eachNamespace the quota of each namespace
+   * @param namespaces the present quotas of namespaces, by name
    * @param nanoTime the clock of rates
    */
-  public Quotas(Quota eachNamespace, LongSupplier nanoTime) {
-    this.eachNamespace = eachNamespace;
+  public Quotas(Supplier<Function<String, Quota>> namespaces, LongSupplier nanoTime) {
+    this.namespaces = namespaces;
     this.nanoTime = nanoTime;
   }
 
   /** Takes note of the live nodes. */
   public void share(Share now) {
     share = now;
-    begin(); // the share may have grown
+    refresh();
   }
 
   private List<Limit> limits(
       Caller caller, @Nullable String namespace, Function<Quota, @Nullable Long> which) {
+    return limits(namespaces.get(), caller, namespace, which);
+  }
+
+  private static List<Limit> limits(
+      Function<String, Quota> namespaces,
+      Caller caller,
+      @Nullable String namespace,
+      Function<Quota, @Nullable Long> which) {
     List<Limit> limits = new ArrayList<>(2);
     Long ofToken = which.apply(caller.quota());
     if (ofToken != null) {
       limits.add(new Limit(new Holder(true, caller.name()), ofToken));
     }
-    Long ofNamespace = which.apply(eachNamespace);
-    if (ofNamespace != null && namespace != null) {
+    Long ofNamespace = namespace == null ? null : which.apply(namespaces.apply(namespace));
+    if (ofNamespace != null) {
       limits.add(new Limit(new Holder(false, namespace), ofNamespace));
     }
     return limits;
@@ -190,19 +200,23 @@ public final class Quotas {
 
   /** A claim that has begun, or waits until others have ended. */
   private static final class Turn<T> {
-    private final List<Limit> limits;
+    private final Caller caller;
+    private final String namespace;
     private final long endNanos;
     private final Function<Duration, CompletionStage<T>> claim;
     private final Consumer<T> giveBack;
     private final CompletableFuture<T> answer = new CompletableFuture<>();
+    private List<Limit> holds = List.of();
     private boolean begun;
 
     Turn(
-        List<Limit> limits,
+        Caller caller,
+        String namespace,
         long endNanos,
         Function<Duration, CompletionStage<T>> claim,
         Consumer<T> giveBack) {
-      this.limits = limits;
+      this.caller = caller;
+      this.namespace = namespace;
       this.endNanos = endNanos;
       this.claim = claim;
       this.giveBack = giveBack;
@@ -247,16 +261,16 @@ public final class Quotas {
       T empty,
       Function<Duration, CompletionStage<T>> claim,
       Consumer<T> giveBack) {
-    List<Limit> limits = limits(caller, namespace, Quota::claims);
-    if (limits.isEmpty()) {
+    if (limits(caller, namespace, Quota::claims).isEmpty()) {
       return claim.apply(wait).toCompletableFuture();
     }
-    Turn<T> turn = new Turn<>(limits, nanoTime.getAsLong() + wait.toNanos(), claim, giveBack);
+    long endNanos = nanoTime.getAsLong() + wait.toNanos();
+    Turn<T> turn = new Turn<>(caller, namespace, endNanos, claim, giveBack);
     synchronized (turns) {
       turns.add(turn);
     }
     var unused = turn.answer.whenComplete((done, error) -> end(turn));
-    begin();
+    refresh();
     synchronized (turns) {
       if (!turn.begun) {
         unused = turn.answer.completeOnTimeout(empty, wait.toNanos(), TimeUnit.NANOSECONDS);
@@ -268,25 +282,28 @@ public final class Quotas {
   private void end(Turn<?> turn) {
     synchronized (turns) {
       if (turn.begun) {
-        turn.limits.forEach(limit -> decrement(claims, limit.holder));
+        turn.holds.forEach(limit -> decrement(claims, limit.holder));
       } else {
         turns.remove(turn);
       }
     }
-    begin();
+    refresh();
   }
 
-  /** Begins the claims that fit, in their order. */
-  private void begin() {
+  /** Begins the waiting claims that the present limits admit, in their order. */
+  public void refresh() {
     List<Turn<?>> next = new ArrayList<>();
     synchronized (turns) {
+      Function<String, Quota> present = namespaces.get();
       for (Turn<?> turn : turns) {
+        List<Limit> limits = limits(present, turn.caller, turn.namespace, Quota::claims);
         boolean fits =
-            turn.limits.stream()
+            limits.stream()
                 .allMatch(limit -> claims.getOrDefault(limit.holder, 0L) < share.of(limit.value));
         if (fits) {
           turn.begun = true;
-          turn.limits.forEach(limit -> claims.merge(limit.holder, 1L, Long::sum));
+          turn.holds = limits;
+          limits.forEach(limit -> claims.merge(limit.holder, 1L, Long::sum));
           next.add(turn);
         }
       }

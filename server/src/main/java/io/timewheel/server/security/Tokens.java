@@ -7,6 +7,7 @@ import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
+import io.timewheel.server.settings.Quota;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.WatchedFile;
 import java.io.IOException;
@@ -125,7 +126,7 @@ public final class Tokens {
           throw Problem.malformed("name: " + entry.caller.name() + " comes twice").failure();
         }
         entries.add(entry);
-      } catch (Problem.Failure e) {
+      } catch (Problem.Failure | IllegalArgumentException e) {
         throw new IOException(file + ", line " + number + ": " + e.getMessage(), e);
       }
     }

@@ -81,7 +81,7 @@ public final class WatchedFile<T> {
     try {
       content = reader.read(file);
       LOG.info("{} was changed, and is in force", file);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       LOG.error("What {} held before stays in force: {}", file, e.toString());
     }
     known = new Known<>(stamp, content);

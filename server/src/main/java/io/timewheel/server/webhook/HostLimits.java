@@ -4,7 +4,7 @@ package io.timewheel.server.webhook;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.spi.SharedLimit;
-import io.timewheel.server.settings.AttemptLimits;
+import io.timewheel.server.settings.Limits;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -20,10 +20,10 @@ public final class HostLimits {
 
   private static final Duration NO_STORE = Duration.ofSeconds(1);
 
-  private final AttemptLimits limits;
+  private final Limits limits;
   private volatile @Nullable DurableTimer timer;
 
-  public HostLimits(AttemptLimits limits) {
+  public HostLimits(Limits limits) {
     this.limits = limits;
   }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.security;
+package io.timewheel.server.settings;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.timewheel.server.problem.Problem;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +24,12 @@ public record Quota(
   /** The largest limit: far above any use, and safe in arithmetic. */
   private static final long MAX = 1_000_000_000_000L;
 
-  /** {@return these limits; refuses one that is out of range} */
+  /**
+   * Checks the limits.
+   *
+   * @return these limits
+   * @throws IllegalArgumentException if one is out of range
+   */
   public Quota checked() {
     check("pendingTimers", pendingTimers);
     check("claims", claims);
@@ -36,9 +40,17 @@ public record Quota(
 
   private static void check(String name, @Nullable Long limit) {
     if (limit != null && (limit < 1 || limit > MAX)) {
-      throw Problem.invalid(
-              name, name + ": " + limit + " is out of range (expected: 1 to " + MAX + ")")
-          .failure();
+      throw new IllegalArgumentException(
+          name + ": " + limit + " is out of range (expected: 1 to " + MAX + ")");
     }
+  }
+
+  /** {@return these limits, with those of another quota where this one has none} */
+  Quota or(Quota other) {
+    return new Quota(
+        pendingTimers == null ? other.pendingTimers : pendingTimers,
+        claims == null ? other.claims : claims,
+        streams == null ? other.streams : streams,
+        writesPerSecond == null ? other.writesPerSecond : writesPerSecond);
   }
 }
