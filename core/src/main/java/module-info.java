@@ -2,7 +2,7 @@
 
 /** Timers for the JVM: millions of timeouts, each started and stopped in constant time. */
 module io.timewheel.core {
-  requires static jdk.jfr; // its events are left out where it is missing
+  requires static jdk.jfr; // its events are omitted if it is missing
   requires static org.jspecify;
 
   exports io.timewheel;

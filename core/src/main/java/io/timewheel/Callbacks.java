@@ -8,11 +8,11 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls the user code of a timer: tasks, executor, listener, policy and handler. Whatever a call
- * throws, {@link Error}s included, goes to the handler, and the caller carries on.
+ * Calls the user code of a timer: tasks, executor, listener, policy and handler. Passes everything
+ * that this code throws, {@link Error}s included, to the handler, and then continues.
  *
- * <p>It allocates nothing before it calls user code, so a timeout taken from its wheel runs even
- * when memory is short.
+ * <p>Allocates nothing before it calls user code. So a timeout taken from its wheel runs even if
+ * the heap is full.
  */
 final class Callbacks {
   private static final TimerListener NOBODY = new TimerListener() {};
@@ -34,7 +34,10 @@ final class Callbacks {
         settings.listener == null ? NOBODY : new GuardedListener(settings.listener, this::handle);
   }
 
-  /** The state to take a timeout in, so that {@link #expired} can run or hand off its task. */
+  /**
+   * Returns the state in which to take a timeout, so that {@link #expired} can run or hand off its
+   * task.
+   */
   int takenState() {
     return executor == null ? WheelTimeout.EXPIRED : WheelTimeout.HANDED_OFF;
   }
@@ -128,7 +131,7 @@ final class Callbacks {
     }
   }
 
-  /** The time; zero without a listener, which saves reading the clock. */
+  /** Returns the elapsed time, or zero if there is no listener, which saves a clock reading. */
   private long elapsedForListener() {
     return listener == NOBODY ? 0 : clock.elapsedNanos();
   }
@@ -141,7 +144,7 @@ final class Callbacks {
     }
   }
 
-  /** Names the class of the task rather than the task, whose text may hold anything. */
+  /** Logs the class of the task, not the task: its {@code toString} may reveal anything. */
   static void log(Timeout timeout, Throwable error) {
     try {
       Log.logger()
@@ -150,11 +153,11 @@ final class Callbacks {
               "a callback of task " + taskClass(timeout).getName() + " threw",
               error);
     } catch (Throwable e) {
-      // Logs and the texts of errors are user code too. There is nobody left to notify.
+      // Logging and the text of an error are user code too. Nobody is left to notify.
     }
   }
 
-  /** The class that the task names, or else the task's own. */
+  /** Returns the class that the task names; the task's own class if that call fails. */
   static Class<?> taskClass(Timeout timeout) {
     TimerTask task = timeout.task();
     try {

@@ -2,10 +2,10 @@
 package io.timewheel;
 
 /**
- * The time of one timer since it was made, on its grid of ticks.
+ * Counts the time of one timer, since it was made, on its grid of ticks.
  *
- * <p>It hides the origin and the wrap-around of the time source from everything else. Elapsed time
- * is never negative and reaches 292 years; beyond that, a time source cannot be told from one that
+ * <p>Only this class deals with the origin of the time source and its wrap-around. Elapsed time is
+ * never negative and reaches 292 years. Beyond that, a time source that runs on looks like one that
  * has fallen behind the start.
  */
 final class Clock {
@@ -19,20 +19,20 @@ final class Clock {
     this.startNanos = timeSource.nanoTime();
   }
 
-  /** The time since the timer was made; zero while the time source is behind the start. */
+  /** Returns the time since the timer was made; zero while the time source is behind the start. */
   long elapsedNanos() {
     return Math.max(0, timeSource.nanoTime() - startNanos);
   }
 
-  /** The last tick that has begun. */
+  /** Returns the last tick that has begun. */
   long nowTick() {
     return ticks.tickAt(elapsedNanos());
   }
 
   /**
-   * The reading of the time source at which a tick begins; compare it with the current reading by
-   * difference. No difference spans more than 292 years, so while the time source is behind the
-   * start, a reading further ahead is clamped to that.
+   * Returns the reading of the time source at which a tick begins. Compare it with the current
+   * reading by difference. A difference cannot exceed 292 years. So the result is clamped while the
+   * time source is behind the start.
    */
   long readingAt(long tick) {
     long behindNanos = Math.max(0, startNanos - timeSource.nanoTime());

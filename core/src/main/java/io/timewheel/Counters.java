@@ -4,8 +4,8 @@ package io.timewheel;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The counts of a timer that belong to no stripe. They change rarely compared with starts and
- * cancels, which a {@link Stripe} counts under its lock.
+ * Holds the counts of a timer that belong to no stripe. They change rarely. A {@link Stripe} counts
+ * starts and cancels under its lock.
  */
 final class Counters {
   final AtomicLong failed = new AtomicLong();

@@ -7,10 +7,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The timeouts that a stop cancels, and the set that it returns.
+ * Collects the timeouts that a stop cancels, and returns them as a set.
  *
- * <p>It allocates everything before the first timeout is cancelled: a stop that ran out of memory
- * halfway would lose timeouts, neither called back nor returned. A stop that throws before that can
+ * <p>Allocates everything before the first timeout is cancelled. If memory ran out halfway,
+ * cancelled timeouts would be lost: neither notified nor returned. A stop that throws earlier can
  * be called again.
  */
 class Drained implements Consumer<Node> {
@@ -19,7 +19,7 @@ class Drained implements Consumer<Node> {
   private final Set<Timeout> answer;
   private int size;
 
-  /** Makes room. */
+  /** Allocates space for the given number of timeouts. */
   Drained(int capacity) {
     timeouts = new WheelTimeout[capacity];
     returned = Collections.newSetFromMap(new IdentityHashMap<>(capacity));
@@ -38,7 +38,7 @@ class Drained implements Consumer<Node> {
     return size;
   }
 
-  /** Calls back for each timeout, and returns them all. */
+  /** Notifies each cancelled timeout, and returns them all. */
   Set<Timeout> answer(Callbacks callbacks) {
     for (int i = 0; i < size; i++) {
       returned.add(timeouts[i]);

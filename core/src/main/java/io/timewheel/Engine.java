@@ -9,22 +9,22 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all timers share: the stripes, and the path of a timeout through them. It is passive: {@link
- * #runDue} expires what is due, on the calling thread.
+ * Holds the stripes of a timer, and moves timeouts through them. All kinds of timers share it. It
+ * is passive: {@link #runDue} expires due timeouts on the calling thread.
  *
- * <h2>Who calls what</h2>
+ * <h2>Threads</h2>
  *
- * Any thread starts, moves and cancels timeouts and asks for figures. {@link #runDue} and {@link
- * #idleUntilTick} belong to one thread at a time: the timer thread, or the caller that polls.
+ * Any thread may start, move and cancel timeouts and read the counts. Only one thread at a time may
+ * call {@link #runDue} and {@link #idleUntilTick}: the timer thread, or the thread that polls.
  *
  * <h2>Shutdown</h2>
  *
- * A closed stripe accepts nothing and releases nothing. {@link #shutDown} closes every stripe, then
- * drains each: a timeout added before the close is drained, or was already polled and runs; a later
- * one is refused.
+ * A closed stripe accepts no timeouts and expires none. {@link #shutDown} closes every stripe, then
+ * drains each. A timeout added before the close is drained, unless it was already polled; then it
+ * runs. A later timeout is refused.
  */
 final class Engine {
-  /** How many tasks of one stripe run before the next stripe gets its turn. */
+  /** How many tasks of one stripe run before the next stripe is served. */
   private static final int TURN = 64;
 
   final Timer timer;
@@ -63,7 +63,7 @@ final class Engine {
 
   /**
    * Links the code that runs between taking the lock and waking the timer thread. {@link
-   * StripeLock} makes sure that enough stack is left to run that code, but not to link it.
+   * StripeLock} reserves enough stack to run that code, but not enough to link it.
    */
   private void rehearse(Ticks ticks) {
     Stripe.rehearse(new Stripe(this, new HashedWheel(ticks, 1)));
@@ -71,7 +71,7 @@ final class Engine {
     wakeUp.dueAt(0, this); // withdraws the plan
   }
 
-  // Starting, moving, cancelling: any thread
+  // Starting, moving, cancelling: called by any thread
 
   Timeout start(TimerTask task, long delay, TimeUnit unit) {
     requireNonNull(task, "task");
@@ -115,7 +115,7 @@ final class Engine {
 
   /**
    * Starts a timeout again from inside its task. The limit does not apply: the timeout was pending
-   * before, and a refusal would end whatever the task repeats.
+   * before, and a refusal would end a repeating task.
    */
   private boolean rearm(
       WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
@@ -137,13 +137,16 @@ final class Engine {
     return rearmed;
   }
 
-  /** A timeout was cancelled in its stripe. */
+  /** Counts a timeout that was cancelled in its stripe. */
   void cancelled(WheelTimeout timeout) {
     releasePermits(1);
     callbacks.cancelled(timeout);
   }
 
-  /** The current thread met another that starts its timeouts on the same stripe. */
+  /**
+   * Moves the current thread to another home, because it met a thread that starts its timeouts on
+   * the same stripe.
+   */
   void crowded() {
     homes.move(Thread.currentThread());
   }
@@ -167,15 +170,14 @@ final class Engine {
         : new IllegalStateException("the timer has failed and runs no more tasks", cause);
   }
 
-  // Expiring: one thread at a time
+  // Expiring: called by one thread at a time
 
   /**
-   * Runs or hands off at most {@code max} tasks that are due, and then prepares some that will be
-   * due soon.
+   * Runs or hands off at most {@code max} due tasks, and then prepares some that will be due soon.
    *
-   * <p>The timer thread reads the clock in each round over the stripes, so a timeout that falls due
-   * in one stripe does not wait for everything that was due in the others. A caller that polls
-   * wants to return, and gets what is due at the time of the call.
+   * <p>The timer thread reads the clock in each pass over the stripes. So a timeout that falls due
+   * in one stripe does not wait for all the due timeouts of the others. A thread that polls wants
+   * to return. It gets the timeouts that were due at the time of the call.
    *
    * @return how many tasks it ran or handed off
    */
@@ -220,14 +222,15 @@ final class Engine {
       releasePermits(1);
       callbacks.expired(timeout);
       if (ownsThread) {
-        Thread.interrupted(); // one task's interrupt must not reach the next
+        Thread.interrupted(); // the interrupt of one task must not reach the next
       }
     }
     return max;
   }
 
   /**
-   * The tick until which nothing is due, as the last {@link #runDue} that was not cut short saw it.
+   * Returns the tick until which nothing is due, as seen by the last {@link #runDue} that was not
+   * cut short.
    */
   long idleUntilTick() {
     long earliest = Ticks.NEVER;
@@ -237,9 +240,9 @@ final class Engine {
     return earliest;
   }
 
-  // Figures and the end: any thread
+  // Counts and shutdown: called by any thread
 
-  /** The tick at which something is next due, {@link Ticks#NEVER} if nothing is. */
+  /** Returns the tick at which something is next due; {@link Ticks#NEVER} if nothing is. */
   long nextTick() {
     long earliest = Ticks.NEVER;
     for (Stripe stripe : stripes) {
@@ -273,20 +276,22 @@ final class Engine {
         counters.maxLagNanos());
   }
 
-  /** Refuses timeouts from now on, because no thread would run them; pending ones stay pending. */
+  /**
+   * Refuses timeouts from now on, because no thread would run them. Pending timeouts stay pending.
+   */
   void fail(Throwable cause) {
     failure = cause;
     close();
   }
 
   /**
-   * Refuses timeouts from now on and cancels the pending ones, without calling their callbacks yet.
+   * Refuses timeouts from now on, and cancels the pending ones without notifying them yet.
    *
-   * @throws OutOfMemoryError if there is no memory for the answer; then all stay pending
+   * @throws OutOfMemoryError if there is no memory for the result; then all timeouts stay pending
    */
   Drained shutDown() {
     close();
-    // Nothing is added any more, so there is room for all of them.
+    // No more timeouts are added, so there is room for all of them.
     Drained drained = new Drained(Math.toIntExact(pendingTimeouts()));
     for (Stripe stripe : stripes) {
       stripe.drainTo(drained);
@@ -302,7 +307,7 @@ final class Engine {
     }
   }
 
-  /** Calls the callbacks of the timeouts that {@link #shutDown} cancelled. */
+  /** Notifies the timeouts that {@link #shutDown} cancelled. */
   Set<Timeout> afterShutDown(Drained drained) {
     return drained.answer(callbacks);
   }

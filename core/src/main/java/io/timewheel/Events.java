@@ -5,20 +5,23 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports to Flight Recorder what went slowly, in a JVM that may not have it.
+ * Reports slow tasks and late wake-ups to Flight Recorder, which a JVM may lack.
  *
- * <p>Only {@link JfrEvents} names {@code jdk.jfr}, and these static methods call it only where it
- * could be loaded. So nothing else notices whether the module is there.
+ * <p>Only {@link JfrEvents} refers to {@code jdk.jfr}, and these static methods call it only if it
+ * could be loaded. No other class notices whether the module is present.
  *
- * <p>Loading the events takes longer than all else that the first timer of a JVM loads, so they are
- * loaded once the recorder is in use, and not before: by the thread that makes the next timer, or
- * by a thread of its own when a timer would have made an event. No timeout waits for that.
+ * <p>Loading the events takes longer than loading all other classes for the first timer of a JVM.
+ * So they are loaded only once the recorder is in use. The thread that makes the next timer loads
+ * them. If a timer has an event to report before that, a separate thread loads them. No timeout
+ * waits for it.
  *
- * <p>A recording must not harm what it records: whatever goes wrong with an event, running out of
- * memory included, costs that event and nothing more.
+ * <p>A recording must not harm the application. If an event fails, even for lack of memory, only
+ * that event is lost.
  */
 final class Events {
-  /** A constant for the compiler, which removes the calls if the module is missing. */
+  /**
+   * A compile-time constant for the JIT compiler, which removes the calls if the module is missing.
+   */
   private static final boolean PRESENT = isPresent();
 
   /** True once a thread was started to load the events. */
@@ -34,11 +37,11 @@ final class Events {
       JfrEvents.Recorder.isInitialized();
       return true;
     } catch (Throwable e) {
-      return false; // no module jdk.jfr, one that this library cannot see, or no memory for it
+      return false; // jdk.jfr is missing or not visible to this library, or memory is full
     }
   }
 
-  /** Loads the events on the thread that makes a timer, if the recorder is in use by then. */
+  /** Loads the events on the thread that makes a timer, if the recorder is already in use. */
   static void prepare() {
     if (PRESENT && !loaded && JfrEvents.Recorder.isInitialized()) {
       load();
@@ -49,11 +52,11 @@ final class Events {
     try {
       loaded = JfrEvents.load();
     } catch (Throwable e) {
-      // no memory for the events: there are none
+      // no memory for the events: this timer has none
     }
   }
 
-  /** Whether the events are loaded. If the recorder is in use, they will be soon. */
+  /** Returns whether the events are loaded. Starts to load them if the recorder is in use. */
   static boolean areLoaded() {
     if (PRESENT
         && !loaded
@@ -79,7 +82,10 @@ final class Events {
     }
   }
 
-  /** A timeout was taken from its wheel: it is about to be run or handed to the executor. */
+  /**
+   * Reports that a timeout was taken from its wheel, and is about to be run or handed to the
+   * executor.
+   */
   static void taken(WheelTimeout timeout, Ticks ticks, long elapsedNanos) {
     try {
       if (areLoaded()) {
@@ -91,9 +97,9 @@ final class Events {
   }
 
   /**
-   * A task is about to begin.
+   * Reports that a task is about to begin.
    *
-   * @return what to pass to {@link #taskEnded}; null if no recording wants the event
+   * @return the argument for {@link #taskEnded}; null if no recording wants the event
    */
   static @Nullable Object taskBegins() {
     try {
@@ -103,7 +109,7 @@ final class Events {
     }
   }
 
-  /** A task has ended. */
+  /** Reports that a task has ended. */
   static void taskEnded(@Nullable Object begun, Timeout timeout) {
     if (begun != null) {
       try {
@@ -114,7 +120,7 @@ final class Events {
     }
   }
 
-  /** The timer thread is up again: its tick has come, or another thread woke it. */
+  /** Reports that the timer thread is up again: its tick has come, or another thread woke it. */
   static void woken(Engine engine, long planTick) {
     try {
       if (areLoaded()) {

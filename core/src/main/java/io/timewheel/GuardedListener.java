@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-/** Guards a user's listener: whatever it throws goes to a handler, which does not throw. */
+/** Wraps a user's listener. Passes everything that it throws to a handler, which does not throw. */
 final class GuardedListener implements TimerListener {
   private final TimerListener listener;
   private final TaskErrorHandler onError;

@@ -5,62 +5,62 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A single wheel (scheme 6 of Varghese and Lauck): a timeout is kept in the slot of its deadline
+ * A single wheel (scheme 6 of Varghese and Lauck). A timeout is kept in the slot of its deadline
  * tick modulo the number of slots, however many turns of the wheel away it is.
  *
  * <h2>Structure</h2>
  *
- * The number of slots is a power of two. One bit per slot tells whether it is occupied, and an
- * occupied slot knows a lower bound of the ticks in it. No rounds are counted: the wheel visits a
- * slot only at a tick at which something in it may be due. So timeouts of later turns cost nothing
- * per tick or per turn, and the timer thread sleeps through empty turns.
+ * The number of slots is a power of two. One bit per slot marks it as occupied, and an occupied
+ * slot has a lower bound of the ticks in it. Timeouts hold no count of remaining rounds. The wheel
+ * visits a slot only at a tick at which a timeout in it may be due. So timeouts of later turns cost
+ * nothing per tick or per turn, and the timer thread sleeps through empty turns.
  *
  * <h2>Visiting a slot</h2>
  *
- * A walk along the slot hands out the timeouts that are due and passes the others. It may be long,
- * so it keeps a cursor and spans several polls. Removing the timeout under the cursor moves the
- * cursor on, and a timeout added during the walk is appended, so the walk reaches it. When the walk
- * ends, the slot's bound is exact again, unless the earliest timeout that it passed has left
- * meanwhile.
+ * A walk along the slot hands out the due timeouts and passes over the others. It may be long, so
+ * it keeps a cursor and spans several polls. Removing the timeout at the cursor advances the
+ * cursor. A timeout added during the walk is appended, so the walk reaches it. When the walk ends,
+ * the slot's bound is exact again, unless the earliest timeout that it passed has left meanwhile.
  *
  * <h2>Costs</h2>
  *
- * Adding and removing touch one slot. The next tick is remembered until it is reached. A new search
- * looks at the occupied slots up to it, at most one for each tick that is then slept through; if
- * nothing is due within a turn, it looks at one bound per 64 slots, and into the few that may have
- * the earliest. A visit walks the whole slot, later turns included: give the wheel about as many
- * slots as there are ticks in a typical delay, or use a {@link HierarchicalWheel}.
+ * Adding and removing touch one slot. The next tick is cached until it is reached. A new search
+ * looks at the occupied slots up to that tick: at most one for each tick that the thread then
+ * sleeps through. If nothing is due within a turn, it reads one bound per 64 slots, and then the
+ * few slots that may contain the earliest timeout. A visit walks the whole slot, including timeouts
+ * of later turns. Give the wheel about as many slots as there are ticks in a typical delay, or use
+ * a {@link HierarchicalWheel}.
  */
 final class HashedWheel extends Wheel {
   static final int MAX_SLOTS = 1 << 20;
 
-  /** Stands for no bound: always reached already, so the next tick is searched. */
+  /** Means that there is no bound. It counts as reached, so the next tick is searched. */
   private static final long SEARCH = -1;
 
   final Ticks ticks;
 
-  /** Each is made when a timeout first needs it, and kept. */
+  /** Each slot is made when a timeout first needs it, and kept. */
   final @Nullable Slot[] slots;
 
-  /** The number of words of bits. */
+  /** The number of words that hold the bits. */
   final int words;
 
-  /** The words, between the padding. */
+  /** The bits, one word per 64 slots, between the padding. */
   private final long[] occupied;
 
   /** A lower bound of the ticks in the slots of each word that is not zero. */
   private final long[] earliestTicks;
 
   /**
-   * What {@link #nextTick} returns while it is after {@code nowTick}. Adding lowers it; once it is
-   * reached, or its timeout has left, it is searched again.
+   * The result of {@link #nextTick} while it is after {@code nowTick}. Adding a timeout lowers it.
+   * Once it is reached, or its timeout has left, it is searched again.
    */
   private long boundTick = Ticks.NEVER;
 
   /** The timeout that the visit looks at next; null if no slot is being visited. */
   private @Nullable Node cursor;
 
-  /** The earliest deadline that the walk has passed. */
+  /** The earliest deadline that the walk has passed over. */
   private long passedNanos;
 
   HashedWheel(Ticks ticks, int slots) {
@@ -71,7 +71,7 @@ final class HashedWheel extends Wheel {
     this.earliestTicks = new long[PADDING_WORDS + words + PADDING_WORDS];
   }
 
-  /** Nothing to do: where a timeout is kept does not depend on the time. */
+  /** Does nothing: the place of a timeout does not depend on the time. */
   @Override
   void catchUp(long elapsedNanos) {}
 
@@ -142,11 +142,11 @@ final class HashedWheel extends Wheel {
     return null;
   }
 
-  /** Nothing to do: no timeout moves before it is due. */
+  /** Does nothing: no timeout moves before it is due. */
   @Override
   void openAhead() {}
 
-  /** Moves the cursor on; at the end of the slot the visit is over, and the slot's bound is set. */
+  /** Advances the cursor. At the end of the slot, ends the visit and sets the slot's bound. */
   private void stepPast(Node timeout) {
     cursor = timeout.next;
     if (cursor == null) {
@@ -179,15 +179,15 @@ final class HashedWheel extends Wheel {
   }
 
   /**
-   * The earliest of the slots' bounds. Skips words that cannot have it, and makes exact the bounds
-   * of the words that it looks into.
+   * Returns the earliest of the slots' bounds. Skips words that cannot contain it, and makes the
+   * bounds of the words that it reads exact.
    */
   private long search() {
     int here = index(nowTick);
     long earliest = Ticks.NEVER;
     int word = here >>> 6;
     long bits = occupied(word) & (-1L << here);
-    // The last round takes the first word again, for the bits before the present slot.
+    // The last round reads the first word again, for the bits before the present slot.
     for (int round = 0; round <= words; round++) {
       if (bits != 0 && earliestTicks[PADDING_WORDS + word] < earliest) {
         boolean whole = bits == occupied(word);
@@ -214,7 +214,7 @@ final class HashedWheel extends Wheel {
     return slots[timeout.place()];
   }
 
-  /** Bit n of word w is set if slot 64 w + n is occupied. */
+  /** Returns the bits of a word. Bit n of word w is set if slot 64 w + n is occupied. */
   long occupied(int word) {
     return occupied[PADDING_WORDS + word];
   }

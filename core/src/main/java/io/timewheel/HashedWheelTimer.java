@@ -9,11 +9,11 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A timer on single hashed wheels, with the constructors of Netty's and Dubbo's classes of this
- * name, except those that take Netty's {@code leakDetection}.
+ * A timer on single hashed wheels. It has the constructors of the classes of the same name in Netty
+ * and Dubbo, except those with Netty's {@code leakDetection}.
  *
- * <p>By default a tick is 100 ms, the wheel has 512 slots, pending timeouts are not limited, and
- * tasks run on the timer thread, a daemon.
+ * <p>By default, a tick is 100 ms, the wheel has 512 slots, pending timeouts are not limited, and
+ * tasks run on the timer thread, which is a daemon.
  */
 public final class HashedWheelTimer extends WheelTimer {
   /** Makes a timer with the default settings. */
@@ -80,7 +80,7 @@ public final class HashedWheelTimer extends WheelTimer {
    * Makes a timer with a thread from the given factory, with the given length of a tick, number of
    * slots and limit on pending timeouts.
    *
-   * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+   * @param maxPendingTimeouts the maximum number of pending timeouts; no limit if zero or less
    * @param threadFactory makes the thread of the timer, once
    * @param tickDuration the length of a tick: more than zero, at most a day
    * @param unit the unit of {@code tickDuration}
@@ -104,7 +104,7 @@ public final class HashedWheelTimer extends WheelTimer {
    * Makes a timer with a thread from the given factory and tasks on the given executor, with the
    * given length of a tick, number of slots and limit on pending timeouts.
    *
-   * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+   * @param maxPendingTimeouts the maximum number of pending timeouts; no limit if zero or less
    * @param threadFactory makes the thread of the timer, once
    * @param tickDuration the length of a tick: more than zero, at most a day
    * @param unit the unit of {@code tickDuration}
@@ -150,8 +150,8 @@ public final class HashedWheelTimer extends WheelTimer {
 
     /**
      * Sets the number of slots of the wheel, rounded up to a power of two. Two timeouts share a
-     * slot when their ticks differ by a multiple of this number; about as many slots as there are
-     * ticks in a typical delay serve best.
+     * slot if their ticks differ by a multiple of this number. Choose about as many slots as there
+     * are ticks in a typical delay.
      *
      * @param ticksPerWheel the number of slots, rounded up to a power of two: 1 to 1,048,576
      * @return this builder
@@ -166,7 +166,7 @@ public final class HashedWheelTimer extends WheelTimer {
       return this;
     }
 
-    /** Sets the tick as the constructors take it; an error names their argument. */
+    /** Sets the tick from the arguments of a constructor. An error names that argument. */
     private Builder tick(long tickDuration, TimeUnit unit) {
       requireNonNull(unit, "unit");
       long nanos = unit.toNanos(tickDuration);

@@ -6,14 +6,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wheel of wheels (scheme 7 of Varghese and Lauck): from one tick to 292 years in one structure,
- * with 256 slots per level and turn, and no level before it is needed.
+ * A wheel of wheels (scheme 7 of Varghese and Lauck). One structure covers one tick to 292 years.
+ * Each level has 256 slots per turn, and is made when it is first needed.
  *
  * <h2>Structure</h2>
  *
  * A tick is read as a number of eight digits in base 256: its bytes. A timeout is kept at the level
- * of the highest digit in which its deadline differs from {@code nowTick}, in the slot that this
- * digit names. With a tick of 1 ms that gives:
+ * of the highest digit in which its deadline differs from {@code nowTick}, in the slot with the
+ * number of this digit. With a tick of 1 ms that gives:
  *
  * <pre>
  *  level  granularity in ticks  range in ticks       granularity  range, tick of 1 ms
@@ -27,84 +27,85 @@ import org.jspecify.annotations.Nullable;
  *  7      72057594037927936     9223372036854775807
  * </pre>
  *
- * Granularity is the length of a slot; range is the exclusive bound on delays that are sure to be
- * kept at this level or below when added at the start of the level's turn. Levels 6 and 7 hold
- * deadlines only with ticks below 33 µs; timeouts that are never due are kept there with any tick.
+ * Granularity is the length of a slot. Range is the exclusive bound on delays that are kept at this
+ * level or below if they are added at the start of the level's turn. Levels 6 and 7 hold deadlines
+ * only if ticks are below 33 µs. With any tick, they hold timeouts that are never due.
  *
- * <p>The more slots a level has, the fewer levels there are, and the fewer moves a timeout makes on
- * its way down. docs/adr/0007 has the figures.
+ * <p>More slots per level mean fewer levels, and fewer moves of a timeout on its way down.
+ * docs/adr/0007 has the figures.
  *
  * <h2>Two turns</h2>
  *
- * A level has places for 512 slots: those of its current turn, and those of the next one. The slots
- * of the next turn come into use once the slot above that stands for all of them is opened, when
- * time reaches it or before. So timeouts moved down ahead of time never share a place with the
- * current turn.
+ * A level has places for 512 slots: those of its current turn, and those of the next one. One slot
+ * of the level above stands for the whole next turn. The slots of the next turn come into use once
+ * that slot is opened, when time reaches it or before. So timeouts moved down ahead of time never
+ * share a place with the current turn.
  *
  * <h2>Invariants</h2>
  *
  * <ol>
- *   <li>Levels are disjoint in time: whatever is at a level is due before whatever is at a higher
- *       one, except for what is still in a slot that is being opened. The first occupied slot (one
- *       that is not empty) of the lowest occupied level therefore holds the earliest deadline, or a
- *       slot that is being opened and begins no later does.
- *   <li>The slot of the current digit is occupied at level 0 only (it holds what is due now):
- *       {@code nowTick} never passes an occupied slot, and never enters one above level 0. So every
- *       timeout stays at the level that invariant 1 gives it without being moved.
+ *   <li>Levels are disjoint in time: every timeout at a level is due before every timeout at a
+ *       higher level, except those still in a slot that is being opened. The first occupied slot
+ *       (one that is not empty) of the lowest occupied level therefore holds the earliest deadline,
+ *       unless a slot that begins no later is being opened; then that slot may hold it.
+ *   <li>The slot of the current digit is occupied at level 0 only (it holds the timeouts that are
+ *       due now): {@code nowTick} never passes an occupied slot, and never enters one above level
+ *       0. So every timeout is at the level that invariant 1 requires, without being moved.
  *   <li>An occupied slot stands for ticks of the current turn of its level, or of the next one if
  *       that is open, from its {@code startTick} on.
- *   <li>Only the slot after that of the current digit is opened, so only one per level.
+ *   <li>Only the slot after that of the current digit is opened: at most one slot per level.
  *   <li>An occupied slot is marked: its bit is set, and the bit of its word. Two bit searches find
- *       the first marked slot. It may be empty: a cancel leaves the mark to the next search, which
- *       removes it.
+ *       the first marked slot. A marked slot may be empty: a cancel leaves the mark, and the next
+ *       search removes it.
  * </ol>
  *
  * <h2>Opening a slot</h2>
  *
  * Before time enters a slot above level 0, its timeouts move down one level. A slot may hold
- * millions, so opening spans several polls; until it ends, {@link #nextTick} returns {@code
- * nowTick}, time stands still before the slot, and timeouts due before the slot are handed out. A
- * timeout added to a slot that is being opened goes to its end and comes down in its turn; one
- * added later goes to the lower level at once. So timeouts of one tick are handed out in the order
- * in which they were added.
+ * millions of timeouts, so opening spans several polls. Until it ends, {@link #nextTick} returns
+ * {@code nowTick}, {@code nowTick} stays before the slot, and timeouts due before the slot are
+ * handed out. A timeout added while a slot is being opened is appended to it and moves down in its
+ * turn. One added later goes to the lower level at once. So timeouts of one tick are handed out in
+ * the order in which they were added.
  *
- * <p>{@link #openAhead} opens a slot of {@link #MANY} ahead of time, from {@link #LEAD_NANOS}
- * before its start; for this, {@code nextTick} is earlier than the earliest deadline. Opening a
- * slot of fewer delays nothing by more than a millisecond. At level 0, many timeouts are kept in
- * arrays; see {@link Slot}.
+ * <p>{@link #openAhead} opens a slot of {@link #MANY} or more timeouts ahead of time, from {@link
+ * #LEAD_NANOS} before its start. For this, {@code nextTick} is earlier than the earliest deadline.
+ * Opening a smaller slot delays no timeout by more than a millisecond. At level 0, large numbers of
+ * timeouts are kept in arrays; see {@link Slot}.
  *
  * <h2>Sleeping past slots</h2>
  *
- * A slot above level 0 knows its earliest deadline, and the next tick of the wheel is that
- * deadline, not the start of the slot: distant timeouts wake nobody just to be moved down. The
- * price: {@code nowTick} stays before the slot's start while the clock runs on, and a timeout added
- * meanwhile is kept more coarsely than it could be, so it moves once more if it is still there at
- * the next poll, which ends both.
+ * A slot above level 0 has the earliest deadline of its timeouts. The next tick of the wheel is
+ * that deadline, not the start of the slot: the timer thread does not wake only to move distant
+ * timeouts down. In return, {@code nowTick} stays before the slot's start while the clock runs on.
+ * A timeout added meanwhile is kept at a higher level than necessary, and moves once more if it is
+ * still there at the next poll. That poll also advances {@code nowTick}.
  *
  * <h2>The last slot</h2>
  *
- * Starting a timeout is a chain of dependent steps, and working out the slot is a good part of it.
- * Most timeouts of a program have one of a few delays, so the slot found last is tried first: the
- * processor runs ahead with it while it is being checked. It remains the right slot for the
+ * Starting a timeout is a chain of dependent steps, and computing the slot is a large part of it.
+ * Most timeouts of an application have one of a few delays. So the last slot is tried first, and
+ * the processor continues speculatively while the slot is checked. The slot is valid for the
  * deadlines in it until it is opened, or {@code nowTick} reaches it.
  *
  * <h2>A slot lives for one turn</h2>
  *
- * When the wheel comes round to a place again, it makes a new slot for it. A slot that lived on
- * would soon be old to a generational garbage collector, and each timeout added to it would be a
- * reference from old to young, which collectors record in tables that all threads write to. A
- * timeout and a slot of about its age need no record. docs/adr/0001 has the figures.
+ * When the wheel returns to a place, it makes a new slot for it. A slot that is kept would soon be
+ * in the old generation of a garbage collector. Each timeout added to it would be a reference from
+ * old to young, which collectors record in tables that all threads write to. A timeout and a slot
+ * of about the same age need no such record. docs/adr/0001 has the figures.
  *
- * <p>So opening a slot may have to make others. If there is no memory for one, the empty slot of an
- * earlier turn is reused, and so are the next ones, because asking a full heap for each would cost
- * a collection each; without one, the opening fails before anything is moved.
+ * <p>So opening a slot may require new slots. If there is no memory for one, the wheel reuses the
+ * empty slot of an earlier turn. It then reuses the next ones too, because each request to a full
+ * heap would cost a collection. If there is no empty slot, the opening fails before it moves
+ * anything.
  *
  * <h2>Costs</h2>
  *
- * Adding and removing touch one slot; the first addition in a tick also removes stale marks in
- * front, each mark once. A timeout moves down at most once per level, and only if it is not
- * cancelled or rescheduled before. A stall of any length costs one step per marked slot and nothing
- * for the ticks in between.
+ * Adding and removing touch one slot. The first addition in a tick also removes the stale marks
+ * before it, each mark once. A timeout moves down at most once per level, unless it is cancelled or
+ * rescheduled before. A stall of any length costs one step per marked slot and nothing for the
+ * ticks in between.
  */
 final class HierarchicalWheel extends Wheel {
   private static final int DIGIT_BITS = Byte.SIZE;
@@ -113,17 +114,17 @@ final class HierarchicalWheel extends Wheel {
 
   private static final int TURN_BITS = DIGIT_BITS + 1;
 
-  /** The places of a level. */
+  /** The number of places of a level. */
   static final int PLACES = 1 << TURN_BITS;
 
   static final int WORDS = LEVELS * PLACES / Long.SIZE;
   private static final int WORDS_OF_TURN = SLOTS / Long.SIZE;
   private static final int WORDS_OF_LEVEL = PLACES / Long.SIZE;
 
-  /** Moving this many down takes a millisecond. */
+  /** Moving this many timeouts down takes about a millisecond. */
   static final int MANY = 1 << 14;
 
-  /** Long enough to move many millions down. */
+  /** Long enough to move many millions of timeouts down. */
   static final long LEAD_NANOS = 2_000_000_000L;
 
   private static final int FIRST_ARRAY = 64;
@@ -139,7 +140,7 @@ final class HierarchicalWheel extends Wheel {
   private final SlotFactory factory;
   final int many;
 
-  /** How many slots are still to be reused, since there was no memory for a new one. */
+  /** How many more slots to reuse, because there was no memory for a new one. */
   private int reuses;
 
   /**
@@ -162,22 +163,23 @@ final class HierarchicalWheel extends Wheel {
 
   private final long leadTicks;
 
-  /** The slot of level 0 that a poll last took from; if it is that of now, it is the first one. */
+  /**
+   * The slot of level 0 from which a poll last took a timeout. If it is the slot of {@code
+   * nowTick}, it is the first one.
+   */
   private @Nullable Slot lastTaken;
 
-  /**
-   * The time from which {@link #catchUp} looks again: the start of the tick after its last look.
-   */
+  /** The time at which {@link #catchUp} looks again: the start of the tick after its last look. */
   private long catchUpNanos;
 
-  // The last slot: its ticks are those that lastMask turns into lastStartTick, which is -1 if there
-  // is none, because a tick is never negative. A place in the table goes to another slot only after
-  // time has passed the one that was there.
+  // The last slot. Its ticks are those that lastMask turns into lastStartTick, which is -1 if there
+  // is no last slot: a tick is never negative. A place in the table goes to another slot only after
+  // time has passed the previous one.
   private long lastMask;
   private long lastStartTick = -1;
   private int lastIndex;
 
-  /** Keeps whatever follows in memory off the line of the fields above; see {@link Padding}. */
+  /** Keeps the memory that follows off the cache line of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
   private @Nullable
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
@@ -186,7 +188,7 @@ final class HierarchicalWheel extends Wheel {
     this(ticks, MANY, Slot::new);
   }
 
-  /** For tests, which have fewer timeouts. */
+  /** For tests, which use fewer timeouts. */
   HierarchicalWheel(Ticks ticks, int many, SlotFactory factory) {
     this.ticks = ticks;
     this.many = many;
@@ -194,14 +196,14 @@ final class HierarchicalWheel extends Wheel {
     this.leadTicks = ticks.tickAt(LEAD_NANOS);
   }
 
-  /** Makes slots; tests make some that run out of memory. */
+  /** Makes slots. Tests pass a factory that runs out of memory. */
   interface SlotFactory {
     Slot make(int index, long startTick);
   }
 
   /**
-   * Brings {@code nowTick} as near to the time as the timeouts in the slots allow; otherwise a
-   * short delay after an idle hour would land in a slot an hour long.
+   * Brings {@code nowTick} as close to the time as the timeouts in the slots allow. Otherwise, a
+   * short delay after an idle hour would land in a slot that is an hour long.
    */
   @Override
   void catchUp(long elapsedNanos) {
@@ -245,7 +247,7 @@ final class HierarchicalWheel extends Wheel {
     return below;
   }
 
-  /** The slot of a level for a tick; makes it if need be. */
+  /** Returns the slot of a level for a tick. Makes it if necessary. */
   private Slot slotAt(int level, long tick) {
     int index = indexAt(level, tick);
     if (index >= slots.length) {
@@ -376,14 +378,17 @@ final class HierarchicalWheel extends Wheel {
     return earliest;
   }
 
-  /** The tick from which a slot is opened ahead of time; never, if that is not worth it. */
+  /**
+   * Returns the tick from which to open a slot ahead of time; {@link Ticks#NEVER} if that is not
+   * worthwhile.
+   */
   private long openingTick(Slot slot, int level) {
     return slot.size() < many ? Ticks.NEVER : slot.startTick - Math.min(leadTicks, length(level));
   }
 
   /**
-   * Moves timeouts of the slot after that of the current digit down one level, and returns what is
-   * left of the budget.
+   * Moves timeouts of the slot after that of the current digit down one level. Returns the rest of
+   * the budget.
    */
   private int open(Slot slot, int level, int budget) {
     opening |= 1 << level;
@@ -407,8 +412,9 @@ final class HierarchicalWheel extends Wheel {
   }
 
   /**
-   * The occupied slot that has the earliest deadline, or may have it, because it is being opened.
-   * The end of an opening is noted here, whether its last timeout was moved or cancelled.
+   * Returns the occupied slot that has the earliest deadline, or that may have it because it is
+   * being opened. Also records the end of an opening, whether its last timeout was moved or
+   * cancelled.
    */
   private @Nullable Slot next() {
     Slot next = firstOccupied(0);
@@ -418,7 +424,7 @@ final class HierarchicalWheel extends Wheel {
       if (slot.isEmpty()) {
         opening &= ~(1 << level);
         opened |= 1 << level;
-        lastStartTick = -1; // it may be this slot, which takes nothing more
+        lastStartTick = -1; // this may be the last slot; it accepts no more timeouts
       } else if (next == null || slot.startTick <= next.startTick) {
         next = slot;
       }
@@ -432,7 +438,7 @@ final class HierarchicalWheel extends Wheel {
 
   private void advanceTo(long tick) {
     if ((opening | opened) != 0) {
-      // At these levels the current digit now names another slot.
+      // At these levels, the current digit now stands for another slot.
       int passed = (2 << levelOf(tick)) - 1;
       opening &= ~passed;
       opened &= ~passed;
@@ -443,7 +449,10 @@ final class HierarchicalWheel extends Wheel {
     }
   }
 
-  /** Level 0 for {@code nowTick} itself: a division by 8 turns -1 into 0, a shift would not. */
+  /**
+   * Returns the level of a deadline. It is 0 for {@code nowTick} itself: a division by 8 turns -1
+   * into 0, and a shift would not.
+   */
   private int levelOf(long deadlineTick) {
     return (Long.SIZE - 1 - Long.numberOfLeadingZeros(deadlineTick ^ nowTick)) / DIGIT_BITS;
   }
@@ -452,12 +461,12 @@ final class HierarchicalWheel extends Wheel {
     return slot.index >>> TURN_BITS;
   }
 
-  /** How many ticks a slot of a level stands for. */
+  /** Returns how many ticks a slot of a level stands for. */
   private static long length(int level) {
     return 1L << (level * DIGIT_BITS);
   }
 
-  /** How many slots of a level have begun before or at a tick, since time began. */
+  /** Returns how many slots of a level have begun at or before a tick, since tick 0. */
   private static long number(int level, long tick) {
     return tick >>> (level * DIGIT_BITS);
   }
@@ -467,8 +476,8 @@ final class HierarchicalWheel extends Wheel {
   }
 
   /**
-   * The first occupied slot of the lowest occupied level from {@code fromLevel} up. Removes the
-   * marks of the empty slots before it.
+   * Returns the first occupied slot of the lowest occupied level, from {@code fromLevel} up.
+   * Removes the marks of empty slots before it.
    */
   private @Nullable Slot firstOccupied(int fromLevel) {
     if (fromLevel == LEVELS) {
@@ -492,7 +501,10 @@ final class HierarchicalWheel extends Wheel {
     return null;
   }
 
-  /** The words of the current turn come first; in every second turn they are the upper half. */
+  /**
+   * Returns the first marked word. The words of the current turn come first; in every second turn
+   * they are the upper half.
+   */
   private int firstMarkedWord(long words) {
     int word = Long.numberOfTrailingZeros(words);
     int level = word / WORDS_OF_LEVEL;
@@ -506,7 +518,7 @@ final class HierarchicalWheel extends Wheel {
     return word;
   }
 
-  /** The marks of the slots from 64 times {@code word} on. */
+  /** Returns the marks of the slots from 64 times {@code word}. */
   long marks(int word) {
     return marks[PADDING_WORDS + word];
   }

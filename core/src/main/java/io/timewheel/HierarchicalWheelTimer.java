@@ -4,8 +4,8 @@ package io.timewheel;
 import java.time.Duration;
 
 /**
- * A timer on hierarchical wheels: delays from one tick to 292 years, each at the same cost, with
- * nothing to tune for the delays in use. The timer to use by default.
+ * A timer on hierarchical wheels. Delays from one tick to 292 years have the same cost, and there
+ * is nothing to tune for the delays in use. Use this timer by default.
  *
  * <p>A tick is 1 ms by default. Ticks at which nothing is due cost nothing.
  */

@@ -2,23 +2,23 @@
 package io.timewheel;
 
 /**
- * Which stripe each thread starts its timeouts on: its home.
+ * Assigns each thread the stripe on which it starts its timeouts: its home.
  *
- * <p>Thread ids are hashed into groups, and each group has a home. Multiplying by the golden ratio
- * spreads consecutive ids evenly over the groups, and the groups evenly over the stripes. Stripes
- * are few, so two busy threads may still share one and keep waiting for each other. So a thread
- * that meets another adding to the same stripe moves its group to the next one, and soon busy
- * threads live apart.
+ * <p>Thread IDs are hashed into groups, and each group has a home. Multiplication by the golden
+ * ratio spreads consecutive IDs evenly over the groups, and the groups evenly over the stripes.
+ * There are few stripes, so two busy threads may still share one and keep waiting for each other. A
+ * thread that meets another adding to the same stripe therefore moves its group to the next stripe.
+ * Busy threads soon have different homes.
  *
- * <p>Any stripe is right for any timeout, so homes are read and written without ordering: a move
- * that is lost, or made twice, only leads to another.
+ * <p>Any stripe is correct for any timeout, so homes are read and written without ordering. A move
+ * that is lost or made twice only leads to another move.
  */
 final class Homes {
   static final int GROUP_BITS = 8;
 
   private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
 
-  /** Keeps whatever is written beside the homes off their lines. */
+  /** Keeps other objects off the cache lines of the homes. */
   private static final int PADDING = 128;
 
   private final int stripes;
@@ -29,7 +29,7 @@ final class Homes {
   /**
    * Spreads all groups over the stripes.
    *
-   * @param stripes a power of two, at most as many as there are groups
+   * @param stripes a power of two, at most the number of groups
    */
   Homes(int stripes) {
     this.stripes = stripes;
@@ -38,12 +38,12 @@ final class Homes {
     }
   }
 
-  /** The index of the stripe that a thread is to start its timeouts on. */
+  /** Returns the index of the stripe on which a thread starts its timeouts. */
   int of(Thread thread) {
     return Byte.toUnsignedInt(homes[place(thread)]);
   }
 
-  /** Moves a thread, and the others of its group, to the next stripe. */
+  /** Moves a thread, and the rest of its group, to the next stripe. */
   void move(Thread thread) {
     int place = place(thread);
     homes[place] = (byte) ((homes[place] + 1) & (stripes - 1));

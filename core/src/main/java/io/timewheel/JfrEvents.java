@@ -19,30 +19,32 @@ import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of Flight Recorder: {@link TimerLag} is what the users of a timer feel; {@link
- * SlowTask} and {@link WorkerStall} are its two usual causes, one inside the program and one
- * outside.
+ * The events of Flight Recorder. {@link TimerLag} is the effect that the users of a timer notice.
+ * {@link SlowTask} and {@link WorkerStall} are its two usual causes, one inside the application and
+ * one outside.
  *
  * <h2>Cost</h2>
  *
- * A recording switches an event on. Until the recorder is in use, each of the three call sites
- * reads two fields and does nothing more; see {@link Events}. From then on it asks {@link
- * Event#isEnabled}, and if no recording wants the event, makes no object and reads no clock. {@code
- * isEnabled} is per class, so we ask a shared instance: in a class that no recording has touched,
- * the answer is the constant false, which the compiler can inline and remove with all that depends
- * on it; otherwise it is a field read. Starting a recording replaces the method, and the JVM
- * discards the code compiled for the old one. The three call sites are in the expiry of a timeout
- * and in the wake-up of the timer thread; starting, moving and cancelling have none.
+ * A recording enables an event. Until the recorder is in use, each of the three call sites only
+ * reads two fields; see {@link Events}. From then on, it calls {@link Event#isEnabled}. If no
+ * recording wants the event, it makes no object and reads no clock. The result of {@code isEnabled}
+ * is the same for the whole class, so the call sites ask a shared instance. In a class that no
+ * recording has touched, the method is the constant false. The compiler inlines it and removes all
+ * code that depends on it. Otherwise it is a field read. When a recording starts, it replaces the
+ * method, and the JVM discards the code compiled for the old one. The three call sites are in the
+ * expiry of a timeout and in the wake-up of the timer thread. Starting, moving and cancelling have
+ * none.
  *
- * <p>While a recording runs, a task costs two readings of the recorder's clock, and a wake-up one
- * reading of the timer's. {@link TimerLag} costs no reading: the lag is known anyway.
+ * <p>While a recording runs, a task costs two readings of the recorder's clock, and a wake-up costs
+ * one reading of the timer's clock. {@link TimerLag} costs no reading, because the lag is known
+ * anyway.
  *
  * <h2>Time</h2>
  *
- * The recorder measures the duration of {@link SlowTask}, whose threshold is the usual one of
- * events with a duration. The other two are instants: what they report has passed, in the time of
- * the timer's {@link TimeSource}, and a recorder accepts no duration that it has not measured. So
- * their setting is called {@code late}, after the field that it filters.
+ * The recorder measures the duration of {@link SlowTask}, which has the usual threshold of events
+ * with a duration. The other two are instants: the delay that they report is already over, and was
+ * measured by the timer's {@link TimeSource}. A recorder accepts only durations that it has
+ * measured. So the setting of these two is called {@code late}, after the field that it filters.
  */
 final class JfrEvents {
   private static final TimerLag TIMER_LAG = new TimerLag();
@@ -51,17 +53,20 @@ final class JfrEvents {
 
   private JfrEvents() {}
 
-  /** Looks at the recorder. Unlike its outer class, this one loads no event. */
+  /** Reads the state of the recorder. Unlike its outer class, this class loads no event. */
   static final class Recorder {
     private Recorder() {}
 
-    /** {@return whether a recording was made in this JVM, or the recorder used in another way} */
+    /**
+     * {@return whether the recorder is initialised: a recording was made in this JVM, or the
+     * recorder was used in another way}
+     */
     static boolean isInitialized() {
       return FlightRecorder.isInitialized();
     }
   }
 
-  /** {@return true, or fails to link} */
+  /** {@return true; fails to link if the module is missing} */
   static boolean load() {
     return true;
   }
@@ -112,15 +117,14 @@ final class JfrEvents {
 
   /**
    * A timeout was taken from its wheel later than it should have been. Lateness counts from the
-   * tick at which it should have run, because until that tick it waits by design: with a tick of
-   * 100 ms, nearly every lag is longer than 10 ms. The lag itself is the one that a {@link
+   * tick at which the timeout should have run, because it waits for that tick by design: with a
+   * tick of 100 ms, nearly every lag exceeds 10 ms. The lag is the value that a {@link
    * TimerListener} receives. Neither includes time in the queue of an executor.
    */
   @Name("io.timewheel.TimerLag")
   @Label("Timer Lag")
   @Category("Timewheel")
-  @Description(
-      "A task was run, or handed to the executor, later than at the tick that its deadline is in")
+  @Description("A task was run, or handed to the executor, later than at the tick of its deadline")
   @StackTrace(false)
   static final class TimerLag extends Event {
     @Label("Timer")
@@ -142,20 +146,20 @@ final class JfrEvents {
     @SettingDefinition
     @Name("late")
     @Label("Late")
-    @Description("Record what is as late as this, or later")
+    @Description("Record events that are at least this late")
     boolean isLate(Least least) {
       return late >= least.nanos;
     }
   }
 
   /**
-   * A task ran longer than the threshold, on any thread. On the timer thread, it held up everything
-   * due meanwhile.
+   * A task ran longer than the threshold, on any thread. On the timer thread, it delayed all
+   * timeouts that fell due meanwhile.
    */
   @Name("io.timewheel.SlowTask")
   @Label("Slow Task")
   @Category("Timewheel")
-  @Description("A task took long; on the timer's own thread it delays every other")
+  @Description("A task ran for a long time; on the timer thread, it delays all other tasks")
   @StackTrace(false)
   @Threshold("10 ms")
   static final class SlowTask extends Event {
@@ -167,17 +171,18 @@ final class JfrEvents {
   }
 
   /**
-   * The timer thread slept until a planned time, and woke this much later. No task was in its way:
-   * the JVM was paused, the process or the machine stood still, or no processor was free. Before it
-   * sleeps, the thread takes the lock of each stripe once more; if the planned time passes while it
-   * waits for one, that counts too. A pause that hits the timer thread while it is up, or that is
-   * over before the planned time, is not seen here; the former shows as the lag of what was due.
+   * The timer thread slept until a planned time, and woke this much later. No task delayed it: the
+   * JVM was paused, the process or the machine was suspended, or no processor was free. Before the
+   * thread sleeps, it takes the lock of each stripe once more. If the planned time passes while it
+   * waits for a lock, that counts too. This event does not show a pause while the thread is up, nor
+   * one that ends before the planned time. The former appears as the lag of the timeouts that were
+   * due.
    */
   @Name("io.timewheel.WorkerStall")
   @Label("Worker Stall")
   @Category("Timewheel")
   @Description(
-      "The timer's thread woke up later than it had planned: a pause of the JVM, or no processor")
+      "The timer thread woke up later than planned: the JVM was paused, or no processor was free")
   @StackTrace(false)
   static final class WorkerStall extends Event {
     @Label("Timer")
@@ -191,16 +196,16 @@ final class JfrEvents {
     @SettingDefinition
     @Name("late")
     @Label("Late")
-    @Description("Record what is as late as this, or later")
+    @Description("Record events that are at least this late")
     boolean isLate(Least least) {
       return late >= least.nanos;
     }
   }
 
   /**
-   * The least lateness to record, written like a threshold of the recorder: {@code 10 ms}. Anything
-   * else is ignored. Of several recordings, the one that wants most wins: its value is remembered
-   * here, because JDK 17 loses what {@link #combine} returns, and sets null.
+   * The least lateness to record, written like a threshold of the recorder: {@code 10 ms}. Any
+   * other text is ignored. If several recordings set it, the lowest value applies. This object
+   * stores that value, because JDK 17 loses the result of {@link #combine} and sets null.
    */
   static final class Least extends SettingControl {
     private static final Pattern TIME = Pattern.compile("(\\d{1,18}) ?(ns|us|ms|s|m|h|d)");
@@ -239,7 +244,7 @@ final class JfrEvents {
       return value;
     }
 
-    /** Negative if the text is not a time. */
+    /** Returns the time in a text in nanoseconds; negative if the text is not a time. */
     private static long nanos(String text) {
       Matcher time = TIME.matcher(text);
       return time.matches() ? unit(time.group(2)).toNanos(Long.parseLong(time.group(1))) : -1;

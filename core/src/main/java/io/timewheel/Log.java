@@ -2,9 +2,8 @@
 package io.timewheel;
 
 /**
- * The log of this package. It is looked up when there is something to log: the first look-up of a
- * JVM takes as long as a quarter of the first timer. A failure for lack of memory is not
- * remembered.
+ * The logger of this package. It is looked up on first use: the first look-up of a JVM takes a
+ * quarter of the time of the first timer. A look-up that fails for lack of memory is repeated.
  */
 final class Log {
   private Log() {}

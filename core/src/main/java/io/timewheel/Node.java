@@ -6,23 +6,23 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a wheel keeps: a deadline, the links of its slot, and a state, of which the wheel knows only
- * {@link #PENDING}. A node is pending exactly while it is in a wheel.
+ * An entry of a wheel: a deadline, the links in its slot, and a state. The wheel uses only one
+ * state, {@link #PENDING}. A node is pending exactly while it is in a wheel.
  *
  * <p>The place in the wheel shares a field with the state, which keeps a timeout at 40 bytes. The
- * caller holds the lock of the stripe, unless the method says otherwise. The state is written with
+ * caller holds the lock of the stripe, unless a method states otherwise. The state is written with
  * release, not volatile: the lock orders writers, and a reader without the lock only needs to see
- * what happened before. Only the holder of the lock needs the place, so it is written opaquely.
+ * earlier writes. Only the holder of the lock needs the place, so the place is written opaquely.
  */
 abstract class Node {
   static final int PENDING = 0;
   static final int STATE_BITS = 3;
   static final int STATE_MASK = (1 << STATE_BITS) - 1;
 
-  /** How many bits of the field hold the place. */
+  /** The number of bits of the field that hold the place. */
   static final int PLACE_BITS = Integer.SIZE - STATE_BITS;
 
-  /** Subclasses use it too: they have more states. */
+  /** Subclasses use this handle too: they have more states. */
   static final VarHandle STATE;
 
   private static final VarHandle DEADLINE;
@@ -37,9 +37,7 @@ abstract class Node {
     }
   }
 
-  /**
-   * The neighbours in a list, null at its ends and outside of a list; only {@link Slot} sets them.
-   */
+  /** The neighbours in a list; null at its ends and outside a list. Only {@link Slot} sets them. */
   @Nullable Node prev;
 
   @Nullable Node next;
@@ -47,7 +45,9 @@ abstract class Node {
   @SuppressWarnings("unused") // read and written through DEADLINE
   private long deadlineNanos;
 
-  /** The state in the lower bits; above them, while it is PENDING, the place in the wheel. */
+  /**
+   * The state in the lower bits. Above them, while the state is PENDING, the place in the wheel.
+   */
   @SuppressWarnings("unused") // read and written through STATE
   private int state;
 
@@ -55,7 +55,7 @@ abstract class Node {
     this.deadlineNanos = deadlineNanos;
   }
 
-  /** The deadline in elapsed time. Any thread may ask. */
+  /** Returns the deadline in elapsed time. Any thread may call this. */
   final long deadlineNanos() {
     return (long) DEADLINE.getOpaque(this);
   }
@@ -64,7 +64,7 @@ abstract class Node {
     DEADLINE.setOpaque(this, nanos);
   }
 
-  /** The state without what shares its field. Any thread may ask. */
+  /** Returns the state without the place. Any thread may call this. */
   final int state() {
     return (int) STATE.getAcquire(this) & STATE_MASK;
   }
@@ -73,22 +73,22 @@ abstract class Node {
     return state() == PENDING;
   }
 
-  /** Leaves PENDING. */
+  /** Changes the state from PENDING to another. */
   final void settle(int newState) {
     STATE.setRelease(this, newState);
   }
 
-  /** Where the wheel keeps this node, in the wheel's own code. */
+  /** Returns the place of this node in the wheel, in the wheel's own encoding. */
   final int place() {
     return (int) STATE.getOpaque(this) >>> STATE_BITS;
   }
 
-  /** Makes the node pending at that place. */
+  /** Makes the node pending at a place. */
   final void place(int place) {
     STATE.setOpaque(this, place << STATE_BITS | PENDING);
   }
 
-  /** Reads from both cache lines that a node may span; the result means nothing. */
+  /** Reads from both cache lines that a node may span. The result has no meaning. */
   final int touch() {
     return next == null ? state : -state;
   }

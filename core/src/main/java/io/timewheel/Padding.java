@@ -2,20 +2,23 @@
 package io.timewheel;
 
 /**
- * Keeps the fields of a subclass 128 bytes away from whatever precedes the object in memory: two
- * cache lines, because processors fetch them in pairs. Objects that belong to one stripe extend it,
- * so two stripes never share a line.
+ * Keeps the fields of a subclass 128 bytes away from the object that precedes it in memory. That is
+ * two cache lines, because processors fetch them in pairs. Objects that belong to one stripe extend
+ * this class, so two stripes never share a cache line.
  *
- * <p>A class whose fields are written by every operation also pads behind them, with fields of its
- * own: references, because a JVM puts those last. Objects get new neighbours with each garbage
- * collection, so a shared line shows as a timer that is slow at times; docs/adr/0001 has the
- * figures.
+ * <p>A class whose fields are written by every operation also has padding behind them, with fields
+ * of its own. These are references, because a JVM puts references last. Each garbage collection
+ * gives objects new neighbours, so a shared cache line makes a timer slow only at times.
+ * docs/adr/0001 has the figures.
  */
 abstract class Padding {
   /** The same distance in an array of words. */
   static final int PADDING_WORDS = 16;
 
-  /** Fills the rest of the header's last word, where a field of the subclass would go. */
+  /**
+   * Fills the rest of the header's last word, where a JVM would otherwise put a field of the
+   * subclass.
+   */
   @SuppressWarnings("unused")
   private int gap;
 

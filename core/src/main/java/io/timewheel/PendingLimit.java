@@ -5,9 +5,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bound on pending timeouts, exact under contention: no timeout starts while as many as the
- * limit are pending, and a place is free again before {@code cancel()} returns and before the task
- * runs. That takes one count for all stripes, so only timers with a limit have it.
+ * Limits the number of pending timeouts, exactly, under contention too. No timeout starts while the
+ * limit is reached. A timeout is no longer counted before {@code cancel()} returns and before its
+ * task runs. That requires one count for all stripes, so only timers with a limit have it.
  */
 final class PendingLimit {
   private final long limit;
@@ -18,7 +18,7 @@ final class PendingLimit {
   }
 
   boolean tryAcquire() {
-    // Not an increment that is undone if it was one too many: another thread could see it.
+    // Not an increment that is undone above the limit: another thread could see the excess.
     long seen = pending.get();
     while (seen < limit) {
       long witness = pending.compareAndExchange(seen, seen + 1);
@@ -30,7 +30,7 @@ final class PendingLimit {
     return false;
   }
 
-  /** Takes a place even if none is free. */
+  /** Counts a timeout even if the limit is reached. */
   void acquireBeyond() {
     pending.incrementAndGet();
   }

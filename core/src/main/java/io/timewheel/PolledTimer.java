@@ -10,28 +10,28 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A timer without a thread: the caller polls it, from an event loop, an actor or a test, and the
+ * A timer without a thread. The caller polls it from an event loop, an actor or a test, and the
  * tasks run inside {@link #poll()}.
  *
  * <pre>{@code
  * while (running) {
  *   long nanos = timer.nextDeadlineNanos() - System.nanoTime();
- *   selector.select(1 + max(0, nanos / 1_000_000)); // rounded up: 0 would wait for ever
+ *   selector.select(1 + max(0, nanos / 1_000_000)); // rounded up: 0 would wait forever
  *   handleIo();
  *   timer.poll();
  * }
  * }</pre>
  *
- * <p>All methods may be called from any thread. If several threads poll, they take turns. A task
- * that polls runs what is due inside itself. Starting a timeout wakes nobody: a thread that waits
- * for {@link #nextDeadlineNanos} needs another way to learn of earlier timeouts that other threads
- * start.
+ * <p>All methods may be called from any thread. If several threads poll, they take turns. If a task
+ * polls, the due tasks run inside that task. Starting a timeout wakes no thread. A thread that
+ * waits for {@link #nextDeadlineNanos} must learn of earlier timeouts from other threads in another
+ * way.
  *
- * <p>It is a hierarchical wheel with a tick of 1 ms by default, in one stripe: timeouts of
- * different ticks fire in the order of their ticks.
+ * <p>The timer has one hierarchical wheel with a tick of 1 ms by default. Timeouts of different
+ * ticks fire in the order of their ticks.
  *
- * <p>Extend it for a timer that is polled in another way, such as the {@code ManualTimer} of {@code
- * timewheel-testkit}; {@link Timeout#timer()} then returns that timer.
+ * <p>Extend this class for a timer that is polled in another way, such as the {@code ManualTimer}
+ * of {@code timewheel-testkit}. {@link Timeout#timer()} then returns the subclass instance.
  */
 public class PolledTimer implements Timer {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -41,11 +41,11 @@ public class PolledTimer implements Timer {
   private final AtomicBoolean stopped = new AtomicBoolean();
 
   /**
-   * Makes a timer with the given settings, as they are now.
+   * Makes a timer with the current values of the given settings.
    *
    * @param settings the settings
    */
-  @SuppressWarnings("this-escape") // the engine hands it to nobody before there is a timeout
+  @SuppressWarnings("this-escape") // the engine passes it to nobody before the first timeout
   protected PolledTimer(Builder settings) {
     engine = new Engine(this, settings, 1, false, HierarchicalWheel::new);
   }
@@ -63,7 +63,7 @@ public class PolledTimer implements Timer {
   /**
    * Runs all tasks that are due now, or hands them to the executor if there is one.
    *
-   * @return how many tasks it ran or handed over
+   * @return how many tasks it ran or handed to the executor
    */
   public final int poll() {
     return poll(Integer.MAX_VALUE);
@@ -71,10 +71,10 @@ public class PolledTimer implements Timer {
 
   /**
    * Runs at most {@code limit} tasks that are due now, or hands them to the executor if there is
-   * one, and leaves the others to the next poll.
+   * one. The others wait for the next poll.
    *
-   * @param limit how many tasks to run at most
-   * @return how many tasks it ran or handed over
+   * @param limit the maximum number of tasks to run, zero or more
+   * @return how many tasks it ran or handed to the executor
    * @throws IllegalArgumentException if {@code limit} is negative
    */
   public int poll(int limit) {
@@ -90,10 +90,11 @@ public class PolledTimer implements Timer {
   }
 
   /**
-   * The time at which {@link #poll()} next has something to do, as a reading of this timer's {@link
-   * TimeSource}; in the past if something is due already. It may be earlier than the next timeout,
-   * if timeouts were cancelled or moved, but it is never later. If there is no such time, it is
-   * {@code Long.MAX_VALUE} nanoseconds from now. Compare it with other readings by difference.
+   * Returns the time at which {@link #poll()} next has something to do, as a reading of this
+   * timer's {@link TimeSource}. It is in the past if a timeout is already due. It may be earlier
+   * than the next timeout if timeouts were cancelled or moved, but it is never later. If there is
+   * no such time, it is {@code Long.MAX_VALUE} nanoseconds from now. Compare it with other readings
+   * by difference.
    *
    * @return when to poll next
    */
@@ -120,8 +121,8 @@ public class PolledTimer implements Timer {
   }
 
   /**
-   * Stops this timer. Waits for a {@link #poll()} in progress on another thread, but does not
-   * interrupt that thread, which is not the timer's.
+   * Stops this timer. Waits for a {@link #poll()} in progress on another thread. Does not interrupt
+   * that thread, because it does not belong to the timer.
    */
   @Override
   public Set<Timeout> stop(Duration patience) {
@@ -130,7 +131,7 @@ public class PolledTimer implements Timer {
       throw new IllegalStateException("stop() cannot be called by a task inside poll()");
     }
     boolean first = stopped.compareAndSet(false, true);
-    // Not only the first call does this: none may return while timeouts are still accepted or
+    // Every call does this, not only the first: none may return while timeouts are accepted or
     // pending.
     Drained drained = engine.shutDown();
     if (first) {
@@ -147,7 +148,7 @@ public class PolledTimer implements Timer {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (OutOfMemoryError e) {
-      // There is no memory to wait with. The result matters more than the wait.
+      // There is no memory to wait. The result matters more than the wait.
     }
   }
 

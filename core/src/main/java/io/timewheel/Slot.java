@@ -7,23 +7,26 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timeouts that a wheel keeps in one place, in the order in which they came: an array, empty in
- * most slots, followed by a doubly linked list through the timeouts themselves.
+ * The timeouts that a wheel keeps in one place, in the order in which they were added. They are in
+ * an array, which most slots do not have, followed by a doubly linked list through the timeouts
+ * themselves.
  *
- * <p>A timeout knows its place but does not refer to its slot. A slot is younger or older than most
- * of its timeouts, and garbage collectors record references across ages and regions; neighbours in
- * a list were mostly made at the same time and lie close together. docs/adr/0007 has the figures.
+ * <p>A timeout knows its place but has no reference to its slot. A slot is younger or older than
+ * most of its timeouts, and garbage collectors record references across ages and regions.
+ * Neighbours in a list were mostly made at the same time and lie close together. docs/adr/0007 has
+ * the figures.
  *
- * <p>Timeouts that come down from a higher level to be due together are scattered in memory: a list
- * of them would have all those references, and walking it would be one cache miss after another. If
- * there are many, they are kept in an array: it is as young as the slot, and {@link #take} reads
- * from many of them at once, so the misses overlap. docs/adr/0008 has the figures.
+ * <p>Timeouts that move down from a higher level to be due together are scattered in memory. A list
+ * of them would have all those references, and a walk along it would be a series of cache misses.
+ * If there are many, they are kept in an array. The array is as young as the slot, and {@link
+ * #take} reads from many of its timeouts at once, so the misses overlap. docs/adr/0008 has the
+ * figures.
  */
 class Slot {
-  /** The bits of a place that name the slot, in a wheel that has arrays. */
+  /** The bits of a place that number the slot, in a wheel that has arrays. */
   static final int INDEX_BITS = 12;
 
-  /** The longest array: its positions fit beside the index, and collectors cope with it. */
+  /** The longest array: its positions fit next to the index, and collectors cope with it. */
   static final int MAX_ARRAY = 1 << 16;
 
   private static final int TOUCHED_AHEAD = 32;
@@ -32,36 +35,40 @@ class Slot {
   /** The position of this slot in its wheel. */
   final int index;
 
-  /** The first tick that this slot is for. */
+  /** The first tick of this slot. */
   long startTick;
 
   /**
-   * A lower bound of the deadline ticks in this slot, meaningless when it is empty. Adding keeps it
-   * exact; removing a timeout leaves it as it is, because only a walk could find the next earliest.
+   * A lower bound of the deadline ticks in this slot; meaningless if the slot is empty. Adding
+   * keeps it exact. Removing leaves it unchanged, because only a walk could find the next earliest
+   * tick.
    */
   long earliestTick;
 
-  /** How many timeouts are in this slot. */
+  /** The number of timeouts in this slot. */
   private int size;
 
-  /** The position that {@link #take} takes next from the array, and the first free one. */
+  /**
+   * The position from which {@link #take} takes the next timeout of the array, and the first free
+   * position.
+   */
   int head;
 
   int tail;
 
-  /** Keeps the compiler from dropping the reads that prefetch; the value means nothing. */
+  /** Keeps the compiler from dropping the reads that prefetch. The value has no meaning. */
   @SuppressWarnings("unused")
   private int touched;
 
   /** Null where a timeout has left. */
   @Nullable Node[] array = NO_ARRAY;
 
-  /** The ends of the list, null if it is empty; only this class changes them. */
+  /** The ends of the list; null if it is empty. Only this class changes them. */
   @Nullable Node first;
 
   @Nullable Node last;
 
-  /** Keeps whatever follows in memory off the lines of the fields above; see {@link Padding}. */
+  /** Keeps the memory that follows off the cache lines of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
   private @Nullable
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
@@ -82,12 +89,12 @@ class Slot {
     return size;
   }
 
-  /** The timeout at the head of the list, which must not be empty. */
+  /** Returns the first timeout of the list, which must not be empty. */
   final Node first() {
     return requireNonNull(first);
   }
 
-  /** Appends a timeout that is in no slot to the list. */
+  /** Appends a timeout to the list. The timeout must be in no slot. */
   final void add(Node timeout, long deadlineTick) {
     count(deadlineTick);
     Node before = last;
@@ -102,10 +109,10 @@ class Slot {
   }
 
   /**
-   * Appends a timeout that is in no slot to the array; to the list, if the array has no room or the
-   * list is in use.
+   * Appends a timeout to the array; to the list if the array is full or the list is in use. The
+   * timeout must be in no slot.
    *
-   * @param expected how many timeouts are likely to come
+   * @param expected how many timeouts are likely to follow
    */
   final void addToArray(Node timeout, long deadlineTick, int expected) {
     if (last != null || (tail == array.length && !grow(expected))) {
@@ -122,7 +129,7 @@ class Slot {
     size++;
   }
 
-  /** Whether the array has room now. If there is no memory, the list will do. */
+  /** Returns whether the array has room. If there is no memory to grow it, the list is used. */
   private boolean grow(int expected) {
     if (tail == MAX_ARRAY) {
       return false;
@@ -163,20 +170,20 @@ class Slot {
     }
   }
 
-  /** Removes a timeout that is in the array, at the position that its place has above the index. */
+  /** Removes a timeout from the array. The position is the part of its place above the index. */
   final void removeFromArray(int position) {
     array[position - 1] = null;
     size--;
   }
 
-  /** Drops the array, in which nothing is left. */
+  /** Drops the array, which must be empty. */
   final void dropArray() {
     array = NO_ARRAY;
     head = 0;
     tail = 0;
   }
 
-  /** Removes the timeout that came first. The slot must not be empty. */
+  /** Removes the timeout that was added first. The slot must not be empty. */
   final Node take() {
     while (head < tail) {
       if (head % TOUCHED_AHEAD == 0) {

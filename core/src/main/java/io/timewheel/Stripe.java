@@ -4,17 +4,17 @@ package io.timewheel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the independent parts of a timer: a lock, the wheel that it guards, and the counts of what
- * became of that wheel's timeouts. A timeout stays in one stripe all its life.
+ * One of the independent parts of a timer: a lock, the wheel that it guards, and the counts of that
+ * wheel's timeouts. A timeout stays in one stripe all its life.
  *
- * <p>The stripe settles all races: whether a timeout runs, is cancelled or is moved is decided
+ * <p>The stripe settles all races. Whether a timeout runs, is cancelled or is moved is decided
  * once, by the thread that takes the lock first.
  */
 final class Stripe extends StripeLock {
-  /** Futile polls per pending timeout; more mean that the wheel is corrupt. */
+  /** Futile polls per pending timeout. If there are more, the wheel is corrupt. */
   private static final int FUTILE_POLLS = 64;
 
-  /** How many polls may spend the wheel's budget before the next stripe gets its turn. */
+  /** How many polls may spend the wheel's budget before the next stripe is served. */
   private static final int SLICES = 16;
 
   final Engine engine;
@@ -27,20 +27,20 @@ final class Stripe extends StripeLock {
   private long cancelled;
 
   /**
-   * The next tick of the wheel as the last poll that found nothing left it. Only for the thread
-   * that polls.
+   * The next tick of the wheel after the last poll that found nothing. Only the thread that polls
+   * reads it.
    */
   private long idleUntilTick;
 
-  /** Whether that poll found nothing because it gave way to other stripes. */
+  /** True if that poll found nothing because it yielded to other stripes. */
   private boolean cutShort;
 
-  // Since the last poll that found something, or knew that there was nothing.
+  // Counts polls since the last one that found a timeout, or that established that none is due.
   private long futilePolls;
   private long mostFutilePolls;
   private long filedBefore;
 
-  /** Keeps whatever follows in memory off the line of the fields above; see {@link Padding}. */
+  /** Keeps the memory that follows off the cache line of the fields above; see {@link Padding}. */
   @SuppressWarnings("unused")
   private @Nullable
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
@@ -51,8 +51,8 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * Links the code that runs under the lock by running it once, on a stripe made for this; see
-   * {@link StripeLock}.
+   * Links the code that runs under the lock, by running it once on a stripe made for this purpose;
+   * see {@link StripeLock}.
    */
   static void rehearse(Stripe stripe) {
     WheelTimeout timeout = new WheelTimeout(nothing -> {}, stripe, 0);
@@ -66,11 +66,12 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * Adds a timeout; returns false and changes nothing if this stripe is closed.
+   * Adds a timeout. Returns false and changes nothing if this stripe is closed.
    *
-   * <p>Two threads that meet while both are adding have the same home, and would keep meeting. A
-   * thread that meets a cancel, a move or the timer thread meets it in passing, and stays: if it
-   * moved, the cancels of what it leaves behind would be in the way of the next thread.
+   * <p>Two threads that meet while both are adding have the same home, and would keep meeting. So
+   * one of them moves. A thread that meets a cancel, a move or the timer thread stays: that meeting
+   * is a coincidence. If it moved, later cancels of its timeouts would delay the next thread on the
+   * old stripe.
    */
   boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
     long workTick = Ticks.NEVER;
@@ -150,8 +151,8 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * The wheel has something to do at that tick, and the timer thread may have planned to sleep
-   * longer.
+   * Wakes the timer thread if it may have planned to sleep beyond a tick at which the wheel has
+   * work.
    */
   private void wakeFor(long workTick) {
     if (workTick != Ticks.NEVER) {
@@ -160,12 +161,11 @@ final class Stripe extends StripeLock {
   }
 
   /**
-   * Takes a timeout that is due at {@code nowTick}, leaving it in the given state. Returns null if
-   * there is none, or if finding out takes long: see {@link #isCutShort}. Releases the lock
+   * Takes a timeout that is due at {@code nowTick} and puts it in the given state. Returns null if
+   * there is none, or if the search takes too long: see {@link #isCutShort}. Releases the lock
    * whenever the wheel's budget is spent.
    *
-   * @throws IllegalStateException if the wheel is corrupt; otherwise a thread would poll it for
-   *     ever
+   * @throws IllegalStateException if the wheel is corrupt; otherwise a thread would poll it forever
    */
   @Nullable WheelTimeout poll(long nowTick, int takenState) {
     for (int slices = SLICES; ; ) {
@@ -198,14 +198,14 @@ final class Stripe extends StripeLock {
     }
   }
 
-  /** Whether the last {@link #poll} that returned null has left some of its work to the next. */
+  /** Returns whether the last {@link #poll} that returned null has left work for the next one. */
   boolean isCutShort() {
     return cutShort;
   }
 
   /**
-   * Prepares what will be due soon, if the last {@link #poll} returned null and knew of something,
-   * for as long as that poll may take.
+   * Prepares timeouts that will be due soon, for as long as a poll may take. Does nothing unless
+   * the last {@link #poll} returned null and found such timeouts.
    */
   void openAhead(long nowTick) {
     for (int slices = SLICES; slices > 0 && idleUntilTick <= nowTick; slices--) {
@@ -233,7 +233,7 @@ final class Stripe extends StripeLock {
     }
   }
 
-  /** A poll passes 64 timeouts, and a timeout is passed a few times at most. */
+  /** A poll passes over 64 timeouts, and passes over each timeout a few times at most. */
   private void countFutilePoll() {
     long filed = started + rescheduled;
     if (futilePolls == 0) {
@@ -243,18 +243,18 @@ final class Stripe extends StripeLock {
     futilePolls++;
     require(
         futilePolls <= mostFutilePolls + filed - filedBefore,
-        "has something to do and does not get on with it");
+        "has something to do and makes no progress");
   }
 
-  /** {@link #nextTick} as the last {@link #poll} that returned null knew it. */
+  /** Returns {@link #nextTick} as of the last {@link #poll} that returned null. */
   long idleUntilTick() {
     return idleUntilTick;
   }
 
   /**
-   * The tick at which a poll next has something to do; tick 0 if it has something to do now. What
-   * is due by the time that the wheel has reached is due now, even if the clock has fallen behind
-   * that time and other stripes never reached it.
+   * Returns the tick at which a poll next has something to do; tick 0 if it has something to do
+   * now. A timeout is due now if the wheel has reached its tick, even if the clock has since fallen
+   * back and other stripes never reached that tick.
    */
   long nextTick() {
     lock(OTHERS);
@@ -273,14 +273,14 @@ final class Stripe extends StripeLock {
     return tick > wheel.nowTick ? tick : 0;
   }
 
-  /** From now on nothing is added and nothing expires. */
+  /** Closes this stripe: from now on nothing is added and nothing expires. */
   void close() {
     lock(OTHERS);
     closed = true;
     unlock();
   }
 
-  /** Cancels what is pending. Releases the lock now and then, as {@link #poll} does. */
+  /** Cancels the pending timeouts. Releases the lock now and then, as {@link #poll} does. */
   void drainTo(Drained sink) {
     int before;
     do {

@@ -6,51 +6,54 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The lock of a {@link Stripe}, which extends it to keep lock and counts on one cache line.
+ * The lock of a {@link Stripe}, which extends this class to keep lock and counts on one cache line.
  *
- * <p>It is held for a handful of instructions, at most for {@link Wheel#POLL_BUDGET} moves, and
- * never while user code runs. That allows a lock with no queue: one compare-and-set to take it, one
- * release to leave it. No thread waits to be woken, so leaving needs no fence to look for waiters.
- * docs/adr/0002 has the figures, for all that follows too.
+ * <p>A thread holds the lock for a few instructions, at most for {@link Wheel#POLL_BUDGET} moves,
+ * and never while user code runs. So the lock needs no queue: one compare-and-set takes it, and one
+ * release leaves it. No thread waits to be woken, so leaving needs no fence to look for waiters.
+ * docs/adr/0002 has the figures, also for the rest of this text.
  *
  * <h2>Waiting</h2>
  *
- * A thread that finds the lock taken spins, and then does what may help the holder:
+ * A thread that finds the lock taken spins, and then tries to help the holder:
  *
  * <ul>
  *   <li>A holder that is not polling leaves within nanoseconds, unless it has lost its processor.
- *       The waiter yields to give it back; if that takes long, the waiter sleeps for times that
- *       double, so a crowd of waiters does not keep the holder from running.
+ *       The waiter yields to give the processor back. If that takes too long, the waiter sleeps for
+ *       times that double. So a crowd of waiters does not keep the holder from running.
  *   <li>A holder that is polling may take the lock again at once, thousands of times, and needs no
  *       help. The waiter signals that it wants the lock, and sleeps. It does not yield: if other
- *       threads are busy, that would cost it a time slice, and the lock would be taken again by the
- *       time it is back. The holder sees the signal between two polls, and sleeps as long itself.
+ *       threads are busy, a yield would cost it a time slice, and the lock would be taken again
+ *       when it returns. The holder sees the signal between two polls, and sleeps for the same
+ *       time.
  * </ul>
  *
- * <h2>The end of the stack</h2>
+ * <h2>Stack overflow</h2>
  *
  * A {@link StackOverflowError} under the lock would leave a wheel half changed, or the lock taken
- * for ever. So the lock is taken in a frame larger than all the frames together that code under the
- * lock needs: if the stack is too short, it overflows there, before anything has happened. The
+ * forever. So the lock is taken in a frame that is larger than all frames of the code under the
+ * lock together. If the stack is too short, it overflows there, before anything has changed. The
  * interpreter checks the whole frame when it enters {@link #lock}. Compiled code does not use the
- * variables, but checks for the frames that it would need in the interpreter, those of inlined
- * methods included, if they take more than a page of memory: so the variables are 4 KB.
+ * variables. But it checks for the frames that it would need in the interpreter, including those of
+ * inlined methods, if they exceed a page of memory. So the variables take 4 KB.
  *
- * <p>The first use of a {@link VarHandle} at a call site takes far more stack, to link it; {@link
- * Stripe#rehearse} keeps that from happening under the lock.
+ * <p>The first use of a {@link VarHandle} at a call site needs far more stack to link it. {@link
+ * Stripe#rehearse} does that before the lock is first used.
  */
 abstract class StripeLock extends Padding {
   private static final int SPINS = 64;
   private static final int YIELDS = 64;
   private static final long NAP_NANOS = 50_000;
 
-  /** How many times naps double. */
+  /** How many times the sleep of a waiter doubles. */
   private static final int DOUBLINGS = 4;
 
-  /** Long enough for a thread on another processor to see that the lock is free, and to take it. */
+  /**
+   * Enough spins for a thread on another processor to see that the lock is free, and to take it.
+   */
   private static final int COURTESY_SPINS = 16;
 
-  // Who holds the lock.
+  // The values of {@code holder}.
   private static final int NOBODY = 0;
   static final int ADDING = 1;
   static final int POLLING = 2;
@@ -69,22 +72,22 @@ abstract class StripeLock extends Padding {
     }
   }
 
-  // No references: a JVM would put those of the stripe right after them, not at its end.
+  // Not references: a JVM would put these right after the stripe's references, not at its end.
 
   @SuppressWarnings("unused") // read and written through HOLDER
   private int holder;
 
-  /** Whether a thread found the lock POLLING, and naps. */
+  /** True if a thread found the lock POLLING, and sleeps. */
   @SuppressWarnings("unused") // read and written through WANTED
   private boolean wanted;
 
   /**
    * Takes the lock.
    *
-   * @param as what the lock is for
-   * @return what the lock was held for when this thread found it, 0 if it was free
+   * @param as the purpose for which the lock is taken
+   * @return the purpose for which this thread found the lock held; 0 if it was free
    */
-  @SuppressWarnings("unused") // the variables are there to take more than a page of stack
+  @SuppressWarnings("unused") // the variables make the frame larger than a page
   final int lock(int as) {
     long s00, s01, s02, s03, s04, s05, s06, s07, s08, s09, s0a, s0b, s0c, s0d, s0e, s0f;
     long s10, s11, s12, s13, s14, s15, s16, s17, s18, s19, s1a, s1b, s1c, s1d, s1e, s1f;
@@ -109,7 +112,7 @@ abstract class StripeLock extends Padding {
     return found;
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // the holder may be waiting for this very processor
+  @SuppressWarnings("ThreadPriorityCheck") // the holder may be waiting for this processor
   private void lockContended(int as) {
     int yields = 0;
     int naps = 0;
@@ -138,9 +141,9 @@ abstract class StripeLock extends Padding {
   }
 
   /**
-   * Lets waiters have the lock, which the caller has left and is about to take again. The caller
-   * keeps its processor, unless a thread sleeps until it gets the lock: on a busy machine, each
-   * yield would cost a time slice.
+   * Lets waiters take the lock, which the caller has left and is about to take again. The caller
+   * keeps its processor unless a thread sleeps for the lock: on a busy machine, each yield would
+   * cost a time slice.
    */
   final void giveWay() {
     if ((boolean) WANTED.getOpaque(this)) {

@@ -4,32 +4,34 @@ package io.timewheel;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The clock of a timer: what time it is, and a way to wait until it is later. Nothing else in this
- * library reads the time, so a test that brings its own time source controls the time.
+ * The clock of a timer: the current time, and a way to wait for a later time. Nothing else in this
+ * library reads the time. So a test with its own time source controls the time.
  */
 public interface TimeSource {
   /**
-   * The current time in nanoseconds, from an arbitrary origin, as {@link System#nanoTime()}: only
-   * the difference of two readings means anything, and readings may be negative and may wrap
-   * around. It should not go back; if it does, to the timer it stands still.
+   * Returns the current time in nanoseconds, from an arbitrary origin, like {@link
+   * System#nanoTime()}. Only the difference of two readings has a meaning. Readings may be negative
+   * and may wrap around. The time should not go back; if it does, the timer treats it as standing
+   * still.
    *
-   * <p>Called for each timeout that is started or moved, and by the timer thread between deciding
-   * to park and parking: it must be quick, and must neither lock nor park.
+   * <p>Called for each timeout that is started or moved, and by the timer thread just before it
+   * parks. So it must be quick, and must neither lock nor park.
    *
    * @return the reading
    */
   long nanoTime();
 
   /**
-   * Parks the current thread until {@link #nanoTime} has reached {@code deadlineNanos}, compared by
-   * difference, or the thread is unparked or interrupted; may return early for no reason. As with
-   * {@link LockSupport#park(Object)}, an unpark that comes first makes the call return at once.
+   * Parks the current thread until {@link #nanoTime} reaches {@code deadlineNanos}, compared by
+   * difference, or the thread is unparked or interrupted. May return early for no reason. As with
+   * {@link LockSupport#park(Object)}, an earlier unpark makes the call return at once.
    *
-   * <p>The default assumes that this clock runs as fast as {@link System#nanoTime()}. A clock that
-   * does not must override it, or a timer with a thread will not notice that its time has come.
+   * <p>The default implementation assumes that this clock runs as fast as {@link
+   * System#nanoTime()}. Any other clock must override it; otherwise, a timer with a thread does not
+   * notice that a deadline is reached.
    *
    * @param deadlineNanos the reading of this clock to wait for
-   * @param blocker shown in thread dumps as what the thread waits for
+   * @param blocker the object that thread dumps show as the reason for waiting
    */
   default void parkUntil(long deadlineNanos, Object blocker) {
     LockSupport.parkNanos(blocker, deadlineNanos - nanoTime());

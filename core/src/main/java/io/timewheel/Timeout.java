@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A task that a {@link Timer} has been asked to run: pending until it expires or is cancelled. It
- * does one of the two, once, unless its own task re-arms it.
+ * A task that was started on a {@link Timer}. It is pending until it expires or is cancelled.
+ * Exactly one of the two happens, once, unless its own task re-arms it.
  *
  * <p>All methods may be called from any thread.
  */
@@ -20,7 +20,7 @@ public interface Timeout {
   TimerTask task();
 
   /**
-   * Whether the task runs or has run, or was handed to the executor that runs it.
+   * Returns whether the task runs or has run, or was handed to the executor that runs it.
    *
    * @return true inside the task, and from then on
    */
@@ -30,9 +30,9 @@ public interface Timeout {
   boolean isCancelled();
 
   /**
-   * Cancels this timeout if it is pending. When this returns true the task will never run, and the
-   * timer no longer counts this timeout or refers to it. {@link TimerTask#cancelled} is called
-   * before it returns, on the calling thread.
+   * Cancels this timeout if it is pending. If this returns true, the task never runs, and the timer
+   * no longer counts this timeout or refers to it. {@link TimerTask#cancelled} is called before
+   * this returns, on the calling thread.
    *
    * @return true for the one call that cancelled the timeout; false if it had expired or been
    *     cancelled before
@@ -41,12 +41,12 @@ public interface Timeout {
 
   /**
    * Moves the deadline of this timeout, earlier or later, to {@code delay} from now, if it is
-   * pending. The timeout keeps its identity; nothing is allocated.
+   * pending. The timeout keeps its identity, and nothing is allocated.
    *
-   * <p>Called by its own task, on the thread that runs the task, this re-arms the timeout: it is
-   * pending again and the task will run again. Use it to repeat a task without a new timeout. The
-   * limit on pending timeouts does not refuse it, so a timer may exceed the limit by as many
-   * timeouts as have tasks running; only a stopped timer returns false. A task on an executor may
+   * <p>If its own task calls this, on the thread that runs the task, it re-arms the timeout: the
+   * timeout is pending again and the task will run again. Use this to repeat a task without a new
+   * timeout. The limit on pending timeouts does not apply, so a timer may exceed it by the number
+   * of tasks that are running. Only a stopped timer returns false. A task on an executor may
    * overlap with its next run, unless re-arming is the last thing it does.
    *
    * <pre>{@code
@@ -75,10 +75,10 @@ public interface Timeout {
   }
 
   /**
-   * The time from now to the deadline, rounded toward zero; negative once the deadline is past,
-   * also for a timeout that is no longer pending.
+   * Returns the time from now to the deadline, rounded toward zero. It is negative after the
+   * deadline, also for a timeout that is no longer pending.
    *
-   * @param unit the unit of the answer
+   * @param unit the unit of the result
    * @return the time left, in {@code unit}
    */
   long remaining(TimeUnit unit);

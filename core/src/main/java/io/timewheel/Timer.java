@@ -9,15 +9,15 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs tasks after a delay: a clock that millions of timeouts can be pending on at once, each
- * started, moved and cancelled in constant time.
+ * Runs tasks after a delay. Millions of timeouts can be pending at once, and each is started, moved
+ * and cancelled in constant time.
  *
  * <p>Time passes in ticks of equal length. A timeout fires at the first tick that begins at or
- * after its deadline: never early, and late by at most one tick, plus the time to wake up and to
- * run what is due before it.
+ * after its deadline. It is never early. It is late by at most one tick, plus the time to wake up
+ * and to run the timeouts due before it.
  *
- * <p>All methods may be called from any thread, tasks included, except where they say otherwise.
- * The whole contract, with its races and limits, is in {@code docs/CONTRACT.md}.
+ * <p>All methods may be called from any thread, tasks included, unless they state otherwise. The
+ * complete contract, with its races and limits, is in {@code docs/CONTRACT.md}.
  *
  * @see HierarchicalWheelTimer
  * @see HashedWheelTimer
@@ -26,28 +26,28 @@ import java.util.concurrent.TimeUnit;
 public interface Timer extends AutoCloseable {
   /**
    * Starts a timeout: {@code task} runs once, after {@code delay}, unless the timeout is cancelled
-   * or the timer is stopped before.
+   * or the timer is stopped first.
    *
    * <p>A delay of zero or less means the next tick; the task never runs inside this call. A delay
-   * that leads beyond 292 years of the timer's life never fires.
+   * that ends more than 292 years after the timer was made never fires.
    *
-   * @param task what to run
-   * @param delay how long from now
+   * @param task the task to run
+   * @param delay the time from now; zero or less for the next tick
    * @param unit the unit of {@code delay}
    * @return the timeout, which is pending
    * @throws IllegalStateException if this timer is stopped, or can no longer run tasks
-   * @throws RejectedExecutionException if as many timeouts are pending as this timer allows
+   * @throws RejectedExecutionException if the limit on pending timeouts is reached
    */
   Timeout newTimeout(TimerTask task, long delay, TimeUnit unit);
 
   /**
    * Starts a timeout, as {@link #newTimeout(TimerTask, long, TimeUnit)} does.
    *
-   * @param task what to run
-   * @param delay how long from now
+   * @param task the task to run
+   * @param delay the time from now; zero or less for the next tick
    * @return the timeout, which is pending
    * @throws IllegalStateException if this timer is stopped, or can no longer run tasks
-   * @throws RejectedExecutionException if as many timeouts are pending as this timer allows
+   * @throws RejectedExecutionException if the limit on pending timeouts is reached
    */
   default Timeout newTimeout(TimerTask task, Duration delay) {
     requireNonNull(delay, "delay");
@@ -55,8 +55,8 @@ public interface Timer extends AutoCloseable {
   }
 
   /**
-   * Stops this timer: cancels every pending timeout and waits for the task that runs on the timer
-   * thread, if there is one, as {@link #stop(Duration)} does with a patience of ten seconds.
+   * Stops this timer: cancels every pending timeout and waits up to ten seconds for a task that
+   * runs on the timer thread, as {@link #stop(Duration)} does.
    *
    * @return the timeouts that this call cancelled; empty if the timer was stopped before
    * @throws IllegalStateException if called by a task on the timer thread
@@ -64,15 +64,17 @@ public interface Timer extends AutoCloseable {
   Set<Timeout> stop();
 
   /**
-   * Stops this timer: from now on {@link #newTimeout newTimeout} throws, and every pending timeout
-   * is cancelled, its {@link TimerTask#cancelled cancelled} called on the calling thread. A timeout
-   * started by another thread at the same time is either refused, or runs, or is returned here.
+   * Stops this timer. From now on, {@link #newTimeout newTimeout} throws. Every pending timeout is
+   * cancelled, and its {@link TimerTask#cancelled cancelled} is called on the calling thread. A
+   * timeout that another thread starts at the same time is refused, or runs, or is returned here.
    *
-   * <p>If a task runs on the timer thread, this call waits for it to end, but no longer than {@code
-   * patience}; then it interrupts the thread, once, and returns anyway. An interrupt of the caller
-   * ends the wait too, and stays set. It does not wait for tasks that were handed to an executor.
+   * <p>If a task runs on the timer thread, this call waits for the task to end, at most for {@code
+   * patience}. Then it interrupts the thread once and returns. If the calling thread is
+   * interrupted, the wait ends too, and the interrupt status stays set. This call does not wait for
+   * tasks that were handed to an executor.
    *
-   * @param patience how long to wait for a running task; zero or less to not wait at all
+   * @param patience the shutdown timeout: how long to wait for a running task; zero or less to not
+   *     wait
    * @return the timeouts that this call cancelled; empty if the timer was stopped before
    * @throws IllegalStateException if called by a task on the timer thread
    */
@@ -82,21 +84,21 @@ public interface Timer extends AutoCloseable {
   boolean isStopped();
 
   /**
-   * How many timeouts are pending: neither expired nor cancelled. Exact when no other thread is
-   * starting, cancelling or expiring timeouts; otherwise, each timeout is counted as it was at some
+   * Returns how many timeouts are pending: neither expired nor cancelled. The number is exact if no
+   * other thread starts, cancels or expires timeouts. Otherwise, each timeout is counted as of some
    * moment of this call.
    *
-   * @return how many
+   * @return the number of pending timeouts
    */
   long pendingTimeouts();
 
-  /** {@return what this timer has done so far} */
+  /** {@return the statistics of this timer since it was made} */
   TimerStats stats();
 
-  /** {@return the clock of this timer, in whose time all delays are counted} */
+  /** {@return the clock of this timer, which measures all delays} */
   TimeSource timeSource();
 
-  /** Stops this timer, as {@link #stop()} does, and forgets which timeouts were pending. */
+  /** Stops this timer, as {@link #stop()} does, without returning the cancelled timeouts. */
   @Override
   default void close() {
     stop();

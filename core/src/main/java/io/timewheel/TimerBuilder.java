@@ -8,8 +8,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of all timers. A builder can be used more than once; each timer gets the settings as
- * they are when it is built. Not thread-safe.
+ * The settings of all timers. A builder can be used more than once; each timer has the settings at
+ * the time of its {@code build} call. Not thread-safe.
  *
  * @param <B> the type of the builder itself
  */
@@ -30,10 +30,10 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets the length of a tick: the shorter it is, the closer to its deadline a timeout fires. Ticks
+   * Sets the length of a tick. The shorter it is, the closer to its deadline a timeout fires. Ticks
    * at which nothing is due cost nothing, however short they are.
    *
-   * @param tick the length of a tick
+   * @param tick the length of a tick: more than zero, at most a day
    * @return this builder
    * @throws IllegalArgumentException if {@code tick} is not positive, or longer than a day
    */
@@ -48,12 +48,11 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets how many timeouts may be pending at a time; further ones are refused with a {@link
-   * java.util.concurrent.RejectedExecutionException}. Zero or less, the default, is no limit. The
-   * limit is exact, so all threads share one count, which makes starting and cancelling somewhat
-   * slower.
+   * Sets the maximum number of pending timeouts. Further ones are refused with a {@link
+   * java.util.concurrent.RejectedExecutionException}. By default there is no limit. The limit is
+   * exact, so all threads share one count, which makes starting and cancelling somewhat slower.
    *
-   * @param maxPendingTimeouts how many timeouts may be pending; no limit if zero or less
+   * @param maxPendingTimeouts the maximum number of pending timeouts; no limit if zero or less
    * @return this builder
    */
   public B maxPendingTimeouts(long maxPendingTimeouts) {
@@ -62,9 +61,9 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets the executor that runs the tasks. Without one they run on the thread that expires the
-   * timeouts, where a slow task delays every other. The executor stays yours: the timer never shuts
-   * it down.
+   * Sets the executor that runs the tasks. Without an executor, tasks run on the thread that
+   * expires the timeouts, where a slow task delays all others. The timer never shuts the executor
+   * down.
    *
    * @param executor runs the tasks
    * @return this builder
@@ -75,10 +74,10 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets what happens to tasks that the executor rejects: by default they run on the thread that
+   * Sets the policy for tasks that the executor rejects. By default, they run on the thread that
    * expires the timeouts.
    *
-   * @param onRejected decides about tasks that the executor rejects
+   * @param onRejected decides about rejected tasks
    * @return this builder
    */
   public B onRejected(RejectionPolicy onRejected) {
@@ -87,9 +86,10 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets the handler of what tasks and other callbacks throw: by default a log.
+   * Sets the handler of everything that tasks and other callbacks throw. By default, errors are
+   * logged.
    *
-   * @param onError handles what callbacks throw
+   * @param onError handles exceptions and errors of callbacks
    * @return this builder
    */
   public B onError(TaskErrorHandler onError) {
@@ -98,7 +98,7 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets the clock: by default the machine's.
+   * Sets the clock. By default, it is {@link TimeSource#system()}.
    *
    * @param timeSource the clock
    * @return this builder
@@ -109,9 +109,9 @@ public abstract sealed class TimerBuilder<B extends TimerBuilder<B>>
   }
 
   /**
-   * Sets the listener for everything that happens to timeouts: by default none.
+   * Sets the listener for all events of timeouts. By default, there is none.
    *
-   * @param listener is notified of what happens to timeouts
+   * @param listener receives the events
    * @return this builder
    */
   public B listener(TimerListener listener) {

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-/** What to do when a timeout expires. */
+/** The action of a timeout. */
 @FunctionalInterface
 public interface TimerTask {
   /**
-   * Called once if the timeout expires. Runs on the timer's executor if it has one; otherwise on
-   * the timer thread, where a slow task delays every other.
+   * Runs once when the timeout expires, on the timer's executor if it has one. Otherwise it runs on
+   * the timer thread, where a slow task delays all others.
    *
    * @param timeout the timeout that expired
-   * @throws Exception whatever the task likes: it goes to the timer's {@link TaskErrorHandler} and
-   *     harms nothing else
+   * @throws Exception any exception; it goes to the timer's {@link TaskErrorHandler} and affects no
+   *     other task
    */
   void run(Timeout timeout) throws Exception;
 
   /**
-   * Called once if the timeout is cancelled: by the thread that cancels it or stops the timer,
-   * after the timeout has left the timer and before {@link Timeout#cancel} or {@link Timer#stop()}
-   * returns. An exception goes to the timer's {@link TaskErrorHandler}.
+   * Called once if the timeout is cancelled. The thread that cancels it or stops the timer makes
+   * this call after the timeout has left the timer, and before {@link Timeout#cancel} or {@link
+   * Timer#stop()} returns. An exception goes to the timer's {@link TaskErrorHandler}.
    *
    * @param timeout the timeout that was cancelled
    */
   default void cancelled(Timeout timeout) {}
 
   /**
-   * Returns the class by which the log and the events of Flight Recorder name this task. A task
-   * that wraps another returns the class of that one, which tells a reader more than its own.
+   * Returns the class that the log and the events of Flight Recorder show for this task. A task
+   * that wraps another should return the class of the wrapped task, which is more informative.
    *
-   * @return the class to name
+   * @return the class to show
    */
   default Class<?> taskClass() {
     return getClass();

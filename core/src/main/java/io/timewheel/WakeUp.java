@@ -7,12 +7,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How threads that start timeouts wake the timer thread, and only if they must.
+ * Wakes the timer thread when a thread starts a timeout, and only if necessary.
  *
  * <p>The timer thread publishes the tick that it plans to sleep until. A thread that starts or
  * moves a timeout compares its deadline with that plan, after leaving the lock of the stripe, and
- * wakes the timer thread if the deadline is earlier. It withdraws the plan first, which tells
- * others that the timer thread has been woken, and leaves its deadline there as a hint.
+ * wakes the timer thread if the deadline is earlier. It withdraws the plan first, so other threads
+ * see that the timer thread has been woken, and leaves its deadline there as a hint.
  *
  * <h2>No wake-up is lost</h2>
  *
@@ -33,35 +33,34 @@ import org.jspecify.annotations.Nullable;
  *   <li>Producer first: P3 → W2, so W3 sees the timeout, and W5 does not park.
  *   <li>Timer thread first: W1 precedes W4 → P1, so P4 sees this plan or a later one. If it is this
  *       plan, P5 unparks; if W5 has not parked yet, the permit of {@code unpark} makes it return at
- *       once. If it is a later one, either another producer withdrew the plan, and the timer thread
- *       will look at all stripes again, or the timer thread published it, and the argument holds
- *       for that plan and its own W2.
+ *       once. A later plan has one of two causes. Another producer withdrew the plan; then the
+ *       timer thread will look at all stripes again. Or the timer thread published it; then the
+ *       argument holds for that plan and its own W2.
  * </ul>
  *
  * If the compare-and-set in P5 fails, the plan is no longer the one that was read, and the last
  * case applies. The lock orders everything, so the plan itself is read and written opaquely.
  *
- * <p>The permit alone would not do: if the timer thread waits for a lock in W2, it naps there, and
- * a nap uses up the permit of a P5 for a stripe that it has already looked at. But then that plan
- * has been withdrawn, and W5 reads that after the last nap. A plan withdrawn later leaves its
- * permit for the park.
+ * <p>The permit alone is not sufficient. If the timer thread waits for a lock in W2, it sleeps
+ * there, and a sleep uses up the permit of a P5 for a stripe that it has already looked at. But
+ * then that plan has been withdrawn, and W5 reads that after the last sleep. A plan withdrawn later
+ * leaves its permit for the park.
  *
- * <h2>Few wake-ups are in vain</h2>
+ * <h2>Few wake-ups are unnecessary</h2>
  *
- * A timeout that is cancelled at once may be gone before the timer thread looks. If that then slept
- * until the next deadline it finds, the next timeout of the same delay would wake it again, and so
- * would each after it. So it plans no later than the hint, until the hint has passed: the next
- * timeouts are later, and wake nobody. A plan that is too early misses nothing. If a hint is lost,
- * because the timer thread came up for another reason at the same moment, that costs one wake-up
- * and no more.
+ * A timeout that is cancelled at once may be gone before the timer thread looks. If the thread then
+ * slept until the next deadline, each further timeout of the same delay would wake it again. So it
+ * plans no later than the hint, until the hint has passed. The next timeouts are later, and do not
+ * wake it. A plan that is too early misses nothing. A hint is lost if the timer thread wakes for
+ * another reason at the same moment. That costs one wake-up.
  *
  * <h2>No timer is lost</h2>
  *
- * A timer that nobody refers to and on which nothing will ever be due is collected, so a {@code
- * Worker} that parks for ever does not refer to its engine. Any timeout that will be due withdraws
- * that plan, and P5 pins the engine here before the producer lets go of it. W0 unpins only after
- * the timer thread has taken its own reference. If P5 pins after that, it unparks after that too,
- * and the timer thread comes back to W0: no pin stays.
+ * A timer is garbage-collected if it is unreachable and nothing will ever be due on it. So a {@code
+ * Worker} that parks forever does not refer to its engine. Any timeout that will be due withdraws
+ * that plan, and P5 pins the engine here before the producer drops its reference. W0 unpins only
+ * after the timer thread has taken its own reference. If P5 pins after that, it also unparks after
+ * that, and the timer thread returns to W0. So no pin remains.
  */
 final class WakeUp extends Padding {
   /** The plan while the timer thread is up: withdrawn, with no hint. */
@@ -77,14 +76,19 @@ final class WakeUp extends Padding {
     }
   }
 
-  /** The tick until which the timer thread sleeps or, if withdrawn, the complement of the hint. */
+  /**
+   * The tick until which the timer thread sleeps; if the plan is withdrawn, the complement of the
+   * hint.
+   */
   @SuppressWarnings("unused") // read through PLAN
   private long planTick = AWAKE;
 
-  /** The thread that parks; written before its first plan is published. */
+  /** The thread that parks. It is written before its first plan is published. */
   private volatile @Nullable Thread sleeper;
 
-  /** Never read: it keeps the engine from being collected until the timer thread has it. */
+  /**
+   * Never read. It keeps the engine from being collected until the timer thread has a reference.
+   */
   @SuppressWarnings("unused")
   private volatile @Nullable Object pinned;
 
@@ -93,15 +97,15 @@ final class WakeUp extends Padding {
     pinned = engine;
   }
 
-  /** Names the current thread as the one to wake. */
+  /** Registers the current thread as the one to wake. */
   void bind() {
     sleeper = Thread.currentThread();
   }
 
   /**
-   * W0: the timer thread is up, and refers to its engine.
+   * W0: records that the timer thread is up, and refers to its engine.
    *
-   * @return the hint: the deadline for which the timer thread was woken, {@link Ticks#NEVER} if
+   * @return the hint: the deadline for which the timer thread was woken; {@link Ticks#NEVER} if
    *     none
    */
   long awake() {
@@ -110,17 +114,23 @@ final class WakeUp extends Padding {
     return plan < 0 ? ~plan : Ticks.NEVER;
   }
 
-  /** W1: the timer thread will sleep until {@code tick}, which is not negative. */
+  /** W1: announces that the timer thread will sleep until {@code tick}, which is not negative. */
   void plan(long tick) {
     PLAN.setOpaque(this, tick);
   }
 
-  /** W5: whether a producer has withdrawn the plan, so the timer thread must not park for it. */
+  /**
+   * W5: returns whether a producer has withdrawn the plan, so the timer thread must not park for
+   * it.
+   */
   boolean isWithdrawn() {
     return (long) PLAN.getOpaque(this) < 0;
   }
 
-  /** P4 and P5: a timeout of the engine is due at {@code deadlineTick}, which is not negative. */
+  /**
+   * P4 and P5: wakes the timer thread if necessary for a timeout of the engine that is due at
+   * {@code deadlineTick}, which is not negative.
+   */
   void dueAt(long deadlineTick, Object engine) {
     long plan = (long) PLAN.getOpaque(this);
     if (deadlineTick < plan && PLAN.compareAndSet(this, plan, ~deadlineTick)) {
@@ -129,7 +139,7 @@ final class WakeUp extends Padding {
     }
   }
 
-  /** Makes the timer thread look again, whatever its plan. */
+  /** Makes the timer thread look at the stripes again, whatever its plan. */
   void wake() {
     LockSupport.unpark(sleeper);
   }

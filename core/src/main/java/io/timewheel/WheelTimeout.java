@@ -6,8 +6,8 @@ import static java.util.Objects.requireNonNull;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A timeout: the handle that the user holds and the node that the wheel links, in one object of 40
- * bytes.
+ * A timeout. One object of 40 bytes is both the handle that the user holds and the node that the
+ * wheel links.
  *
  * <h2>States</h2>
  *
@@ -20,16 +20,16 @@ import java.util.concurrent.TimeUnit;
  * </pre>
  *
  * A timeout leaves PENDING under the lock of its stripe, so exactly one of the timer thread, a
- * cancel and a stop gets it. HANDED_OFF to EXPIRED is a compare-and-set, which keeps a task from
- * running twice when an executor accepts it and then reports that it did not.
+ * cancel and a stop takes it. HANDED_OFF to EXPIRED is a compare-and-set. It keeps a task from
+ * running twice if an executor accepts the task and then reports a rejection.
  *
  * <h2>Re-arming</h2>
  *
- * While its task runs, the state names the thread that runs it, and on that thread {@link
+ * While its task runs, the state identifies the thread that runs it. On that thread, {@link
  * #reschedule} makes the timeout pending again. No other thread can leave RUNNING, so a task that
- * has not re-armed its timeout finds it unchanged when it ends. The state names a thread by as many
- * lower bits of its id as fit; if two threads share them, the second could re-arm the timeout too,
- * but nothing more, since the end of a run is a compare-and-set.
+ * has not re-armed its timeout finds it unchanged when it ends. The state contains the lower bits
+ * of the thread's ID. If two threads share these bits, the second could re-arm the timeout, but
+ * nothing more, because the end of a run is a compare-and-set.
  */
 final class WheelTimeout extends Node implements Timeout, Runnable {
   static final int HANDED_OFF = 1;
@@ -46,22 +46,22 @@ final class WheelTimeout extends Node implements Timeout, Runnable {
     this.stripe = stripe;
   }
 
-  /** The state while the current thread runs the task. */
+  /** Returns the state while the current thread runs the task. */
   private static int runningHere() {
     return (int) Thread.currentThread().getId() << STATE_BITS | RUNNING;
   }
 
-  /** Whether this is called from inside the task, which has not re-armed the timeout. */
+  /** Returns whether the caller is inside the task and has not re-armed the timeout. */
   boolean isRunningHere() {
     return state() == RUNNING && (int) STATE.getOpaque(this) == runningHere();
   }
 
-  /** The task is about to run on the current thread, which took the timeout. */
+  /** Records that the current thread, which took the timeout, is about to run the task. */
   void begin() {
     settle(runningHere());
   }
 
-  /** The task has ended on the current thread. */
+  /** Records that the task has ended on the current thread. */
   void end() {
     STATE.compareAndSet(this, runningHere(), EXPIRED);
   }

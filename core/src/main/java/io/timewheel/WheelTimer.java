@@ -13,9 +13,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer with its own thread, the timer thread. The first timeout starts the thread; it sleeps
+ * A timer with its own thread, the timer thread. The first timeout starts the thread, which sleeps
  * whenever nothing is due. It is a daemon unless the thread factory decides otherwise. It ends when
- * the timer is stopped, or when nobody refers to the timer and nothing will be due any more.
+ * the timer is stopped, or when the timer is unreachable and nothing will ever be due.
  */
 public abstract sealed class WheelTimer implements Timer
     permits HashedWheelTimer, HierarchicalWheelTimer {
@@ -34,12 +34,15 @@ public abstract sealed class WheelTimer implements Timer
         new Worker(engine, settings.threadFactory != null ? settings.threadFactory : daemons(name));
   }
 
-  /** Not by {@code +}, which takes the first timer of a JVM some 10 ms to link. */
+  /** Not by {@code +}, which takes about 10 ms to link for the first timer of a JVM. */
   private static String nextName() {
     return "timewheel-".concat(Integer.toString(NUMBERS.incrementAndGet()));
   }
 
-  /** The timer may outlive the thread that makes it, so its thread inherits no thread-locals. */
+  /**
+   * Returns the default thread factory. The timer may outlive the thread that makes it, so its
+   * thread inherits no thread-locals.
+   */
   private static ThreadFactory daemons(String name) {
     return worker -> {
       Thread daemon = new Thread(null, worker, name, 0, false);
@@ -49,13 +52,13 @@ public abstract sealed class WheelTimer implements Timer
   }
 
   /**
-   * Starts the timer thread before the first timeout is added: the timer accepts nothing that no
+   * Starts the timer thread before the first timeout is added: the timer accepts no timeout that no
    * thread would run.
    */
   @Override
   public final Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
     if (!worker.hasBegun()) {
-      requireNonNull(task, "task"); // start no thread for what will be refused
+      requireNonNull(task, "task"); // start no thread for a timeout that will be refused
       requireNonNull(unit, "unit");
       worker.start();
     }
@@ -72,10 +75,10 @@ public abstract sealed class WheelTimer implements Timer
     requireNonNull(patience, "patience");
     if (worker.isCurrentThread()) {
       throw new IllegalStateException(
-          "stop() cannot be called by a task on the timer's own thread; call it from another");
+          "stop() cannot be called by a task on the timer thread; call it from another thread");
     }
     boolean first = stopped.compareAndSet(false, true);
-    // Not only the first call does this: none may return while timeouts are still accepted or
+    // Every call does this, not only the first: none may return while timeouts are accepted or
     // pending.
     Drained drained;
     try {
@@ -154,12 +157,12 @@ public abstract sealed class WheelTimer implements Timer
     }
 
     /**
-     * Sets how many independent parts the timer has, rounded up to a power of two. The default,
-     * twice the number of processors and at most 32, suits many threads that start timeouts at the
-     * same time; with one part, timeouts of the same tick fire in the order in which they were
+     * Sets the number of independent parts of the timer, rounded up to a power of two. The default
+     * is twice the number of processors, at most 32. It suits many threads that start timeouts at
+     * the same time. With one part, timeouts of the same tick fire in the order in which they were
      * started, unless one was started late or moved.
      *
-     * @param stripes how many parts: 1 to 256
+     * @param stripes the number of parts: 1 to 256
      * @return this builder
      * @throws IllegalArgumentException if {@code stripes} is not from 1 to 256
      */

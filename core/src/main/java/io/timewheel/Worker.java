@@ -16,27 +16,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the timer thread runs: expires what is due, then parks until something is.
+ * The loop of the timer thread: expires due timeouts, then parks until the next one is due.
  *
- * <p>It wakes for deadlines and for threads that start an earlier one, never because a tick has
- * passed. The numbered steps of {@link #workUntilIdle} decide what it parks for; {@link WakeUp}
+ * <p>It wakes for deadlines and for threads that start an earlier timeout, never because a tick has
+ * passed. The numbered steps of {@link #workUntilIdle} decide until when it parks. {@link WakeUp}
  * explains why it cannot sleep through a timeout.
  *
- * <h2>Its end</h2>
+ * <h2>When the thread ends</h2>
  *
  * <ul>
- *   <li>It is stopped.
- *   <li>Nobody refers to the timer, and nothing will ever be due. This object refers to its engine,
+ *   <li>The timer is stopped.
+ *   <li>The timer is unreachable, and nothing will ever be due. This object refers to its engine,
  *       and so to the timer, only while the thread is up or sleeps until a tick. Once the engine
- *       has been collected, nothing can be started on it any more, and a {@link Cleaner} wakes the
+ *       has been collected, no timeout can be started on it, and a {@link Cleaner} wakes the
  *       thread.
- *   <li>It cannot continue. Then it fails the engine, which accepts nothing more that no thread
- *       would run. A lack of memory is no such reason: a poll that runs out of memory has moved
- *       nothing, so the thread tries again until there is some.
+ *   <li>The thread cannot continue. Then it fails the engine, which accepts no further timeouts,
+ *       because no thread would run them. Lack of memory is not a reason to end: a poll that runs
+ *       out of memory has moved nothing, so the thread tries again until there is memory.
  * </ul>
  */
 final class Worker implements Runnable {
-  /** More timers with a thread than this in one JVM are probably a mistake. */
+  /** More live timers with a thread than this in one JVM are probably a mistake. */
   static final int LIVE_LIMIT = 64;
 
   /** How long the thread waits for memory before it tries again. */
@@ -53,17 +53,20 @@ final class Worker implements Runnable {
   private final CountDownLatch ended = new CountDownLatch(1);
 
   /**
-   * Guards the start of the thread. A private lock: a thread factory could take that of this
+   * Guards the start of the thread. The lock is private because a thread factory could lock this
    * object.
    */
   private final Object starting = new Object();
 
-  /** The thread that runs this, once one does; a factory may have passed it to another thread. */
+  /**
+   * The thread that runs this object; null before. A factory may have passed the object to another
+   * thread.
+   */
   private volatile @Nullable Thread runner;
 
   private volatile boolean stopping;
 
-  /** Whether the present lack of memory was logged. */
+  /** True if the present lack of memory was logged. */
   private boolean lacksMemory;
 
   Worker(Engine engine, ThreadFactory threadFactory) {
@@ -83,16 +86,16 @@ final class Worker implements Runnable {
     return made;
   }
 
-  // Start and stop: any thread
+  // Start and stop: called by any thread
 
-  /** Whether a thread has begun to run this. */
+  /** Returns whether a thread has begun to run this object. */
   boolean hasBegun() {
     return runner != null;
   }
 
   /**
    * Starts the thread unless it was started before. A thread factory may return a thread that does
-   * not run this; once that thread has ended, the timer has failed.
+   * not run this object. Once that thread has ended, the timer has failed.
    */
   void start() {
     synchronized (starting) {
@@ -107,9 +110,9 @@ final class Worker implements Runnable {
     }
   }
 
-  /** Whether no thread will run this, at least until {@link #start} is called. */
+  /** Returns whether no thread will run this object, at least until {@link #start} is called. */
   private boolean isLost() {
-    boolean alive = thread.isAlive(); // asked first: it may begin and end between the questions
+    boolean alive = thread.isAlive(); // read first: the thread may begin and end in between
     return !alive && !hasBegun();
   }
 
@@ -118,8 +121,7 @@ final class Worker implements Runnable {
   }
 
   /**
-   * Stops the thread after the task that it is running, and waits for that, but no longer than the
-   * patience.
+   * Stops the thread after its current task, and waits for that, at most for the shutdown timeout.
    */
   void stop(Duration patience) {
     synchronized (starting) {
@@ -139,11 +141,11 @@ final class Worker implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (OutOfMemoryError e) {
-      // There is no memory to wait with. The caller's result matters more than the wait.
+      // There is no memory to wait. The caller's result matters more than the wait.
     }
   }
 
-  // The loop: the timer thread
+  // The loop: called by the timer thread
 
   @Override
   public void run() {
@@ -157,12 +159,11 @@ final class Worker implements Runnable {
       }
     } catch (Throwable e) {
       fail(e);
-      Log.logger()
-          .log(Level.ERROR, "the worker of a timer has died; the timer runs no more tasks", e);
+      Log.logger().log(Level.ERROR, "a timer thread has died; the timer runs no more tasks", e);
     } finally {
       if (reaping != null) {
-        // There is no thread left to wake, and the wake-up may have pinned the engine: the cleaner
-        // would keep it from being collected for ever.
+        // There is no thread left to wake. The wake-up may have pinned the engine, so the cleaner
+        // would keep it from being collected forever.
         reaping.clean();
       }
       LIVE.decrementAndGet();
@@ -170,19 +171,22 @@ final class Worker implements Runnable {
     }
   }
 
-  /** The engine is still pinned, because the thread has not yet come up for the first time. */
+  /**
+   * Registers a wake-up for when the engine is collected. The engine is still pinned, because the
+   * thread has not yet come up for the first time.
+   */
   private @Nullable Cleanable wakeWhenCollected() {
     try {
       return Reaper.CLEANER.register(requireNonNull(engine.get()), wakeUp::wake);
     } catch (Throwable e) {
-      // No memory, or no thread, for a cleaner: the thread ends when the timer is stopped.
+      // There is no memory or no thread for a cleaner. The thread ends when the timer is stopped.
       return null;
     }
   }
 
   /**
    * Works until nothing will ever be due. Only this call refers to the engine, so its caller can
-   * park without keeping it alive.
+   * park without keeping the engine reachable.
    *
    * @return whether to park; otherwise the thread ends
    */
@@ -191,17 +195,18 @@ final class Worker implements Runnable {
     long hintTick = Ticks.NEVER;
     while (engine != null && !stopping) {
       // 1. A thread that starts a timeout from here on finds the timer thread awake, and does not
-      // wake it. A thread that woke it left its deadline, which may have been cancelled since; the
-      // next one like it must not wake the timer thread again.
+      // wake it. A thread that woke it left its deadline, which may have been cancelled since. The
+      // next timeout with that delay must not wake the timer thread again.
       hintTick = Math.min(hintTick, wakeUp.awake());
-      // 2. Run what is due. Whatever this misses, step 4 sees.
+      // 2. Run the due tasks. Step 4 sees any timeout that this misses.
       try {
         engine.runDue(Integer.MAX_VALUE);
       } catch (OutOfMemoryError e) {
         awaitMemory(e);
         continue;
       }
-      // 3. Publish until when there will be nothing to do. A longer run may have made more due.
+      // 3. Publish the tick until which there is nothing to do. A long run may have made more
+      // timeouts due.
       long nowTick = clock.nowTick();
       if (hintTick <= nowTick) {
         hintTick = Ticks.NEVER;
@@ -216,7 +221,8 @@ final class Worker implements Runnable {
       if (engine.nextTick() < plan || stopping || wakeUp.isWithdrawn()) {
         continue;
       }
-      // 5. Park until then, or until a thread that has seen the plan starts an earlier timeout.
+      // 5. Park until that tick, or until a thread that has seen the plan starts an earlier
+      // timeout.
       lacksMemory = false;
       if (plan == Ticks.NEVER) {
         return true;
@@ -233,7 +239,7 @@ final class Worker implements Runnable {
     Thread.interrupted();
   }
 
-  /** Naps: other threads may be about to free memory. */
+  /** Sleeps briefly: other threads may be about to free memory. */
   private void awaitMemory(OutOfMemoryError error) {
     if (!lacksMemory) {
       lacksMemory = true;
@@ -254,8 +260,7 @@ final class Worker implements Runnable {
   private static void warnOfLack(OutOfMemoryError error) {
     try {
       Log.logger()
-          .log(
-              Level.WARNING, "a timer is out of memory; it tries again until there is some", error);
+          .log(Level.WARNING, "a timer is out of memory; it retries until memory is free", error);
     } catch (Throwable e) {
       // Even this text needs memory when it is first used.
     }
@@ -270,12 +275,12 @@ final class Worker implements Runnable {
                 "{0} timers are live in this JVM; share one timer, or stop those no longer needed",
                 live);
       } catch (Throwable e) {
-        // A log is user code; what it throws must not end the timer.
+        // A log is user code; an exception in it must not end the timer.
       }
     }
   }
 
-  /** Its thread starts with the first timer thread. */
+  /** The thread of the cleaner starts with the first timer thread. */
   private static final class Reaper {
     static final Cleaner CLEANER = Cleaner.create();
   }

@@ -49,7 +49,8 @@ class HierarchicalWheelTableTest {
       assertThat(rows().get(level).level()).isEqualTo(level);
     }
     assertThat(HierarchicalWheel.SLOTS).isEqualTo(256);
-    assertThat(source()).contains("with 256 slots per level and turn", "eight digits in base 256");
+    assertThat(source().replaceAll("\\s+\\*\\s+", " "))
+        .contains("Each level has 256 slots per turn", "eight digits in base 256");
     assertThat(HierarchicalWheel.LEVELS).isEqualTo(8);
   }
 
@@ -78,7 +79,10 @@ class HierarchicalWheelTableTest {
     }
   }
 
-  /** The start of the first turn, of one in the middle, and of the last one of the next level. */
+  /**
+   * Returns the start of the first turn, of one in the middle, and of the last one of the next
+   * level.
+   */
   private static long[] turnsToTry(Row row) {
     if (row.level() == HierarchicalWheel.LEVELS - 1) {
       return new long[] {0};
@@ -111,7 +115,7 @@ class HierarchicalWheelTableTest {
         .isEqualTo(text(Math.min(row.rangeTicks(), Long.MAX_VALUE / MILLI_NANOS)));
   }
 
-  /** The two largest units that matter, rounded down; a year is one of 365 days. */
+  /** Returns the two largest units that matter, rounded down; a year is one of 365 days. */
   private static String text(long millis) {
     long seconds = millis / 1000;
     long minutes = seconds / 60;
@@ -139,8 +143,8 @@ class HierarchicalWheelTableTest {
     String text = source().replaceAll("\\s+\\*\\s+", " ");
     Matcher claim =
         Pattern.compile(
-                "Levels (\\d+) and (\\d+) hold deadlines only with ticks below (\\d+) µs; timeouts"
-                    + " that are never due are kept there with any tick\\.")
+                "Levels (\\d+) and (\\d+) hold deadlines only if ticks are below (\\d+) µs\\. With any"
+                    + " tick, they hold timeouts that are never due\\.")
             .matcher(text);
     assertThat(claim.find()).isTrue();
     int level = Integer.parseInt(claim.group(1));

@@ -178,7 +178,7 @@ class StopTest {
     assertThat(thrown)
         .extracting(Throwable::getMessage)
         .containsExactly(
-            "stop() cannot be called by a task on the timer's own thread; call it from another");
+            "stop() cannot be called by a task on the timer thread; call it from another thread");
     assertThat(timer.isStopped()).isFalse();
     timer.stop();
   }
@@ -211,7 +211,7 @@ class StopTest {
       Await.end(thread);
 
       assertThat(log.lines())
-          .containsExactly("SEVERE: the worker of a timer has died; the timer runs no more tasks");
+          .containsExactly("SEVERE: a timer thread has died; the timer runs no more tasks");
       assertThat(log.thrown()).containsExactly(cause);
       assertThatExceptionOfType(IllegalStateException.class)
           .isThrownBy(this::start)

@@ -188,7 +188,7 @@ class StripeTest {
                 stripe.openAhead(3);
               }
             })
-        .withMessage("the wheel is corrupt: it has something to do and does not get on with it");
+        .withMessage("the wheel is corrupt: it has something to do and makes no progress");
     assertThat(stripe.pending()).as("the lock is free").isEqualTo(1);
   }
 
@@ -323,7 +323,9 @@ class StripeTest {
     assertThat(staysAfterMeeting(Stripe.OTHERS)).isTrue();
   }
 
-  /** Whether a thread stays on its stripe after it has found it locked by the given holder. */
+  /**
+   * Returns whether a thread stays on its stripe after it has found it locked by the given holder.
+   */
   private boolean staysAfterMeeting(int holder) {
     Engine shared =
         new Engine(

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  */
 class WorkerRacesTest {
   private static final String OUT_OF_MEMORY =
-      "WARNING: a timer is out of memory; it tries again until there is some";
+      "WARNING: a timer is out of memory; it retries until memory is free";
 
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
