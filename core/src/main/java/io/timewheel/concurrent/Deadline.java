@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A point in time by which something must be done, to be passed down from caller to callee: a
- * timeout says how long each step may take, a deadline how long all of them may take together.
+ * A point in time by which an operation must be complete. Callers pass it down to callees. A
+ * timeout limits each step; a deadline limits all steps together.
  *
  * <pre>{@code
  * Deadline deadline = Deadline.after(Duration.ofSeconds(2));
@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * Reply reply = connection.ask(question, deadline);
  * }</pre>
  *
- * <p>An immutable value. It is tied to the readings of its {@link TimeSource}: compared by
- * difference, so wrap-around does no harm, and meaningless in another process. No deadline is
- * further away than 292 years.
+ * <p>Immutable. A deadline is a reading of its {@link TimeSource}. Readings are compared by
+ * difference, so wrap-around is harmless. A deadline has no meaning in another process. No deadline
+ * is more than 292 years away.
  */
 public final class Deadline implements Comparable<Deadline> {
-  /** One object, so that all deadlines on the clock of the machine can be compared. */
+  /** A single instance, so that all deadlines on the clock of the machine are comparable. */
   private static final TimeSource MACHINE = TimeSource.system();
 
   private final TimeSource timeSource;
@@ -38,9 +38,9 @@ public final class Deadline implements Comparable<Deadline> {
   }
 
   /**
-   * The deadline that is {@code delay} from now, by the clock of the machine.
+   * Returns the deadline that is {@code delay} from now, by the clock of the machine.
    *
-   * @param delay how long from now; zero or less is now
+   * @param delay the time from now; zero or less means now
    * @return the deadline
    */
   public static Deadline after(Duration delay) {
@@ -48,9 +48,10 @@ public final class Deadline implements Comparable<Deadline> {
   }
 
   /**
-   * The deadline that is {@code delay} from now, by a given clock, such as the timer's in a test.
+   * Returns the deadline that is {@code delay} from now, by a given clock, such as the clock of a
+   * test's timer.
    *
-   * @param delay how long from now; zero or less is now
+   * @param delay the time from now; zero or less means now
    * @param timeSource the clock
    * @return the deadline
    */
@@ -62,10 +63,10 @@ public final class Deadline implements Comparable<Deadline> {
   }
 
   /**
-   * The earlier of this deadline and the one that is {@code delay} from now: for a callee that has
-   * less time than its caller.
+   * Returns the earlier of this deadline and the one that is {@code delay} from now. Use it for a
+   * callee that has less time than its caller.
    *
-   * @param delay how long from now at most; zero or less is now
+   * @param delay the longest time from now; zero or less means now
    * @return the earlier deadline, on the clock of this one
    */
   public Deadline within(Duration delay) {
@@ -77,20 +78,20 @@ public final class Deadline implements Comparable<Deadline> {
         : this;
   }
 
-  /** {@return whether this deadline has come or passed} */
+  /** {@return whether this deadline has been reached or has passed} */
   public boolean isExpired() {
     return remainingNanos() <= 0;
   }
 
-  /** {@return the time from now to this deadline, negative once it has passed} */
+  /** {@return the time from now to this deadline; negative after it has passed} */
   public Duration remaining() {
     return Duration.ofNanos(remainingNanos());
   }
 
   /**
-   * The time from now to this deadline, rounded toward zero; negative once it has passed.
+   * Returns the time from now to this deadline, rounded toward zero; negative after it has passed.
    *
-   * @param unit the unit of the answer
+   * @param unit the unit of the result
    * @return the time left, in {@code unit}
    */
   public long remaining(TimeUnit unit) {

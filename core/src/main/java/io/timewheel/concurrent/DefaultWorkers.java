@@ -11,9 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The default workers of an executor: a virtual thread for each task where the JVM has them,
- * otherwise a pool of as many daemon threads as there are processors, at least two, that end when
- * idle.
+ * Makes the default workers of an executor: a virtual thread for each task if the JVM has them.
+ * Otherwise a pool with one daemon thread per processor, at least two, which end when idle.
  */
 final class DefaultWorkers {
   private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -24,7 +23,7 @@ final class DefaultWorkers {
     return create("newVirtualThreadPerTaskExecutor");
   }
 
-  /** Calls a factory of {@link Executors} that this JVM may have. */
+  /** Calls a factory method of {@link Executors} that this JVM may lack. */
   static ExecutorService create(String factory) {
     try {
       return (ExecutorService)
@@ -32,7 +31,7 @@ final class DefaultWorkers {
               .findStatic(Executors.class, factory, MethodType.methodType(ExecutorService.class))
               .invokeExact();
     } catch (Throwable e) {
-      return pool(); // there is no such method, or it is a preview that is not enabled
+      return pool(); // the method is missing, or it is a preview that is not enabled
     }
   }
 

@@ -14,14 +14,14 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timeouts for {@link CompletableFuture}s, on a {@link Timer}: what {@link
+ * Adds timeouts to {@link CompletableFuture}s, on a {@link Timer}. Does the same as {@link
  * CompletableFuture#orTimeout}, {@link CompletableFuture#completeOnTimeout} and {@link
- * CompletableFuture#delayedExecutor} do, for millions of futures.
+ * CompletableFuture#delayedExecutor}, for millions of futures.
  *
- * <p>A future that completes cancels its timeout at once: from then on the timer neither counts it
- * nor refers to the future. A future that times out is completed on an executor, so its dependents
- * do not run on the timer thread; unless that executor rejects, because then there is no other way
- * to complete the future.
+ * <p>A future that completes cancels its timeout at once. From then on, the timer neither counts
+ * the timeout nor refers to the future. A future that times out is completed on an executor, so its
+ * dependents do not run on the timer thread. If that executor rejects the task, the future is
+ * completed on the timer thread, because there is no other way to complete it.
  *
  * <p>If the timer is stopped, the futures that wait for it fail with a {@link
  * RejectedExecutionException}, on the executor too.
@@ -36,10 +36,10 @@ public final class FutureTimeouts {
   }
 
   /**
-   * Timeouts on a timer, with the executor that {@code CompletableFuture} uses for asynchronous
-   * work: usually the common pool.
+   * Returns timeouts on a timer, with the executor that {@code CompletableFuture} uses for
+   * asynchronous work: usually the common pool.
    *
-   * @param timer where the timeouts are pending
+   * @param timer the timer that measures the delays
    * @return the timeouts
    */
   public static FutureTimeouts on(Timer timer) {
@@ -47,10 +47,10 @@ public final class FutureTimeouts {
   }
 
   /**
-   * Timeouts on a timer, with an executor.
+   * Returns timeouts on a timer, with an executor.
    *
-   * @param timer where the timeouts are pending
-   * @param executor completes the futures that time out, and runs what was delayed
+   * @param timer the timer that measures the delays
+   * @param executor completes the futures that time out, and runs delayed tasks
    * @return the timeouts
    */
   public static FutureTimeouts on(Timer timer, Executor executor) {
@@ -58,14 +58,14 @@ public final class FutureTimeouts {
   }
 
   /**
-   * Completes a future with a {@link TimeoutException}, unless it completes before.
+   * Completes a future with a {@link TimeoutException}, unless it completes first.
    *
    * @param <T> the type of its result
    * @param future the future
-   * @param delay how long from now; zero or less is the next tick of the timer
+   * @param delay the time from now; zero or less means the next tick of the timer
    * @return the same future
    * @throws IllegalStateException if the timer is stopped
-   * @throws RejectedExecutionException if as many timeouts are pending as the timer allows
+   * @throws RejectedExecutionException if the timer's limit on pending timeouts is reached
    */
   public <T> CompletableFuture<T> orTimeout(CompletableFuture<T> future, Duration delay) {
     requireNonNull(future, "future");
@@ -77,15 +77,15 @@ public final class FutureTimeouts {
   }
 
   /**
-   * Completes a future with a value, unless it completes before.
+   * Completes a future with a value, unless it completes first.
    *
    * @param <T> the type of its result
    * @param future the future
-   * @param value what it is completed with
-   * @param delay how long from now; zero or less is the next tick of the timer
+   * @param value the result if the future times out
+   * @param delay the time from now; zero or less means the next tick of the timer
    * @return the same future
    * @throws IllegalStateException if the timer is stopped
-   * @throws RejectedExecutionException if as many timeouts are pending as the timer allows
+   * @throws RejectedExecutionException if the timer's limit on pending timeouts is reached
    */
   public <T extends @Nullable Object> CompletableFuture<T> completeOnTimeout(
       CompletableFuture<T> future, T value, Duration delay) {
@@ -95,12 +95,13 @@ public final class FutureTimeouts {
   }
 
   /**
-   * An executor that waits before it hands a task on, for {@link CompletableFuture#supplyAsync} and
-   * the like. A task that the executor rejects when it is due is lost, and the error handler of the
-   * timer is notified; a task still waiting when the timer is stopped is lost too.
+   * Returns an executor that delays each task, for {@link CompletableFuture#supplyAsync} and
+   * similar methods. If the underlying executor rejects a task when it is due, the task is lost and
+   * the error handler of the timer is notified. A task that still waits when the timer is stopped
+   * is lost too.
    *
-   * @param delay how long each task waits; zero or less is until the next tick of the timer
-   * @return the executor; it throws a {@link RejectedExecutionException} when the timer is stopped
+   * @param delay the delay of each task; zero or less means the next tick of the timer
+   * @return the executor; it throws a {@link RejectedExecutionException} if the timer is stopped
    */
   public Executor delayedExecutor(Duration delay) {
     requireNonNull(delay, "delay");
@@ -114,7 +115,7 @@ public final class FutureTimeouts {
     };
   }
 
-  @SuppressWarnings("FutureReturnValueIgnored") // the future of whenComplete adds nothing
+  @SuppressWarnings("FutureReturnValueIgnored") // the future of whenComplete is not needed
   private <T extends @Nullable Object> CompletableFuture<T> watch(
       CompletableFuture<T> future, Duration delay, Runnable atTheDeadline) {
     if (!future.isDone()) {
@@ -145,7 +146,7 @@ public final class FutureTimeouts {
       complete(atTheDeadline);
     }
 
-    /** The future has completed, or else the timer is stopped. */
+    /** Fails the future if the timer was stopped. Otherwise the future has completed. */
     @Override
     public void cancelled(Timeout timeout) {
       if (!future.isDone()) {
@@ -158,7 +159,7 @@ public final class FutureTimeouts {
         executor.execute(completion);
       } catch (Throwable e) {
         completion.run();
-        throw e; // to the handler of the timer
+        throw e; // to the error handler of the timer
       }
     }
   }

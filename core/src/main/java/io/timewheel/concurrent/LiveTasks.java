@@ -13,9 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The tasks of an executor that wait or run, and the state of its shutdown.
  *
  * <p>A submission adds its task before it reads the state, and a shutdown changes the state before
- * it reads the tasks. So if the two race, at least one sees the other; {@link ScheduledTask#leave}
- * decides which of them gets the task. A worker that may not run a waiting task leaves it alone:
- * the shutdown will get to it.
+ * it reads the tasks. So if the two race, at least one sees the other. {@link ScheduledTask#leave}
+ * decides which of them takes the task. A worker that may not run a waiting task ignores it,
+ * because the shutdown will take it.
  */
 final class LiveTasks {
   private static final int OPEN = 0;
@@ -33,8 +33,8 @@ final class LiveTasks {
   /**
    * Creates an empty set.
    *
-   * @param keepsPeriodic whether periodic tasks go on after a shutdown
-   * @param keepsDelayed whether other tasks that are not due yet are run after a shutdown
+   * @param keepsPeriodic whether periodic tasks continue after a shutdown
+   * @param keepsDelayed whether other tasks that are not due yet run after a shutdown
    * @param atTheEnd called once, before the executor counts as terminated
    */
   LiveTasks(boolean keepsPeriodic, boolean keepsDelayed, Runnable atTheEnd) {
@@ -53,13 +53,13 @@ final class LiveTasks {
     return true;
   }
 
-  /** Removes a task that has left. */
+  /** Removes a task that is no longer live. */
   void remove(ScheduledTask<?> task) {
     tasks.remove(task);
     terminateIfEmpty();
   }
 
-  /** Whether an accepted task may run in the present state. */
+  /** Returns whether an accepted task may run in the present state. */
   boolean mayRun(ScheduledTask<?> task) {
     return switch (state.get()) {
       case OPEN -> true;
@@ -100,7 +100,7 @@ final class LiveTasks {
     return neverBegun;
   }
 
-  /** Fails the tasks that wait for the timer, which will not fire any more. */
+  /** Fails the tasks that wait for the timer, which will not fire again. */
   void failOnTimer(Throwable cause) {
     for (ScheduledTask<?> task : tasks) {
       task.failIfOnTimer(cause);
@@ -112,8 +112,8 @@ final class LiveTasks {
   }
 
   /**
-   * The size of the set is not exact while tasks come and go. It can miss a task that is there,
-   * which an iteration cannot; but the thread that removes the last task finds it zero.
+   * Terminates if no task is left. The size of the set is not exact while tasks come and go: it can
+   * miss a task that an iteration would find. But the thread that removes the last task reads zero.
    */
   private void terminateIfEmpty() {
     if (isShutdown()

@@ -2,11 +2,11 @@
 package io.timewheel.concurrent;
 
 /**
- * A run that is already due, on its way from the previous run to the workers. If they run it inside
- * {@code execute}, it is left to the caller, which is still in the previous run; otherwise a task
- * that missed a million runs would overflow the stack.
+ * A run that is already due, handed from the previous run to the workers. If the workers call it
+ * inside {@code execute}, it is left to the caller, which is still in the previous run. Otherwise a
+ * task that missed a million runs would overflow the stack.
  *
- * <p>All fields are the caller's own; other threads just run the task.
+ * <p>All fields belong to the caller. Other threads only run the task.
  */
 final class MissedRun implements Runnable {
   private final ScheduledTask<?> task;

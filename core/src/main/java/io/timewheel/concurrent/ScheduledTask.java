@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task, one-shot or periodic: the future that the user holds, what the timer fires, and what a
- * worker runs, in one object. {@link FutureTask} handles the result; this class decides when to
- * run.
+ * A task, one-shot or periodic. One object is the future that the user holds, the task that the
+ * timer fires, and the task that a worker runs. {@link FutureTask} handles the result; this class
+ * decides when to run.
  *
  * <h2>Stages</h2>
  *
@@ -29,34 +29,34 @@ import org.jspecify.annotations.Nullable;
  *              └──────► LEFT ◄───────────┘
  * </pre>
  *
- * A task is live until its stage is LEFT, and every change of stage is a compare-and-set: of all
+ * A task is live until its stage is LEFT. Every change of stage is a compare-and-set: of all
  * threads that want to begin, cancel, fail or drain a waiting task, one succeeds. The thread that
- * moves it to LEFT removes it from the live tasks once its future is done; so a task that was
- * cancelled while it runs is live until it returns. INTERRUPTING holds the runner back until {@code
- * shutdownNow} has interrupted it, so the interrupt hits nothing that the thread does later. If the
- * run did not notice, the thread's flag stays set, as after {@link FutureTask#cancel}: pools clear
- * it.
+ * moves the task to LEFT removes it from the live tasks once its future is done. So a task that is
+ * cancelled during a run is live until the run returns. INTERRUPTING holds the runner back until
+ * {@code shutdownNow} has interrupted it, so the interrupt cannot reach later work of the thread.
+ * If the run ignored the interrupt, the interrupt status stays set, as after {@link
+ * FutureTask#cancel}. Pools clear it.
  *
  * <h2>The timeout</h2>
  *
- * A periodic task has one timeout for life, and with it one place in the timer. When the timeout
- * fires, it is re-armed in place, parked with a deadline that never comes, before the run is handed
- * over; the end of the run moves it to the next deadline. So the timer's limit can refuse a task
- * only when it is scheduled, and runs do not overlap.
+ * A periodic task has one timeout for life, so it counts once towards the timer's limit. When the
+ * timeout fires, it is re-armed with a deadline that never comes before the run is handed over: it
+ * is <i>parked</i>. The end of the run moves it to the next deadline. So the timer's limit can
+ * refuse a task only when it is scheduled, and runs do not overlap.
  *
  * <h2>Races</h2>
  *
  * <ul>
- *   <li>Completion writes the result and then looks at the stage; the end of a periodic run writes
- *       WAITING and then looks at the result. At least one of them sees the other, so a cancelled
- *       task does not wait for another run. The state of the shutdown is checked in the same way.
- *   <li>Arming and parking look at the stage and make the timeout pending under a lock; leaving
- *       writes LEFT and then takes that lock to look at the timeout. So it finds the timeout
- *       pending, or the timeout will not become pending any more: a task that has left is off the
- *       timer. The lock is held while the timer is called, which then runs no task but calls its
- *       listener. With any lock, a thread that cancels must wait for a start in flight; so a
- *       listener must not wait for a thread that cancels or fails a task that is being armed.
- *   <li>Moving the parked timeout takes no lock: if the task has left, the timeout is cancelled,
+ *   <li>Completion writes the result and then reads the stage. The end of a periodic run writes
+ *       WAITING and then reads the result. At least one of them sees the other, so a cancelled task
+ *       does not wait for another run. The state of the shutdown is checked in the same way.
+ *   <li>Arming and parking read the stage and make the timeout pending, under a lock. Leaving
+ *       writes LEFT and then takes that lock to read the timeout. So it finds the timeout pending,
+ *       or the timeout can no longer become pending: no timeout of a task that has left stays in
+ *       the timer. The lock is held during the call of the timer, which runs no task but calls its
+ *       listener. A thread that cancels therefore waits for a start in progress. So a listener must
+ *       not wait for a thread that cancels or fails a task that is being armed.
+ *   <li>Moving the parked timeout takes no lock. If the task has left, the timeout is cancelled,
  *       and a cancelled timeout cannot be moved.
  * </ul>
  */
@@ -83,23 +83,21 @@ final class ScheduledTask<V> extends FutureTask<V>
   private final Class<?> taskClass;
   private final long sequence;
 
-  /** Positive: fixed rate; negative: fixed delay; zero: one run. */
+  /** Positive for a fixed rate, negative for a fixed delay, zero for one run. */
   private final long periodNanos;
 
-  /** When the current run is due, or the next one, in the time of the executor. */
+  /** The deadline of the current run, or of the next one, in the time of the executor. */
   private volatile long deadlineNanos;
 
   private volatile Object stage = WAITING;
 
-  /** Not the task itself, which users may lock. Held while the timer calls its listener. */
+  /** Not the task itself, which users may lock. Held during calls of the timer's listener. */
   private final Object arming = new Object();
 
-  // Guarded by the lock.
+  // Guarded by {@code arming}.
   private @Nullable Timeout timeout;
 
-  /**
-   * Whether a run was handed over and has not ended, so that the task does not wait on the timer.
-   */
+  /** True if a run was handed over and has not ended, so the task does not wait on the timer. */
   private boolean parked;
 
   ScheduledTask(
@@ -126,7 +124,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       return;
     }
     if (isPeriodic()) {
-      arm(NEVER, true); // the timer can refuse it now, and not after its first run
+      arm(NEVER, true); // the timer refuses it now or never, not after its first run
     }
     executor.workers.execute(new HandedOver(this));
   }
@@ -139,23 +137,23 @@ final class ScheduledTask<V> extends FutureTask<V>
           Timeout armed = executor.timer.newTimeout(this, delayNanos);
           timeout = armed;
           if (stage == LEFT) {
-            armed.cancel(); // the listener of the timer, called by newTimeout, ended the wait
+            armed.cancel(); // the timer's listener, called by newTimeout, ended the wait
           }
         }
       }
     } catch (IllegalStateException e) {
-      throw executor.failOnTimer(e); // not under the lock: this takes those of other tasks
+      throw executor.failOnTimer(e); // not under the lock: this call takes the locks of other tasks
     }
   }
 
-  /** Parks the timeout of a periodic task that has fired; returns whether the task still waits. */
+  /** Parks the timeout of a periodic task that has fired. Returns whether the task still waits. */
   private boolean park(Timeout fired) {
     synchronized (arming) {
       boolean waits = stage != LEFT;
       if (waits && isPeriodic()) {
-        timeout = fired; // a listener can make it fire before the arming thread has it
+        timeout = fired; // a listener can make it fire before the arming thread stores it
         parked = true;
-        fired.reschedule(NEVER, NANOSECONDS); // a stopped timer refuses this, and then the move
+        fired.reschedule(NEVER, NANOSECONDS); // a stopped timer refuses this and then the move
       }
       return waits;
     }
@@ -174,7 +172,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** The deadline has come: called by the timer. */
+  /** Hands the due run to the workers. Called by the timer. */
   @Override
   public void run(Timeout expired) {
     if (!park(expired)) {
@@ -184,11 +182,11 @@ final class ScheduledTask<V> extends FutureTask<V>
       executor.workers.execute(new HandedOver(this));
     } catch (Throwable e) {
       fail(e);
-      throw e; // to the handler of the timer: nobody may hold the task's future
+      throw e; // to the error handler of the timer: nobody may hold the task's future
     }
   }
 
-  /** The timeout was cancelled: by this task, or by a thread that stops the timer. */
+  /** Called when the timeout was cancelled, by this task or by a thread that stops the timer. */
   @Override
   public void cancelled(Timeout cancelled) {
     if (stage == WAITING && cancelled.timer().isStopped() && !isParked()) {
@@ -201,7 +199,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     return taskClass;
   }
 
-  /** Ends the wait for good; true for one caller, which then settles the future. */
+  /** Ends the wait permanently. Returns true to one caller, which then settles the future. */
   boolean leave() {
     if (!STAGE.compareAndSet(this, WAITING, LEFT)) {
       return false;
@@ -228,7 +226,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** Fails the task if it waits on the timer, which will not fire any more. */
+  /** Fails the task if it waits on the timer, which will not fire again. */
   void failIfOnTimer(Throwable cause) {
     boolean onTimer;
     synchronized (arming) {
@@ -245,7 +243,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** Cancels the task, unless it runs: a run may end. */
+  /** Cancels the task unless it runs: a current run may complete. */
   void cancelIfWaiting() {
     if (leave()) {
       cancel(false);
@@ -253,7 +251,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** The future is done, one way or another. If it was cancelled in a run, there is no next one. */
+  /** Called when the future is done. If it was cancelled during a run, there is no next run. */
   @Override
   protected void done() {
     if (leave()) {
@@ -266,8 +264,8 @@ final class ScheduledTask<V> extends FutureTask<V>
   // Running
 
   /**
-   * Runs the task for a user, who may have it from {@code shutdownNow}: as in the JDK, a task that
-   * may not run any more is cancelled. A worker calls {@link #work}.
+   * Runs the task for a user, who may have received it from {@code shutdownNow}. As in the JDK, a
+   * task that may no longer run is cancelled. A worker calls {@link #work}.
    */
   @Override
   public void run() {
@@ -278,7 +276,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** Runs the task once, and again while missed runs fall to the same thread. */
+  /** Runs the task once, and again as long as missed runs are left to this thread. */
   void work() {
     boolean again = true;
     while (again) {
@@ -287,8 +285,8 @@ final class ScheduledTask<V> extends FutureTask<V>
   }
 
   /**
-   * Runs the task if it waits, and returns whether it now waits for another run. A waiting task
-   * that may not run is left to the shutdown, which cancels it or returns it.
+   * Runs the task if it waits. Returns whether it now waits for another run. A waiting task that
+   * may not run is left to the shutdown, which cancels or returns it.
    */
   private boolean runOnce() {
     if (!executor.live.mayRun(this)) {
@@ -305,7 +303,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       super.run();
     }
     while (!STAGE.compareAndSet(this, runner, again ? WAITING : LEFT)) {
-      Thread.onSpinWait(); // INTERRUPTING
+      Thread.onSpinWait(); // the stage is INTERRUPTING
     }
     if (!again) {
       executor.live.remove(this);
@@ -313,10 +311,10 @@ final class ScheduledTask<V> extends FutureTask<V>
     return again;
   }
 
-  /** Begins the wait for the next run, and returns whether this thread must run it, now. */
+  /** Begins the wait for the next run. Returns whether this thread must run it now. */
   private boolean awaitNext() {
     if (isDone()) {
-      done(); // the first call found it running
+      done(); // the first call found the task running
       return false;
     }
     if (!executor.live.mayRun(this)) {
@@ -351,7 +349,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     return nextNanos;
   }
 
-  /** Interrupts the thread that runs the task, if one does. There is no next run. */
+  /** Interrupts the thread that runs the task, if any. There is no next run. */
   void interrupt() {
     cancelTimeout();
     Object runner = stage;
@@ -365,8 +363,9 @@ final class ScheduledTask<V> extends FutureTask<V>
   }
 
   /**
-   * A due run on its way to the workers. Not the task itself: a worker that comes upon a task that
-   * {@code shutdownNow} has returned must leave it alone, whereas a user who runs one cancels it.
+   * A due run that was handed to the workers. It is not the task itself, because the two differ
+   * after {@code shutdownNow} has returned the task: a worker ignores such a task, whereas a user
+   * who runs one cancels it.
    */
   private static final class HandedOver extends FutureTask<Void> {
     private final ScheduledTask<?> task;
@@ -381,7 +380,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       task.work();
     }
 
-    /** For users who cancel what a pool has returned. */
+    /** Called by users who cancel the tasks that a pool has returned. */
     @Override
     public boolean cancel(boolean mayInterrupt) {
       return task.cancel(mayInterrupt);

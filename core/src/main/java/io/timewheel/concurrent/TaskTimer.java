@@ -8,7 +8,7 @@ import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import io.timewheel.TimerTask;
 
-/** The timer that tasks wait on, and the time by its clock. */
+/** The timer on which tasks wait, and the time by its clock. */
 final class TaskTimer {
   private final Timer timer;
   private final boolean owned;
@@ -32,12 +32,18 @@ final class TaskTimer {
     originNanos = clock.nanoTime();
   }
 
-  /** The time since this was made. A clock that falls behind that moment stands still. */
+  /**
+   * Returns the time since this object was made, in nanoseconds. If the clock falls behind that
+   * moment, the result is zero.
+   */
   long nowNanos() {
     return Math.max(0, clock.nanoTime() - originNanos);
   }
 
-  /** The sum of two times that are not negative, saturated at never. */
+  /**
+   * Returns the sum of two times that are not negative, saturated at {@code Long.MAX_VALUE}, which
+   * means never.
+   */
   static long saturatedSum(long nanos, long moreNanos) {
     long sum = nanos + moreNanos;
     return sum < 0 ? Long.MAX_VALUE : sum;

@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link ScheduledExecutorService} on a {@link Timer}: the contract of {@link
- * java.util.concurrent.ScheduledThreadPoolExecutor}, but it starts and cancels tasks in constant
- * time, however many wait.
+ * A {@link ScheduledExecutorService} on a {@link Timer}. It has the contract of {@link
+ * java.util.concurrent.ScheduledThreadPoolExecutor}, but starts and cancels tasks in constant time,
+ * however many wait.
  *
  * <pre>{@code
  * ScheduledExecutorService scheduler = WheelScheduledExecutor.create();
@@ -32,45 +32,47 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Where tasks run</h2>
  *
- * On the workers: the given {@link Builder#executor executor}; by default a virtual thread for each
- * task, or, on a JVM without them, a pool of as many daemon threads as there are processors. The
- * timer thread only hands tasks over. A task that is due at once, such as one given to {@link
- * #execute} or {@code submit}, goes to the workers directly. All threads that this class makes are
- * daemons: waiting tasks do not keep a JVM alive.
+ * Tasks run on the workers: the given {@link Builder#executor executor}. By default, each task has
+ * a virtual thread. On a JVM without virtual threads, the default is a pool with one daemon thread
+ * per processor. The timer thread only hands tasks over. A task that is due at once, such as one
+ * passed to {@link #execute} or {@code submit}, goes to the workers directly. All threads that this
+ * class makes are daemons: waiting tasks do not keep a JVM alive.
  *
  * <h2>When tasks run</h2>
  *
- * Never early; late by what the timer's contract allows, plus the time until a worker is free. A
- * delay of zero or less means at once; one that leads beyond 292 years means never. The runs of a
- * periodic task never overlap: the wait for the next run begins when the last has ended. A fixed
- * delay counts from that end. With a fixed rate the deadlines are {@code initialDelay}, {@code
- * initialDelay + period} and so on, without drift. Runs that were missed, because one took longer
- * than the period or the machine stood still, are made up for at once, one after the other, or
- * skipped: see {@link Builder#skipMissedRuns}.
+ * A task is never early. It is late by at most the lag that the timer's contract allows, plus the
+ * time until a worker is free. A delay of zero or less means at once; one that ends beyond 292
+ * years means never. The runs of a periodic task never overlap: the wait for the next run begins
+ * when the last has ended. A fixed delay counts from that end. With a fixed rate, the deadlines are
+ * {@code initialDelay}, {@code initialDelay + period} and so on, without drift. Runs are missed if
+ * one takes longer than the period, or if the machine stalls. By default, the catch-up runs follow
+ * at once, one after the other. See {@link Builder#skipMissedRuns}.
  *
  * <h2>How tasks end</h2>
  *
- * A cancelled task has left the timer when {@code cancel} returns. A periodic task ends when it is
- * cancelled, when it throws, and when the executor is shut down without the policy that keeps it.
+ * When {@code cancel} returns, the task is no longer in the timer. A periodic task ends when it is
+ * cancelled, when it throws, or when the executor is shut down without the policy that continues
+ * it.
  *
- * <p>No future waits for a run that cannot come: if the workers reject a task when it is due, or
- * the timer is stopped, the future fails with what was thrown, or with a {@link
+ * <p>No future waits for a run that cannot happen. If the workers reject a due task, or the timer
+ * is stopped, the future fails with the exception that was thrown, or with a {@link
  * RejectedExecutionException}. This class notices that a timer has failed when it next starts a
- * timeout; all tasks that wait for it fail then. What workers accept and silently drop is lost.
+ * timeout. All tasks that wait for that timer then fail. A task that the workers accept and
+ * silently drop is lost.
  *
- * <p>A periodic task takes one place in the timer for life, even while it runs. The timer's limit
+ * <p>A periodic task counts as one pending timeout for life, even while it runs. The timer's limit
  * can refuse it only when it is scheduled.
  *
  * <h2>Shutdown</h2>
  *
- * As in the JDK: after {@link #shutdown} nothing is accepted, periodic tasks are cancelled after
- * their current run and delayed ones still run, unless the policies of the builder say otherwise.
- * {@link #shutdownNow} returns waiting tasks, neither run nor cancelled, and interrupts running
- * ones. The executor is terminated when no task waits or runs any more. It leaves a timer and
- * workers that it borrowed alone, and stops its own before it counts as terminated.
+ * As in the JDK, the executor accepts no tasks after {@link #shutdown}. Periodic tasks are
+ * cancelled after their current run and delayed tasks still run, unless the policies of the builder
+ * differ. {@link #shutdownNow} returns waiting tasks, neither run nor cancelled, and interrupts
+ * running ones. The executor is terminated when no task waits or runs. It does not stop a borrowed
+ * timer or borrowed workers. It stops its own before it counts as terminated.
  *
- * <p>Delays are counted by the timer's clock; {@link #awaitTermination}, and {@code invokeAll} and
- * {@code invokeAny} with a timeout, wait by the machine's.
+ * <p>Delays are measured by the timer's clock. {@link #awaitTermination}, and {@code invokeAll} and
+ * {@code invokeAny} with a timeout, wait by the machine's clock.
  */
 public final class WheelScheduledExecutor extends AbstractExecutorService
     implements ScheduledExecutorService {
@@ -101,7 +103,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
 
   /**
    * Makes an executor with its own timer and workers: a hierarchical wheel with a tick of 1 ms, and
-   * virtual threads where the JVM has them.
+   * virtual threads if the JVM has them.
    *
    * @return a new executor
    */
@@ -114,7 +116,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return new Builder();
   }
 
-  // Tasks
+  // Submission
 
   @Override
   public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
@@ -146,7 +148,10 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return start(Executors.callable(command), command, initialDelay, unit, -unit.toNanos(delay));
   }
 
-  /** Runs a task at once. As in the JDK, what it throws ends up in a future that nobody has. */
+  /**
+   * Runs a task at once. As in the JDK, an exception of the task ends up in a future that nobody
+   * holds.
+   */
   @Override
   @SuppressWarnings("FutureReturnValueIgnored")
   public void execute(Runnable command) {
@@ -175,7 +180,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
   }
 
-  /** Starts a callable that wraps what the user passed: {@code given}. */
+  /** Starts a callable that wraps {@code given}, the object that the user passed. */
   private <V> ScheduledFuture<V> start(
       Callable<V> callable, Object given, long delay, TimeUnit unit, long periodNanos) {
     requireNonNull(unit, "unit");
@@ -197,16 +202,16 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return task;
   }
 
-  // For the tasks
+  // Called by the tasks
 
   long nextSequence() {
     return sequencer.getAndIncrement();
   }
 
-  /** The timer has refused a task for good: that ends all waits for it. */
+  /** Fails all tasks that wait on the timer, because the timer has refused a task permanently. */
   RejectedExecutionException failOnTimer(IllegalStateException cause) {
     RejectedExecutionException lost = timerLost(cause);
-    timerIsLost = true; // before the tasks: a running one sees this before it waits again
+    timerIsLost = true; // before the tasks: a running task sees this before it waits again
     live.failOnTimer(lost);
     return lost;
   }
@@ -219,7 +224,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     return new RejectedExecutionException("the timer runs no more tasks", cause);
   }
 
-  // The end
+  // Shutdown
 
   @Override
   public void shutdown() {
@@ -261,7 +266,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
 
   /**
    * The settings of a {@link WheelScheduledExecutor}. A builder can be used more than once, unless
-   * it was given a timer or an executor to own. Not thread-safe.
+   * it owns the given timer or executor. Not thread-safe.
    */
   public static final class Builder {
     private @Nullable Timer timer;
@@ -275,10 +280,10 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     private Builder() {}
 
     /**
-     * Sets the timer on which tasks wait: by default the executor makes its own. The given one is
-     * borrowed: it may serve others too, and is not stopped.
+     * Sets the timer on which tasks wait. By default, the executor makes its own. The given timer
+     * is borrowed: other code may share it, and the executor does not stop it.
      *
-     * @param timer where tasks wait
+     * @param timer the timer on which tasks wait
      * @return this builder
      */
     public Builder timer(Timer timer) {
@@ -288,10 +293,10 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets the timer on which tasks wait, and hands it to the executor, which stops it when it
-     * terminates.
+     * Sets the timer on which tasks wait, and passes ownership to the executor, which stops the
+     * timer when it terminates.
      *
-     * @param timer where tasks wait
+     * @param timer the timer on which tasks wait
      * @return this builder
      */
     public Builder ownTimer(Timer timer) {
@@ -301,8 +306,9 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets the workers that run the tasks: by default the executor makes its own, virtual threads
-     * or a pool. The given ones are borrowed: they may serve others too, and are not shut down.
+     * Sets the workers that run the tasks. By default, the executor makes its own: virtual threads
+     * or a pool. The given workers are borrowed: other code may share them, and the executor does
+     * not shut them down.
      *
      * @param executor runs the tasks
      * @return this builder
@@ -314,8 +320,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets the workers that run the tasks, and hands them to the executor, which shuts them down
-     * when it terminates.
+     * Sets the workers that run the tasks, and passes ownership to the executor, which shuts them
+     * down when it terminates.
      *
      * @param executor runs the tasks
      * @return this builder
@@ -327,11 +333,12 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets whether missed runs at a fixed rate are skipped: those whose deadlines passed before the
-     * previous run ended. By default they are made up for, one after the other, as in the JDK. If
-     * they are skipped, the next run is at the first deadline that has not passed.
+     * Sets whether missed runs at a fixed rate are skipped. A run is missed if its deadline passes
+     * before the previous run ends. By default, the catch-up runs follow one after the other, as in
+     * the JDK. If missed runs are skipped, the next run is at the first deadline that has not
+     * passed.
      *
-     * @param skip whether missed runs are skipped
+     * @param skip true to skip missed runs
      * @return this builder
      */
     public Builder skipMissedRuns(boolean skip) {
@@ -341,9 +348,9 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
 
     /**
      * Sets whether periodic tasks continue after {@link #shutdown}, until they are cancelled or
-     * throw: by default they do not.
+     * throw. By default, they do not.
      *
-     * @param goOn whether they continue
+     * @param goOn true if they continue
      * @return this builder
      */
     public Builder continueExistingPeriodicTasksAfterShutdown(boolean goOn) {
@@ -352,10 +359,10 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
     }
 
     /**
-     * Sets whether tasks that are neither periodic nor due yet still run after {@link #shutdown}:
-     * by default they do.
+     * Sets whether tasks that are neither periodic nor due yet still run after {@link #shutdown}.
+     * By default, they do.
      *
-     * @param run whether they are run
+     * @param run true if they run
      * @return this builder
      */
     public Builder executeExistingDelayedTasksAfterShutdown(boolean run) {

@@ -5,12 +5,13 @@
  * <p>{@link io.timewheel.concurrent.WheelScheduledExecutor} is a {@link
  * java.util.concurrent.ScheduledExecutorService} that keeps the contract of {@link
  * java.util.concurrent.ScheduledThreadPoolExecutor}. {@link io.timewheel.concurrent.FutureTimeouts}
- * gives {@link java.util.concurrent.CompletableFuture}s a timeout that is gone when they complete.
- * A {@link io.timewheel.concurrent.Deadline} is a point in time to pass down from caller to callee.
+ * gives {@link java.util.concurrent.CompletableFuture}s a timeout that is cancelled when they
+ * complete. A {@link io.timewheel.concurrent.Deadline} is a point in time to pass down from caller
+ * to callee.
  *
- * <h2>Words</h2>
+ * <h2>Terms</h2>
  *
- * Those of {@link io.timewheel}, and:
+ * The terms of {@link io.timewheel}, and:
  *
  * <dl>
  *   <dt>task
@@ -19,8 +20,8 @@
  *   <dt>run
  *   <dd>one execution of a task; a periodic task has many, one after the other
  *   <dt>to wait
- *   <dd>to be between two runs or before the first: on the timer until the deadline, and then with
- *       the workers, until one of them begins the run
+ *   <dd>to be between two runs, or before the first: on the timer until the deadline, and then in
+ *       the queue of the workers until one of them begins the run
  *   <dt>workers
  *   <dd>the threads of the {@link java.util.concurrent.Executor} that runs the tasks; the timer
  *       thread only hands them over
